@@ -1,0 +1,48 @@
+/**
+ * The form without DOM, as the view sees it. `createForm` (in `create-form.ts`) builds the real one from `init` and the API;
+ * a test or a gallery may give the view any object of this shape.
+ */
+import type { Issue } from '@connector-frame/catalog/types';
+import type { FormState } from './state.js';
+import type { SecretState } from './field.js';
+
+export interface Form {
+  /** Present state; a new object on each transition. */
+  readonly state: FormState;
+
+  /** Value at a pointer: string, number, boolean, or for a map an ordered array of `{ key, value }`. `/name` and `/description` are the connector's own. */
+  value(path: string): unknown;
+  /** Stores a value. Tells only that path's listeners, and whatever depends on it (conditions, variants, re-entry). Never re-renders the form. */
+  setValue(path: string, value: unknown): void;
+  /** Number of rows of a list or map. */
+  rows(path: string): number;
+  addRow(path: string): void;
+  removeRow(path: string, index: number): void;
+
+  secret(path: string): SecretState;
+  replaceSecret(path: string): void;
+  keepSecret(path: string): void;
+  clearSecret(path: string): void;
+
+  /** Whether a field is shown now (its `when`). */
+  shown(path: string): boolean;
+
+  /** Message of a field's error in the form's language, already said to the person; undefined while it is fine or untouched. */
+  error(path: string): string | undefined;
+  /** The person left the field: trims, normalizes, validates it. */
+  leave(path: string): void;
+  /** Fields with errors, in the order shown, after a refused save; for the summary. */
+  readonly summary: readonly { path: string; label: string; message: string }[];
+
+  /** Validates; on errors fills `summary` and stays; else saves. */
+  save(): Promise<void>;
+  test(): Promise<void>;
+  cancel(): void;
+  /** Loads again after `load_failed`, or asks the host for a session after `expired`. */
+  retry(): Promise<void>;
+
+  /** `listener` runs after a change of the named path's value or error, or of the whole state for `*`. Returns the unsubscribe. */
+  subscribe(path: string | '*', listener: () => void): () => void;
+}
+
+export type { Issue };

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+// Packages are read from their sources, so that a test never runs against a stale build.
+const resolve = { conditions: ['source', 'import', 'module', 'default'] };
+
+export default defineConfig({
+  resolve,
+  ssr: { resolve },
+  test: {
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'demo/src/**/*.test.ts', 'test/unit/**/*.test.ts'] } },
+      { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'], fileParallelism: false, testTimeout: 60_000 } },
+    ],
+  },
+});
