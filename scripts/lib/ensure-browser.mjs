@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress } from 'node:zlib';
+import { cache, root } from './root.mjs';
+import { fail, say } from './say.mjs';
+
+/**
+ * Finds a Chromium for the browser tests: `CHROME_PATH`, an installed Chrome or Chromium, or the one inside an npm package
+ * (Linux on x64). `BROWSER=bundled` skips the installed ones.
+ * Answers the environment for the tests: `CHROME_PATH`, and what a machine without the browser's libraries and fonts needs.
+ */
+export async function ensureBrowser() {
+  if (process.env.CHROME_PATH) return { CHROME_PATH: process.env.CHROME_PATH };
+  if (process.env.BROWSER !== 'bundled') {
+    const { Launcher } = await import('chrome-launcher');
+    try {
+      const [installed] = Launcher.getInstallations();
+      if (installed) return { CHROME_PATH: installed };
+    } catch {
+      // The launcher throws when it finds none; the bundled one comes next.
+    }
+  }
+  if (process.platform === 'linux' && process.arch === 'x64') return bundled();
+  return fail('No Chrome or Chromium was found. Install one, or name it: CHROME_PATH=/path/to/chrome npm test');
+}
+
+async function bundled() {
+  const folder = `${cache}/chromium-${packageVersion()}`;
+  if (!existsSync(folder)) {
+    say('No browser is installed: unpacking the one from the npm packages ...');
+    // Unpacked aside and renamed, so that an interrupted run leaves no half of a browser behind.
+    const draft = `${folder}.${process.pid}`;
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(`${draft}/fonts`, { recursive: true });
+    await unbrotli('chromium.br', `${draft}/chromium`);
+    chmodSync(`${draft}/chromium`, 0o755);
+    await untar('al2023.tar.br', draft);
+    await untar('swiftshader.tar.br', draft);
+    await untar('fonts.tar.br', draft);
+    renameSync(draft, folder);
+  }
+  return {
+    CHROME_PATH: `${folder}/chromium`,
+    ...(lacksLibraries(`${folder}/chromium`) && { LD_LIBRARY_PATH: `${folder}/lib` }),
+    ...(!existsSync('/etc/fonts') && { FONTCONFIG_PATH: `${folder}/fonts` }),
+  };
+}
+
+const source = (name) => `${root}node_modules/@sparticuz/chromium/bin/${name}`;
+
+function packageVersion() {
+  return execFileSync(process.execPath, ['-p', 'require("@sparticuz/chromium/package.json").version'], { cwd: root })
+    .toString()
+    .trim();
+}
+
+async function unbrotli(name, target) {
+  await pipeline(createReadStream(source(name)), createBrotliDecompress(), createWriteStream(target));
+}
+
+async function untar(name, folder) {
+  const archive = `${folder}/${name}.tar`;
+  await unbrotli(name, archive);
+  execFileSync('tar', ['-xf', archive, '-C', folder]);
+  rmSync(archive);
+}
+
+function lacksLibraries(executable) {
+  try {
+    return execFileSync('ldd', [executable]).includes('not found');
+  } catch {
+    return true;
+  }
+}

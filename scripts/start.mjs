@@ -1,0 +1,8 @@
+/** `npm start`: installs and builds what is missing, then runs the service and the demo host. */
+import { ensurePackages } from './lib/ensure-packages.mjs';
+import { build } from './lib/build.mjs';
+import { root } from './lib/root.mjs';
+
+await ensurePackages();
+if (!(await build())) process.exit(1);
+await import(`${root}demo/dist/start.js`);

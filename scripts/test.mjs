@@ -1,0 +1,54 @@
+/**
+ * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
+ * Words after `--` go to the test runner: `npm test -- packages/core`.
+ * The last line counts: `N passed, N failed`.
+ */
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { ensureBrowser } from './lib/ensure-browser.mjs';
+import { ensurePackages } from './lib/ensure-packages.mjs';
+import { ensurePostgres } from './lib/ensure-postgres.mjs';
+import { build } from './lib/build.mjs';
+import { cache } from './lib/root.mjs';
+import { run } from './lib/run.mjs';
+import { say } from './lib/say.mjs';
+
+await ensurePackages();
+const browser = await ensureBrowser();
+await ensurePostgres();
+
+const counts = { passed: 0, failed: 0 };
+const count = (name, passed) => {
+  counts[passed ? 'passed' : 'failed'] += 1;
+  if (!passed) console.error(`\u2717 ${name} failed`);
+};
+
+const built = await build();
+count('build and types', built);
+const words = process.argv.slice(2);
+if (words.length === 0) {
+  say('Checking format and lint ...');
+  count('format (npm run format mends it)', (await run('npx', ['prettier', '--check', '--log-level=warn', '.'])) === 0);
+  count('lint', (await run('npx', ['oxlint', '--type-aware', '--quiet'])) === 0);
+}
+if (built) await tests(words);
+
+console.log(`${counts.passed} passed, ${counts.failed} failed`);
+process.exit(counts.failed === 0 ? 0 : 1);
+
+async function tests(words) {
+  say('Running the tests ...');
+  const report = `${cache}/tests.json`;
+  mkdirSync(cache, { recursive: true });
+  rmSync(report, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const code = await run('npx', ['vitest', 'run', ...reporters, ...words], { env: browser });
+  try {
+    const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    counts.passed += numPassedTests;
+    counts.failed += numFailedTests;
+    // A file that could not even be loaded, or an error outside any test, is a failure too.
+    if (code !== 0 && numFailedTests === 0) count(`the test run (${numFailedTestSuites} suites)`, false);
+  } catch {
+    count('the test run', false);
+  }
+}

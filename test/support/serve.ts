@@ -1,0 +1,35 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A page or file: its body as HTML, or body and headers. */
+export type Route = string | { body: string | Buffer; status?: number; headers?: Record<string, string> };
+
+/** Routes by path, or a handler for what routes can't say. */
+export type Site = Record<string, Route> | ((request: IncomingMessage, response: ServerResponse) => void);
+
+/** Serves a site on a free port of `host`. Pages on two ports are two origins; `127.0.0.1` against `localhost` are two sites as well. */
+export async function serve(site: Site, host = 'localhost'): Promise<{ origin: string; close(): Promise<void> }> {
+  const server = createServer(
+    typeof site === 'function' ? site : (request, response) => answer(site, request, response),
+  );
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://${host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(routes: Record<string, Route>, request: IncomingMessage, response: ServerResponse): void {
+  const route = routes[new URL(request.url ?? '/', 'http://any').pathname];
+  if (route === undefined) {
+    response.writeHead(404).end('not found');
+    return;
+  }
+  const { body, status = 200, headers = {} } = typeof route === 'string' ? { body: route } : route;
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
+}
