@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
 import { cache, root } from './root.mjs';
@@ -32,27 +42,27 @@ async function bundled() {
     // Unpacked aside and renamed, so that an interrupted run leaves no half of a browser behind.
     const draft = `${folder}.${process.pid}`;
     rmSync(draft, { recursive: true, force: true });
-    mkdirSync(`${draft}/fonts`, { recursive: true });
+    mkdirSync(draft, { recursive: true });
     await unbrotli('chromium.br', `${draft}/chromium`);
     chmodSync(`${draft}/chromium`, 0o755);
     await untar('al2023.tar.br', draft);
     await untar('swiftshader.tar.br', draft);
     await untar('fonts.tar.br', draft);
+    const fonts = `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>`;
+    writeFileSync(`${draft}/fonts.conf`, `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">${fonts}\n`);
     renameSync(draft, folder);
   }
   return {
     CHROME_PATH: `${folder}/chromium`,
     ...(lacksLibraries(`${folder}/chromium`) && { LD_LIBRARY_PATH: `${folder}/lib` }),
-    ...(!existsSync('/etc/fonts') && { FONTCONFIG_PATH: `${folder}/fonts` }),
+    ...(!existsSync('/etc/fonts') && { FONTCONFIG_FILE: `${folder}/fonts.conf` }),
   };
 }
 
 const source = (name) => `${root}node_modules/@sparticuz/chromium/bin/${name}`;
 
 function packageVersion() {
-  return execFileSync(process.execPath, ['-p', 'require("@sparticuz/chromium/package.json").version'], { cwd: root })
-    .toString()
-    .trim();
+  return JSON.parse(readFileSync(`${root}node_modules/@sparticuz/chromium/package.json`, 'utf8')).version;
 }
 
 async function unbrotli(name, target) {
