@@ -33,6 +33,7 @@ export interface MultilineField extends FieldBase {
   maxLength?: number;
 }
 
+/** While typing, the store holds the text as typed; `leave` turns it into a number where it is one. */
 export interface NumberField extends FieldBase {
   kind: 'number';
   integer: boolean;
@@ -45,11 +46,13 @@ export interface BooleanField extends FieldBase {
   kind: 'boolean';
 }
 
+/** `''` is: nothing chosen. */
 export interface EnumField extends FieldBase {
   kind: 'enum';
   options: { value: string; label: string }[];
 }
 
+/** The value is RFC 3339 in UTC (`2026-11-12T08:30:00Z`), or `''`. */
 export interface DateTimeField extends FieldBase {
   kind: 'date-time';
 }
@@ -79,7 +82,7 @@ export interface GroupField extends FieldBase {
   fields: Field[];
 }
 
-/** Key/value rows. The store keeps ordered rows; the config gets an object. */
+/** Key/value rows. The store keeps ordered rows, the cells of row i at `${path}/${i}/key` and `${path}/${i}/value`; the config gets an object. */
 export interface MapField extends FieldBase {
   kind: 'map';
   maxItems?: number;
@@ -96,7 +99,7 @@ export interface VariantsField extends FieldBase {
 /** One secret. Its control lives in a shadow root of its own (`view/secret-control.ts`). */
 export interface SecretField extends FieldBase {
   kind: 'secret';
-  /** `map`: rows of name and secret value, one secret in all. */
+  /** `map`: rows of name and secret value (cells as in `MapField`), one secret in all. */
   shape: 'line' | 'multiline' | 'json' | 'pem' | 'map';
   maxLength?: number;
 }

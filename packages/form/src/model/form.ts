@@ -41,7 +41,10 @@ export interface Form {
   /** Loads again after `load_failed`, or asks the host for a session after `expired`. */
   retry(): Promise<void>;
 
-  /** `listener` runs after a change of the named path's value or error, or of the whole state for `*`. Returns the unsubscribe. */
+  /**
+   * `listener` runs after a change of the named path's value, error, rows, secret state or `shown`; for `*`, of `state` or
+   * `summary`, never for a keystroke. Returns the unsubscribe.
+   */
   subscribe(path: string | '*', listener: () => void): () => void;
 }
 
