@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // Packages are read from their sources, so that a test never runs against a stale build.
-const resolve = { conditions: ['source', 'import', 'module', 'default'] };
+const resolve = { conditions: ['source', 'default'] };
 
 export default defineConfig({
   resolve,

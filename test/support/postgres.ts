@@ -1,0 +1,196 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+
+export interface Postgres {
+  /** Superuser on an empty database, password in it: `postgres://postgres:...@127.0.0.1:5555/postgres`. */
+  url: string;
+  /** Address of a new, empty database of its own. */
+  createDatabase(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Server settings, as in postgresql.conf: `{ ssl: 'on' }`. */
+  settings?: Readonly<Record<string, string>>;
+  /** Files to lay into the data folder before the start, readable by the server only. */
+  files?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A real PostgreSQL on a free port of 127.0.0.1, with password authentication, in a temporary folder. It is not safe
+ * against power loss, and it dies with this process even when that one is killed.
+ */
+export async function startPostgres({ settings = {}, files = {} }: PostgresOptions = {}): Promise<Postgres> {
+  const bin = findBinaries();
+  const account = unprivilegedAccount();
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
+  const password = randomBytes(16).toString('hex');
+  try {
+    initialize(bin, folder, password, account);
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(folder, 'data', name);
+      writeFileSync(path, text, { mode: 0o600 });
+      if (account) chownSync(path, account.uid, account.gid);
+    }
+    const { port, stop } = await launch(bin, folder, settings, account);
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    return {
+      url,
+      createDatabase: () => createDatabase(url),
+      close: async () => {
+        await stop();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+function findBinaries(): string {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+  ];
+  const found = folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+  if (!found)
+    throw new Error(
+      'No PostgreSQL here. Install it: apt-get install postgresql (Debian, Ubuntu), brew install postgresql (macOS).',
+    );
+  return found;
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedAccount(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (flag: string): number => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      continue;
+    }
+  }
+  throw new Error('PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as.');
+}
+
+function initialize(bin: string, folder: string, password: string, account: Account | undefined): void {
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (account) {
+    chownSync(folder, account.uid, account.gid);
+    chownSync(passwordFile, account.uid, account.gid);
+  }
+  const options = ['--no-sync', '--no-locale', '--encoding=UTF8', '--username=postgres', '--auth=scram-sha-256'];
+  execFileSync(join(bin, 'initdb'), [...options, `--pwfile=${passwordFile}`, '-D', join(folder, 'data')], {
+    cwd: folder,
+    stdio: 'pipe',
+    ...account,
+  });
+}
+
+/** The port is free when we look, not when the server binds it: a few tries. */
+async function launch(
+  bin: string,
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  account: Account | undefined,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    const server = spawnTied(
+      join(bin, 'postgres'),
+      ['-D', join(folder, 'data'), ...flags({ ...settings, port: String(port) })],
+      folder,
+      account,
+    );
+    try {
+      await ready(server);
+      return { port, stop: () => stop(server) };
+    } catch (error) {
+      await stop(server);
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+function flags(settings: Readonly<Record<string, string>>): string[] {
+  const all = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    full_page_writes: 'off',
+    synchronous_commit: 'off',
+    shared_buffers: '16MB',
+    lc_messages: 'C',
+    ...settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Our end of the shell's standard input closes with this process, however it ends; then the shell stops the server and clears the folder. */
+function spawnTied(command: string, args: string[], folder: string, account: Account | undefined): ChildProcess {
+  const script = '"$@" & pid=$!; read -r word; kill -INT $pid; wait $pid; [ "$word" = keep ] || rm -rf "$0"';
+  return spawn('/bin/sh', ['-c', script, folder, command, ...args], {
+    cwd: folder,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+    ...account,
+  });
+}
+
+function ready(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-8_192);
+      if (log.includes('ready to accept connections')) resolve();
+      if (/FATAL|PANIC|system is shut down/.test(log)) reject(new Error(`PostgreSQL did not start:\n${log}`));
+    });
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+  });
+}
+
+function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    server.once('exit', () => resolve());
+    server.stdin?.on('error', () => undefined).end('keep\n');
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+async function createDatabase(url: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name}`);
+  } finally {
+    await client.end();
+  }
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+}
