@@ -1,0 +1,36 @@
+import { build } from 'esbuild';
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipped, report } from './lib.mjs';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** What a host page downloads for this import, bundled and minified as its own build would do. */
+async function bundled(code) {
+  const result = await build({
+    stdin: { contents: code, resolveDir: `${root}test` },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+  });
+  return result.outputFiles[0].contents;
+}
+
+const bytes = (name, content, bound) => {
+  const size = gzipped(content);
+  report(name, `${size} B gzip (${content.length} B)`, bound && `at most ${bound} B`, bound && size <= bound);
+};
+
+export default async function size() {
+  const one = `import { createConnectorFrame } from '@connector-frame/core/connect'; globalThis.create = createConnectorFrame;`;
+  bytes('createConnectorFrame alone', await bundled(one), 2_000);
+  bytes('all of /connect', await bundled(`export * from '@connector-frame/core/connect';`), 3_600);
+
+  const form = `${root}packages/form/dist/`;
+  const scripts = readdirSync(`${form}assets`).filter((file) => file.endsWith('.js'));
+  report('scripts of the form', scripts.length, 'one', scripts.length === 1);
+  bytes('the form\u2019s script', readFileSync(`${form}assets/${scripts[0]}`), 25_000);
+  bytes('the form\u2019s page with its inline script', readFileSync(`${form}index.html`));
+}
