@@ -1,0 +1,122 @@
+/** Every sentence the form says. Another language is one more file of this shape. */
+import type { Issue } from '@connector-frame/catalog/types';
+import { problemOf, type Subject } from './en-issues.js';
+
+const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'];
+
+// Day before month, the month as a word: nobody reads it the wrong way round.
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+/** `2026-11-12T08:30:00Z` -> `12 Nov 2026`, in the person's own zone; `''` for what is no date. */
+const day = (iso: string): string => {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? '' : DAY.format(date);
+};
+
+const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+export const en = {
+  language: 'en',
+  direction: 'ltr' as 'ltr' | 'rtl',
+
+  // Header and footer
+  loading: 'Loading the form',
+  createdOn: (iso: string) => `Created ${day(iso)}`,
+  name: 'Name',
+  description: 'Description',
+  save: 'Save',
+  saveChanges: 'Save changes',
+  saving: 'Saving',
+  saved: 'Saved',
+  cancel: 'Cancel',
+  test: 'Test connection',
+  testing: 'Testing the connection',
+  tryAgain: 'Try again',
+  reload: 'Load the latest version',
+
+  // Fields
+  optional: 'Optional',
+  advanced: 'Advanced',
+  deprecated: 'No longer recommended',
+  choose: 'Choose',
+  none: 'None',
+  add: 'Add',
+  addRow: (label: string) => `Add to ${label}`,
+  remove: 'Remove',
+  removeRow: (label: string, position: number) => `Remove ${label} ${position}`,
+  row: (label: string, position: number) => `${label} ${position}`,
+  mapKey: 'Name',
+  mapValue: 'Value',
+  chooseFile: 'Choose a file',
+  fileTooLarge: 'This file is too large. Choose one under 64 KB.',
+  fileUnreadable: 'This file could not be read. Choose it again, or paste its text.',
+  localTime: 'In your local time',
+  cronHelp: 'Minute, hour, day, month, weekday. For example 0 6 * * 1 for Mondays at 6:00.',
+
+  // Secrets
+  secretNote: 'Encrypted. The page around this form can’t read what you type here.',
+  show: 'Show',
+  hide: 'Hide',
+  showSecret: (label: string) => `Show ${label}`,
+  hideSecret: (label: string) => `Hide ${label}`,
+  secretKept: 'Saved',
+  secretSince: day,
+  replace: 'Replace',
+  replaceSecret: (label: string) => `Replace ${label}`,
+  clear: 'Clear',
+  clearSecret: (label: string) => `Clear ${label}`,
+  undo: 'Undo',
+  undoSecret: (label: string) => `Keep the saved ${label}`,
+  secretCleared: 'Will be removed when you save',
+  secretAgain: (label: string) => `Enter ${label} again`,
+
+  // Notes
+  summary: (count: number) => `${NUMBERS[count] ?? count} ${count === 1 ? 'thing' : 'things'} to fix before saving`,
+  testPassed: 'Connection works',
+  testDetail: (ms: number, summary?: string) =>
+    summary ? `${summary.replace(/\.$/, '')} in ${duration(ms)}.` : `Answered in ${duration(ms)}.`,
+  testFailed: 'Connection failed',
+  expired: 'Your session ended',
+  expiredDetail: 'What you typed is still here. Continue to sign in again, then save.',
+  continue: 'Continue',
+
+  // Failures: what happened, and what to do next
+  failures: {
+    offline: ['You are offline', 'What you typed is still here. Try again once you are connected.'],
+    unreachable: ['The service did not answer', 'What you typed is still here. Try again in a moment.'],
+    busy: ['The service is busy', 'Wait a minute, then try again.'],
+    load_failed: [
+      'The form could not be loaded',
+      'Try again. If it keeps failing, contact the people who run this page.',
+    ],
+    type_not_found: ['This kind of connector is not available', 'Choose another one on the page around this form.'],
+    connector_not_found: [
+      'This connector no longer exists',
+      'It may have been deleted. Go back and choose another one.',
+    ],
+    unauthorized: ['You may not do this', 'Ask the people who run this page for access.'],
+    session_expired: ['Your session ended', 'What you typed is still here. Continue to sign in again, then save.'],
+    protocol_mismatch: ['This form and the page around it do not fit', 'The page has to update its connector package.'],
+    api_base_mismatch: [
+      'This form may not talk to that service',
+      'The page names a service address that is not this one’s.',
+    ],
+    test_failed: ['Connection failed', 'Check the fields above, then test again.'],
+    no_test: ['This connector has no test', 'Save it, and see whether data arrives.'],
+    egress_refused: ['This address is not reachable from here', 'Use an address on the public internet.'],
+    save_failed: ['Not saved', 'What you typed is still here. Try again in a moment.'],
+    changed_elsewhere: [
+      'Someone else changed this connector',
+      'Load the latest version; what you changed here stays. Then save again.',
+    ],
+    secret_reentry_required: [
+      'Not saved: a saved secret has to be entered again',
+      'The address changed, so it is not sent there.',
+    ],
+    too_large: ['Not saved: this is too much text', 'Shorten the longest fields, then save again.'],
+    stylesheet_failed: ['The page’s style sheet could not be loaded', 'The form keeps its own look.'],
+  } satisfies Record<string, [title: string, hint: string]>,
+
+  /** What is wrong with a field, in its own words. */
+  issue: (issue: Issue, subject: Subject): string => problemOf(issue, subject),
+};
