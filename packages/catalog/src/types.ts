@@ -10,6 +10,8 @@ export type ConnectorKind = 'input' | 'output';
 export interface Condition {
   path: string;
   in: readonly (string | number | boolean)[];
+  /** Holds too, all of them: the conditions of the field at `path`, where that one may be hidden itself. */
+  and?: readonly Pick<Condition, 'path' | 'in'>[];
   /** Required while shown. Such a field is absent from its parent's `required`. */
   required?: boolean;
 }
@@ -51,7 +53,7 @@ export interface StringSchema extends Annotations {
   maxLength?: number;
   /** Linear-time regular expression, anchored, `u` flag. */
   pattern?: string;
-  /** Said when `pattern` does not match: what to do, in the field's own words. */
+  /** Said when `pattern` or `format` does not match: what to do, in the field's own words. */
   'x-message'?: string;
   enum?: readonly string[];
   /** Labels of the `enum` values. */
@@ -100,7 +102,10 @@ export interface MapSchema extends Annotations {
   writeOnly?: true;
 }
 
-/** One branch of a union: the discriminator's `const`, and one sibling object named after the variant (absent when it has no fields). */
+/**
+ * One branch of a union: the discriminator's `const`, and one sibling object that holds its fields (absent when it has none).
+ * The object's key is the discriminator's value unless a service calls it otherwise: `{ Format: 'delimited', delimited_format: {} }`.
+ */
 export interface VariantSchema {
   title: string;
   description?: string;
@@ -118,13 +123,7 @@ export interface UnionSchema extends Annotations {
 }
 
 export type FieldSchema =
-  | StringSchema
-  | NumberSchema
-  | BooleanSchema
-  | ArraySchema
-  | ObjectSchema
-  | MapSchema
-  | UnionSchema;
+  StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema | MapSchema | UnionSchema;
 
 /** What a secret may be: a string, or a map of strings. Both carry `writeOnly: true`. */
 export type SecretSchema = (StringSchema | MapSchema) & { writeOnly: true };
@@ -193,7 +192,10 @@ export interface Issue {
   /** JSON Pointer from the config: `/settings/headers/0/name`. */
   path: string;
   code: IssueCode;
-  /** The bound or format that was not met, for the sentence: `{ minimum: 1 }`, `{ format: 'uri' }`. */
+  /**
+   * The bound or format that was not met, for the sentence: `{ minimum: 1 }`, `{ maxLength: 64 }`, `{ minItems: 1 }`,
+   * `{ type: 'integer' }`, `{ format: 'hostname', found: 'url' }`. `found` is one of the words listed in `validate/formats.ts`.
+   */
   params?: Readonly<Record<string, string | number>>;
   /** The type's own words for it (`x-message`). */
   message?: string;

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { StringFormat } from '../types.js';
+import { formatProblem } from './formats.js';
+
+const KEY = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ==\n-----END PRIVATE KEY-----';
+
+/** undefined: good. Otherwise the word of what was found. */
+const CASES: Record<StringFormat, [value: string, problem: string | undefined][]> = {
+  uri: [
+    ['https://acme.okta.com', undefined],
+    ['http://localhost:8088/services/collector?x=1#y', undefined],
+    ['HTTPS://ACME.example', undefined],
+    ['https://[::1]:9200', undefined],
+    ['acme.okta.com', 'no_scheme'],
+    ['localhost:8080', 'no_scheme'],
+    ['//acme.okta.com', 'no_scheme'],
+    ['ftp://acme.example', 'scheme'],
+    ['javascript://x', 'scheme'],
+    ['https://user:secret@acme.example', 'credentials'],
+    ['https://user@acme.example', 'credentials'],
+    ['https://acme.example/a b', 'space'],
+    [' https://acme.example', 'space'],
+    ['https://acme.example\\x', 'space'],
+    ['https://', ''],
+    ['https://acme.example:99999', ''],
+  ],
+  hostname: [
+    ['db.acme.example', undefined],
+    ['localhost', undefined],
+    ['my_db', undefined],
+    ['10.0.0.7', undefined],
+    ['::1', undefined],
+    ['2001:db8::7', undefined],
+    ['münchen.example', undefined],
+    ['https://db.acme.example', 'url'],
+    ['db.acme.example/path', 'path'],
+    ['db.acme.example:5432', 'port'],
+    ['[::1]', 'port'],
+    ['me@db.acme.example', 'credentials'],
+    ['-db.acme.example', ''],
+    ['db..acme.example', ''],
+    ['a b', ''],
+    [`${'a'.repeat(64)}.example`, ''],
+    ['a:b:c', ''],
+  ],
+  'host-port': [
+    ['db.acme.example', undefined],
+    ['db.acme.example:9092', undefined],
+    ['[::1]:9092', undefined],
+    ['db.acme.example:0', 'port'],
+    ['db.acme.example:65536', 'port'],
+    ['db.acme.example:http', 'port'],
+    ['db.acme.example:9092/x', 'path'],
+    ['https://db.acme.example:9092', 'url'],
+    [':9092', ''],
+  ],
+  email: [
+    ['ada@acme.example', undefined],
+    ["o'brien+logs@mail.acme.example", undefined],
+    ['ada', ''],
+    ['ada@', ''],
+    ['@acme.example', ''],
+    ['ada@acme', ''],
+    ['ada lovelace@acme.example', ''],
+    ['Ada <ada@acme.example>', ''],
+    ['ada@acme.example, bob@acme.example', ''],
+  ],
+  'date-time': [
+    ['2026-11-12T09:30:00Z', undefined],
+    ['2026-11-12T09:30:00.123456+02:00', undefined],
+    ['2024-02-29T00:00:00Z', undefined],
+    ['2026-11-12 09:30:00z', undefined],
+    ['2026-11-12', 'no_time'],
+    ['2026-11-12T09:30:00', 'no_zone'],
+    ['2026-02-29T00:00:00Z', ''],
+    ['2026-13-01T00:00:00Z', ''],
+    ['2026-11-12T24:00:00Z', ''],
+    ['2026-11-12T09:60:00Z', ''],
+    ['2026-11-12T09:30:00+24:00', ''],
+    ['yesterday', ''],
+  ],
+  cron: [
+    ['0 * * * *', undefined],
+    ['*/15 9-17 1,15 jan-MAR mon-fri', undefined],
+    ['0-30/5 0 * * 7', undefined],
+    [' 5  4 * *  sun ', undefined],
+    ['0 * * *', 'fields'],
+    ['0 0 * * * *', 'fields'],
+    ['@daily', 'fields'],
+    ['60 * * * *', 'field_1'],
+    ['0 24 * * *', 'field_2'],
+    ['0 0 0 * *', 'field_3'],
+    ['0 0 ? * *', 'field_3'],
+    ['0 0 * 13 *', 'field_4'],
+    ['0 0 * * 8', 'field_5'],
+    ['0 0 * * mon-', 'field_5'],
+    ['*/0 * * * *', 'field_1'],
+    ['30-10 * * * *', 'field_1'],
+    ['1,,2 * * * *', 'field_1'],
+    ['1/2/3 * * * *', 'field_1'],
+  ],
+  multiline: [['anything\nat all', undefined]],
+  json: [
+    ['{"type":"service_account"}', undefined],
+    ['{}', undefined],
+    ['[]', 'not_object'],
+    ['"text"', 'not_object'],
+    ['null', 'not_object'],
+    ['{type: 1}', ''],
+    ['['.repeat(50_000), ''],
+  ],
+  pem: [
+    [KEY, undefined],
+    [`\n${KEY}\n`, undefined],
+    [KEY.replaceAll('\n', '\r\n'), undefined],
+    [`${KEY}\n${KEY}`, undefined],
+    ['MIIEvQIBADANBgkqhkiG9w0BAQ==', 'no_block'],
+    [KEY.replaceAll('\n', '\\n'), 'escaped'],
+    [KEY.slice(0, 60), 'cut_off'],
+    [KEY.replace('END PRIVATE', 'END PUBLIC'), 'cut_off'],
+    [KEY.replace('MIIE', '<b>'), ''],
+    ['-----BEGIN PRIVATE KEY----------END PRIVATE KEY-----', ''],
+  ],
+};
+
+describe('formatProblem', () => {
+  for (const [format, cases] of Object.entries(CASES))
+    it.each(cases)(`${format}: %j -> %j`, (value, problem) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries widens the key
+      expect(formatProblem(format as StringFormat, value)).toBe(problem);
+    });
+});

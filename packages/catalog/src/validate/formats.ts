@@ -1,0 +1,101 @@
+/**
+ * The formats a text may have. Each check answers undefined for a good value, else what was found instead, one stable word
+ * that a message can build on, or `''` where there is nothing to add.
+ */
+import type { StringFormat } from '../types.js';
+import { isPlain } from './objects.js';
+import { cronProblem } from './cron.js';
+
+type Problem = string | undefined;
+
+const LABEL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u;
+
+const parses = (url: string): boolean => URL.canParse(url);
+
+/** Words: `url` (a whole address was pasted), `path`, `credentials`, `port`. */
+function hostname(value: string): Problem {
+  if (value.includes('://')) return 'url';
+  if (/[/?#\\]/.test(value)) return 'path';
+  if (value.includes('@')) return 'credentials';
+  if (/^[^:]*:\d*$|^\[.*\]/.test(value)) return 'port';
+  if (value.includes(':')) return parses(`http://[${value}]`) ? undefined : '';
+  return value.length <= 253 && value.split('.').every((label) => LABEL.test(label)) ? undefined : '';
+}
+
+/** Words: those of a host name, `port` for one outside 1 to 65535. */
+function hostPort(value: string): Problem {
+  const parts = /^(?:\[([^\]]*)\]|([^:]*)):(.*)$/.exec(value);
+  if (!parts || value.includes('://')) return hostname(value);
+  const [, ipv6, host, port = ''] = parts;
+  const problem = hostname(ipv6 ?? host ?? '');
+  if (problem !== undefined) return problem;
+  if (/[/?#\\]/.test(port)) return 'path';
+  return /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536 ? undefined : 'port';
+}
+
+/** Words: `space`, `no_scheme`, `scheme` (other than http and https), `credentials`. */
+function uri(value: string): Problem {
+  if (/[\s\\]/.test(value)) return 'space';
+  const scheme = /^([a-z][\w+.-]*):\/\//i.exec(value);
+  if (!scheme) return 'no_scheme';
+  if (!/^https?:/i.test(value)) return 'scheme';
+  if (!parses(value)) return '';
+  const url = new URL(value);
+  return url.username || url.password ? 'credentials' : undefined;
+}
+
+const email = (value: string): Problem => {
+  const at = value.lastIndexOf('@');
+  const domain = value.slice(at + 1);
+  return at > 0 && value.length < 255 && !/[\s@<>(),;:"]/.test(value.slice(0, at)) && domain.includes('.')
+    ? hostname(domain)
+    : '';
+};
+
+/** Words: `no_time`, `no_zone`. */
+function dateTime(value: string): Problem {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i.exec(value);
+  if (!parts) return '';
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  if (month < 1 || month > 12 || day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return '';
+  if (parts[4] === undefined) return 'no_time';
+  if (hour > 23 || minute > 59 || second > 59) return '';
+  const zone = parts[7];
+  if (!zone) return 'no_zone';
+  return zone.length === 1 || (Number(zone.slice(1, 3)) < 24 && Number(zone.slice(4)) < 60) ? undefined : '';
+}
+
+/** Words: `not_object`. */
+function json(value: string): Problem {
+  try {
+    return isPlain(JSON.parse(value)) ? undefined : 'not_object';
+  } catch {
+    return '';
+  }
+}
+
+/** Words: `no_block` (no BEGIN line), `escaped` (line breaks written as `\n`), `cut_off` (no matching END line). */
+function pem(value: string): Problem {
+  const begin = /^-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(value.trim());
+  if (!begin) return 'no_block';
+  if (value.includes('\\n')) return 'escaped';
+  const body = value.trim().slice(begin[0].length);
+  const end = body.indexOf(`-----END ${begin[1] ?? ''}-----`);
+  if (end < 0) return 'cut_off';
+  return /^\s[\w\s+/=:,.-]+$/.test(body.slice(0, end)) ? undefined : '';
+}
+
+const CHECKS: Record<StringFormat, (value: string) => Problem> = {
+  uri,
+  hostname,
+  'host-port': hostPort,
+  email,
+  'date-time': dateTime,
+  cron: cronProblem,
+  multiline: () => undefined,
+  json,
+  pem,
+};
+
+/** What is wrong with a text of this format: undefined when nothing, else the word of what was found, or `''`. */
+export const formatProblem = (format: StringFormat, value: string): Problem => CHECKS[format](value);

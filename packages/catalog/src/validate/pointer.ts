@@ -1,0 +1,50 @@
+import { isPlain, isSafeKey, own, type Plain } from './objects.js';
+
+/** `/settings/headers/0` -> `['settings', 'headers', '0']`. */
+export const parsePointer = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** The pointer of a child. */
+export const joinPointer = (parent: string, key: string | number): string =>
+  `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** Value at a JSON Pointer, read from own properties only; undefined where there is none. */
+export const getAt = (root: unknown, pointer: string): unknown =>
+  parsePointer(pointer).reduce<unknown>((value, key) => own(value, key), root);
+
+const isIndex = (key: string): boolean => /^(0|[1-9]\d{0,5})$/.test(key);
+
+function assign(parent: unknown, keys: readonly string[], value: unknown): unknown {
+  const [key, ...rest] = keys;
+  if (key === undefined) return value;
+  if (!isSafeKey(key)) return parent;
+  if (Array.isArray(parent) || (parent === undefined && isIndex(key))) {
+    const rows: unknown[] = Array.isArray(parent) ? [...parent] : [];
+    const index = Number(key);
+    if (!isIndex(key) || index > rows.length) return parent;
+    const next = assign(rows[index], rest, value);
+    if (next === undefined) rows.splice(index, 1);
+    else rows[index] = next;
+    return rows;
+  }
+  const copy: Plain = isPlain(parent) ? { ...parent } : {};
+  const next = assign(own(parent, key), rest, value);
+  if (next === undefined) delete copy[key];
+  else copy[key] = next;
+  return copy;
+}
+
+/**
+ * A copy of `root`, an object, with the value at a JSON Pointer replaced; `undefined` removes it (a list closes up). Missing parents are
+ * made: a list where the next key is an index, else an object. A pointer that names `__proto__`, `constructor` or
+ * `prototype`, or a row beyond the end of a list, changes nothing.
+ */
+export function setAt<T extends object>(root: T, pointer: string, value: unknown): T {
+  const [key, ...rest] = parsePointer(pointer);
+  const copy = { ...root };
+  if (key !== undefined && isSafeKey(key)) Reflect.set(copy, key, assign(own(root, key), rest, value));
+  return copy;
+}

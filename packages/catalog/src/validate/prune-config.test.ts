@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { good, schema } from './fixture.js';
+import { initialValue, withDefaults } from './defaults.js';
+import { destinationOf } from './destination.js';
+import { isShown } from './is-shown.js';
+import { pruneConfig } from './prune-config.js';
+import { isGroup, isList, isUnion, variantsOf } from './schema.js';
+import { setAt } from './pointer.js';
+
+describe('pruneConfig', () => {
+  it('keeps a good configuration as it is', () => {
+    expect(pruneConfig(schema, good)).toEqual(good);
+  });
+
+  it('drops what is empty, unknown, not shown, or of a choice not made', () => {
+    const pruned = pruneConfig(schema, {
+      settings: {
+        url: 'https://acme.example',
+        note: '',
+        mode: 'fast',
+        schedule: '* * * * *',
+        topics: ['', 'a'],
+        headers: [{ name: '' }, { name: 'x', value: '', more: 1 }],
+        rate: { amount: null },
+        labels: { z: 'a', b: 'c', empty: '' },
+        auth: { type: 'none', key_body: { host: 'kept while typing' } },
+        verbose: false,
+        extra: 1,
+      },
+      secrets: { token: 'abcd', headers: {}, cert: 'not shown' },
+    });
+    expect(pruned).toEqual({
+      settings: {
+        url: 'https://acme.example',
+        mode: 'fast',
+        topics: ['a'],
+        headers: [{ name: 'x' }],
+        labels: { b: 'c', z: 'a' },
+        auth: { type: 'none' },
+        verbose: false,
+      },
+      secrets: { token: 'abcd' },
+    });
+    expect(pruneConfig(schema, pruned)).toEqual(pruned);
+  });
+
+  it('is the same text for the same configuration, whatever the order it was typed in', () => {
+    const reversed = {
+      secrets: good.secrets,
+      settings: Object.fromEntries(Object.entries({ ...good.settings, labels: { env: 'prod' } }).reverse()),
+    };
+    expect(JSON.stringify(pruneConfig(schema, reversed))).toBe(JSON.stringify(pruneConfig(schema, good)));
+  });
+});
+
+describe('withDefaults', () => {
+  it('fills what is missing, into the choice that the default makes', () => {
+    expect(withDefaults(schema)).toEqual({
+      settings: { mode: 'safe', retries: 3, verbose: false, auth: { type: 'key', key_body: { port: 443 } } },
+      secrets: {},
+    });
+  });
+
+  it('leaves alone what is there', () => {
+    const settings = { mode: 'fast', retries: 0, verbose: true, auth: { type: 'none' } };
+    expect(withDefaults(schema, { settings }).settings).toEqual(settings);
+  });
+
+  it('starts a new row and a choice just made', () => {
+    const { headers, auth } = schema.settings.properties;
+    expect(headers && isList(headers) && initialValue(headers.items)).toEqual({ value: 'v' });
+    const body = auth && isUnion(auth) ? variantsOf(auth)[1]?.body : undefined;
+    expect(body && isGroup(body) && initialValue(body)).toEqual({ port: 443 });
+  });
+});
+
+describe('isShown', () => {
+  const config = { settings: { a: 1, b: { c: true } }, secrets: {} };
+  it.each([
+    [undefined, true],
+    [{ path: '/settings/a', in: [1, 2] }, true],
+    [{ path: '/settings/a', in: ['1'] }, false],
+    [{ path: '/settings/b/c', in: [true] }, true],
+    [{ path: '/settings/none', in: [true] }, false],
+    [{ path: '/settings/a', in: [1], and: [{ path: '/settings/b/c', in: [false] }] }, false],
+  ])('%j -> %s', (condition, shown) => {
+    expect(isShown(condition, config)).toBe(shown);
+  });
+});
+
+const destinationWith = (path: string, value: unknown): string =>
+  destinationOf(schema, setAt(good, path, value).settings);
+
+describe('destinationOf', () => {
+  const here = destinationOf(schema, good.settings);
+
+  it('names the marked fields, in the order declared', () => {
+    expect(here).toBe(
+      '[["/url","https://acme.example"],["/auth/type","key"],["/auth/key_body/host","db.acme.example"]]',
+    );
+  });
+
+  it.each([
+    ['/settings/url', 'https://evil.example'],
+    ['/settings/url', undefined],
+    ['/settings/auth/type', 'none'],
+    ['/settings/auth/key_body/host', 'evil.example'],
+  ])('changes with %s = %j', (path, value) => {
+    expect(destinationWith(path, value)).not.toBe(here);
+  });
+
+  it.each([
+    ['/settings/mode', 'safe'],
+    ['/settings/auth/key_body/port', 8443],
+    ['/settings/labels', { z: 'y' }],
+    ['/settings/unknown', 'x'],
+  ])('stays with %s = %j', (path, value) => {
+    expect(destinationWith(path, value)).toBe(here);
+  });
+});
