@@ -92,7 +92,6 @@ export interface MapField extends FieldBase {
 export interface VariantsField extends FieldBase {
   kind: 'variants';
   discriminator: string;
-  /** Label of the choice itself, where an override gives one. */
   variants: { value: string; label: string; help?: string; fields: Field[] }[];
 }
 

@@ -7,6 +7,8 @@ export interface Failure {
   message: string;
   /** What to do next. */
   hint?: string;
+  /** Offered beside it, done by `retry()`: loads the connector's latest version; what was typed stays on top of it. */
+  action?: 'reload';
 }
 
 export type TestState =
