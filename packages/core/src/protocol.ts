@@ -1,119 +1,34 @@
 /**
- * The protocol between the host page and the frame: one tagged union per direction.
- * Every message is a plain object with `source` (a cheap filter, not security) and `type`.
+ * The protocol between a host page and its frame. This page is its reference.
+ *
+ * The frame's address is `<frameOrigin with its path>/?parentOrigin=<origin of the host page>`. No address ever holds
+ * a token. Messages travel by `postMessage`, always to the exact origin of the other side, never to `*`. Each is a
+ * plain object with `source: 'monad-embed'` (it filters noise, it earns no trust) and a `type`:
+ *
+ * | From  | `type`            | Fields                                    | When |
+ * | ----- | ----------------- | ----------------------------------------- | ---- |
+ * | frame | `ready`           | `version`, `reportsLoad?`                 | as soon as it listens; again after a reload |
+ * | host  | `init`            | see {@link InitMessage}                   | answer to each `ready`, once there is a session |
+ * | frame | `loaded`          | none                                      | the form is shown; only if `ready` said `reportsLoad` |
+ * | frame | `resize`          | `height` in CSS pixels                    | its content's height changed |
+ * | frame | `saved`           | `connector: { id, name? }`                | the connector was saved |
+ * | frame | `error`           | `message`, `code`                         | a load, test or save failed |
+ * | frame | `cancel`          | none                                      | the person canceled |
+ * | frame | `session_request` | none                                      | the token was refused or is about to expire |
+ * | host  | `session`         | `sessionToken`, `expiresAt?`              | answer to `session_request` |
+ *
+ * What a receiver owes:
+ * 1. It checks, in this order, the window (`event.source`), the exact origin, the tag, the shape. What fails leaves
+ *    without an answer. Shapes are checked by {@link parseFrameMessage} and {@link parseHostMessage}, which build the
+ *    message anew from own properties, so that nothing unknown travels on.
+ * 2. It ignores types it does not know. New types and new optional fields keep version 1.
+ * 3. A frame answers the first valid `init` only. A frame that does not speak the version of an `init` answers
+ *    `error` with code `protocol_mismatch`.
+ * 4. A frame sends nothing anywhere when `apiBase` is not one of its own service; it answers `error` with code
+ *    `api_base_mismatch`.
+ * 5. A host clamps `height` to 0..20,000 and ignores what is not finite.
+ * 6. An option the host page did not give is absent from `init`, never `{}` or `''`.
  */
-
-/** Version spoken by this package; sent in `ready` and `init`. */
-export const PROTOCOL_VERSION = 1;
-
-/** Tag on every message. It filters noise; trust comes from origin and window. */
-export const MESSAGE_SOURCE = 'monad-embed';
-
-/** Which catalog a connector belongs to: a data source or a data destination. */
-export type ComponentKind = 'input' | 'output';
-
-/** Theming tokens: CSS values, all optional, applied once when the form mounts. */
-export interface Appearance {
-  /** Primary buttons and focus rings. A color: hex, rgb(), hsl(), oklch() or a name. */
-  colorPrimary?: string;
-  /** Body text; muted and faint shades derive from it. */
-  colorText?: string;
-  colorBackground?: string;
-  colorBorder?: string;
-  /** A font stack, for example `"Inter", system-ui, sans-serif`. */
-  fontFamily?: string;
-  /** A number and a unit, for example `10px`. */
-  borderRadius?: string;
-}
-
-/** Replaces copy of one field. Text, never markup; an empty `name` is ignored, an empty `description` or `placeholder` blanks it. */
-export interface FieldOverride {
-  name?: string;
-  description?: string;
-  placeholder?: string;
-  children?: Record<string, FieldOverride>;
-  discriminator?: { name?: string; description?: string; one_of?: Record<string, FieldOverride> };
-}
-
-/** Copy for the type's own field keys. An unknown key is reported once on the frame's console, never thrown. */
-export interface ConfigMetaOverrides {
-  settings?: Record<string, FieldOverride>;
-  secrets?: Record<string, FieldOverride>;
-}
-
-/** What the page gets after a save. */
-export interface SavedConnector {
-  id: string;
-  name?: string;
-}
-
-interface Message<T extends string> {
-  source: typeof MESSAGE_SOURCE;
-  type: T;
-}
-
-/** frame -> host: the frame listens; the host answers with `init`. */
-export interface ReadyMessage extends Message<'ready'> {
-  version: number;
-}
-
-/** frame -> host: the content's height in CSS pixels. */
-export interface ResizeMessage extends Message<'resize'> {
-  height: number;
-}
-
-/** frame -> host: the connector was saved. */
-export interface SavedMessage extends Message<'saved'> {
-  connector: SavedConnector;
-}
-
-/** frame -> host: a load, test or save failed. `code` is stable, `message` is for people. */
-export interface ErrorMessage extends Message<'error'> {
-  message: string;
-  code: string;
-}
-
-/** frame -> host: the person canceled. */
-export interface CancelMessage extends Message<'cancel'> {}
-
-/** frame -> host: the token is about to expire or was refused; what was typed stays. */
-export interface SessionRequestMessage extends Message<'session_request'> {}
-
-/** host -> frame: everything the form needs. An option that was not given is absent. */
-export interface InitMessage extends Message<'init'> {
-  version: number;
-  sessionToken: string;
-  apiBase: string;
-  organizationId: string;
-  typeId: string;
-  kind: ComponentKind;
-  displayName?: string;
-  name?: string;
-  description?: string;
-  isNameEditable?: boolean;
-  isDescriptionEditable?: boolean;
-  existingId?: string;
-  synthetic?: boolean;
-  appearance?: Appearance;
-  stylesheets?: string[];
-  configMetaOverrides?: ConfigMetaOverrides;
-}
-
-/** host -> frame: a fresh token for the living form. */
-export interface SessionMessage extends Message<'session'> {
-  sessionToken: string;
-  /** RFC 3339. */
-  expiresAt?: string;
-}
-
-/** Every message a frame may send. */
-export type FrameMessage =
-  | ReadyMessage
-  | ResizeMessage
-  | SavedMessage
-  | ErrorMessage
-  | CancelMessage
-  | SessionRequestMessage;
-
-/** Every message a host may send. */
-export type HostMessage = InitMessage | SessionMessage;
+export * from './protocol/messages.js';
+export { parseFrameMessage, isTagged } from './protocol/parse-frame-message.js';
+export { parseHostMessage, type UnsupportedInit } from './protocol/parse-host-message.js';
