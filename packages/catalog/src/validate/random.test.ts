@@ -19,39 +19,24 @@ function random(seed: number): () => number {
   };
 }
 
-const KEYS = [
-  ...Object.keys(schema.settings.properties),
-  ...[
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    '',
-    '0',
-    'a/b~',
-    'type',
-    'key_body',
-    'name',
-    'token',
-    'cert',
-  ],
-];
+const KEYS = Object.keys(schema.settings.properties).concat([
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  '',
+  '0',
+  'a/b~',
+  'type',
+  'key_body',
+  'name',
+  'token',
+  'cert',
+]);
+// prettier-ignore
 const LEAVES = [
-  ...[
-    '',
-    ' ',
-    'x',
-    'key',
-    'none',
-    'safe',
-    '••••',
-    'https://acme.example',
-    '* * * * *',
-    'a'.repeat(100),
-    '\u0000',
-    '\ud800',
-  ],
-  ...[0, -1, 1.5, 1e308, Number.NaN, Infinity, null, undefined, true, false],
+  '', ' ', 'x', 'key', 'none', 'safe', '••••', 'https://acme.example', '* * * * *', 'a'.repeat(100), '\u0000', '\ud800',
+  0, -1, 1.5, 1e308, Number.NaN, Infinity, null, undefined, true, false,
 ];
 
 function anything(next: () => number, depth: number): unknown {
@@ -117,8 +102,9 @@ describe('on a thousand random configurations', () => {
   });
 });
 
+const deep = (open: string, close: string): unknown => JSON.parse(open.repeat(5000) + '1' + close.repeat(5000));
+
 it('survives nesting deeper than the stack', () => {
-  const deep = (open: string, close: string): unknown => JSON.parse(open.repeat(5000) + '1' + close.repeat(5000));
   for (const value of [deep('[', ']'), deep('{"rate":', '}')])
     for (const key of Object.keys(schema.settings.properties)) {
       const config = { settings: { ...good.settings, [key]: value }, secrets: { token: 'abcd' } };
