@@ -1,10 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 
 export interface Postgres {
   /** Superuser on an empty database, password in it: `postgres://postgres:...@127.0.0.1:5555/postgres`. */
@@ -37,13 +37,13 @@ export async function startPostgres({ settings = {}, files = {} }: PostgresOptio
       writeFileSync(path, text, { mode: 0o600 });
       if (account) chownSync(path, account.uid, account.gid);
     }
-    const { port, stop } = await launch(bin, folder, settings, account);
-    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const server = await launch(bin, folder, settings, account);
+    const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;
     return {
       url,
       createDatabase: () => createDatabase(url),
       close: async () => {
-        await stop();
+        await server.stop();
         rmSync(folder, { recursive: true, force: true });
       },
     };
@@ -177,15 +177,17 @@ function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
     probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
+      const address = probe.address();
+      probe.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      );
     });
   });
 }
 
 async function createDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(`CREATE DATABASE ${name}`);

@@ -1,0 +1,94 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** Never a destination unless the operator opened it: private, local, special and documentation ranges (IANA registries). */
+const closed: readonly Range[] = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/128',
+  '::1/128',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23', // protocol assignments, Teredo among them
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+].map((cidr) => ipaddr.parseCIDR(cidr));
+
+/** An IPv6 address that carries an IPv4 one reaches that one in the end, so it must be open as well. */
+const carriers: readonly { range: Range; inner(bytes: readonly number[]): number[] }[] = [
+  { range: ipaddr.parseCIDR('::/96'), inner: (bytes) => bytes.slice(12) },
+  { range: ipaddr.parseCIDR('::ffff:0:0/96'), inner: (bytes) => bytes.slice(12) },
+  { range: ipaddr.parseCIDR('64:ff9b::/96'), inner: (bytes) => bytes.slice(12) },
+  { range: ipaddr.parseCIDR('2002::/16'), inner: (bytes) => bytes.slice(2, 6) },
+  // Teredo: the client's address, its bits turned over.
+  { range: ipaddr.parseCIDR('2001::/32'), inner: (bytes) => bytes.slice(12).map((byte) => byte ^ 0xff) },
+];
+
+/** Which addresses may be dialled. */
+export interface AddressPolicy {
+  /** Open to everybody, or opened by the operator. False for anything that is no address. */
+  permits: (address: string) => boolean;
+  /** In a range the operator opened by name. */
+  opened: (address: string) => boolean;
+}
+
+/** @throws TypeError naming the entry of `allow` that is no CIDR. */
+export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
+  const open = allow.map(readCidr);
+
+  function permits(address: Address): boolean {
+    if (!within(address, open) && within(address, closed)) return false;
+    const inner = carried(address);
+    return inner === undefined || permits(inner);
+  }
+
+  return {
+    permits: (text) => parsed(text, permits),
+    opened: (text) => parsed(text, (address) => permits(address) && within(carried(address) ?? address, open)),
+  };
+}
+
+function readCidr(cidr: string): Range {
+  if (!ipaddr.isValidCIDR(cidr)) {
+    throw new TypeError(
+      `"${cidr}" is no CIDR range. Write it as 10.1.0.0/16, one address as 10.1.2.3/32 or fd00::1/128.`,
+    );
+  }
+  return ipaddr.parseCIDR(cidr);
+}
+
+function parsed(text: string, test: (address: Address) => boolean): boolean {
+  // A zone names an interface of this machine: never a destination.
+  return !text.includes('%') && ipaddr.isValid(text) && test(ipaddr.parse(text));
+}
+
+function within(address: Address, ranges: readonly Range[]): boolean {
+  return ranges.some((range) => address.kind() === range[0].kind() && address.match(range));
+}
+
+function carried(address: Address): ipaddr.IPv4 | undefined {
+  if (!(address instanceof ipaddr.IPv6) || ['::', '::1'].includes(address.toString())) return undefined;
+  const carrier = carriers.find(({ range }) => address.match(range));
+  return carrier && new ipaddr.IPv4(carrier.inner(address.toByteArray()));
+}

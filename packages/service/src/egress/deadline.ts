@@ -1,0 +1,31 @@
+import { EgressError } from './error.js';
+
+/**
+ * Runs `work` with a signal that fires when the time is up or the caller's signal does, and rejects at that moment
+ * even if the work does not listen (a name look-up can't be called off).
+ */
+export async function withDeadline<T>(
+  timeoutMs: number,
+  caller: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const timer = setTimeout(
+    () => controller.abort(new EgressError('timeout', `no answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  const follow = (): void => controller.abort(caller?.reason);
+  caller?.addEventListener('abort', follow);
+  if (caller?.aborted) follow();
+  try {
+    signal.throwIfAborted();
+    const stopped = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return await Promise.race([work(signal), stopped]);
+  } finally {
+    clearTimeout(timer);
+    caller?.removeEventListener('abort', follow);
+  }
+}

@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net';
+import type { AddressPolicy } from './addresses.js';
+import { EgressError } from './error.js';
+import { readHost, type Host } from './hosts.js';
+
+/** All addresses of a name; rejects or answers none when it has none. */
+export type Lookup = (name: string) => Promise<readonly string[]>;
+
+export interface Destination {
+  host: string;
+  port: number;
+  signal: AbortSignal;
+}
+
+const MAX_ATTEMPTS = 4;
+const ATTEMPT_MS = 3_000;
+
+/**
+ * Dials a host after all of its addresses were found open:
+ *
+ * 1. read the host; a literal is its own address and is never looked up
+ * 2. otherwise resolve the name, once
+ * 3. refuse when any address is closed, even if another is open: an answer that mixes both is an attack
+ * 4. dial those very addresses in turn, never the name again
+ */
+export function createDialer(policy: AddressPolicy, lookup: Lookup): (to: Destination) => Promise<Socket> {
+  async function resolve(host: Host): Promise<readonly string[]> {
+    if ('address' in host) return [host.address];
+    const addresses = await lookup(host.name).catch((error: unknown) => {
+      throw new EgressError('dns_failed', `${host.name} could not be resolved`, { cause: error });
+    });
+    if (addresses.length === 0) throw new EgressError('dns_failed', `${host.name} has no address`);
+    return addresses;
+  }
+
+  return async ({ host: text, port, signal }) => {
+    const host = readHost(text);
+    if (!host) throw new EgressError('invalid_address', 'not a host name or IP address');
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new EgressError('invalid_address', `${port} is no port`);
+    }
+    const addresses = await resolve(host);
+    const test = 'internal' in host && host.internal ? policy.opened : policy.permits;
+    const refused = addresses.find((address) => !test(address));
+    if (refused !== undefined) throw new EgressError('egress_refused', `${text} is at ${refused}, which is not open`);
+    return openFirst(addresses.slice(0, MAX_ATTEMPTS), port, signal);
+  };
+}
+
+async function openFirst(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
+  let failure: unknown;
+  for (const [index, address] of addresses.entries()) {
+    signal.throwIfAborted();
+    try {
+      return await open(address, port, signal, index < addresses.length - 1 ? ATTEMPT_MS : undefined);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  signal.throwIfAborted();
+  throw new EgressError('connect_failed', `nobody answers at ${addresses.join(', ')}, port ${port}`, {
+    cause: failure,
+  });
+}
+
+function open(address: string, port: number, signal: AbortSignal, limitMs: number | undefined): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port, noDelay: true });
+    const stop = (): void => void socket.destroy(new Error('stopped'));
+    const timer = limitMs === undefined ? undefined : setTimeout(stop, limitMs);
+    const settle = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    };
+    signal.addEventListener('abort', stop);
+    // Stays for the life of the socket: one that breaks between two readers must not end the process.
+    socket.on('error', (error) => {
+      settle();
+      reject(error);
+    });
+    socket.once('connect', () => {
+      settle();
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,4 @@
+export { createEgress, type EgressOptions } from './create-egress.js';
+export type { Egress, EgressInit, EgressTarget } from './egress.js';
+export { EgressError, type EgressReason } from './error.js';
+export type { Lookup } from './dial.js';
