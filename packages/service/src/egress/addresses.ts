@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -79,8 +80,8 @@ function readCidr(cidr: string): Range {
 }
 
 function parsed(text: string, test: (address: Address) => boolean): boolean {
-  // A zone names an interface of this machine: never a destination.
-  return !text.includes('%') && ipaddr.isValid(text) && test(ipaddr.parse(text));
+  // What `net` takes for a name it would resolve again; a zone names an interface of this machine.
+  return isIP(text) !== 0 && !text.includes('%') && test(ipaddr.parse(text));
 }
 
 function within(address: Address, ranges: readonly Range[]): boolean {

@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Certificate {
+  /** PEM; self-signed, so it is its own certificate authority as well. */
+  cert: string;
+  /** PEM, without a passphrase. */
+  key: string;
+}
+
+/** A fresh certificate for these names and addresses, good for two days, trusted by nobody. Needs the `openssl` command. */
+export function createCertificate(...hosts: string[]): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
+  const keyFile = join(folder, 'key.pem');
+  const certFile = join(folder, 'cert.pem');
+  const names = hosts.map((host) => (isIP(host) ? `IP:${host}` : `DNS:${host}`)).join(',');
+  try {
+    const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${hosts[0] ?? 'test'}`];
+    const extensions = ['-addext', `subjectAltName=${names}`];
+    execFileSync('openssl', ['req', ...kind, ...extensions, '-keyout', keyFile, '-out', certFile], { stdio: 'pipe' });
+    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  } catch (error) {
+    throw new Error('No certificate for the test. Is openssl installed? (apt-get install openssl)', { cause: error });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
