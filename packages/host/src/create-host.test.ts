@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { get, outcome, post, startHost } from './host.fixture.js';
+
+let hosts: Awaited<ReturnType<typeof startHost>>;
+
+beforeEach(async () => {
+  hosts = await startHost();
+});
+afterEach(() => hosts.close());
+
+describe('options', () => {
+  const wrong: [name: string, options: object][] = [
+    ['serviceUrl', { serviceUrl: 'localhost:4000' }],
+    ['serviceUrl', { serviceUrl: undefined }],
+    ['apiKey', { apiKey: '' }],
+    ['authorizeTenant', { authorizeTenant: undefined }],
+    ['frameOrigin', { frameOrigin: 'forms' }],
+    ['apiBase', { apiBase: 'ftp://service.example' }],
+    ['authorizeTeam', { parentOrganizationId: 'org-parent' }],
+    ['parentOrganizationId', { authorizeTeam: () => true }],
+  ];
+  test.each(wrong)('%s: a wrong one is named when the host starts', (name, options) => {
+    expect(() => hosts.create(options)).toThrow(new RegExp(`^createHost: ${name} `));
+  });
+});
+
+describe('addresses', () => {
+  test('config answers the addresses of form and service, without asking the service', async () => {
+    const answer = await hosts.create()(get('/api/monad/config'));
+    expect(await answer.json()).toEqual({ frameOrigin: `${hosts.origin}/embed`, apiBase: hosts.origin });
+    expect(hosts.seen).toEqual([]);
+  });
+
+  test('config prefers the addresses that browsers use', async () => {
+    const options = { apiBase: 'https://api.example/', frameOrigin: 'https://forms.example/v1/' };
+    const answer = await hosts.create(options)(get('/api/monad/config'));
+    expect(await answer.json()).toEqual({ frameOrigin: 'https://forms.example/v1', apiBase: 'https://api.example' });
+  });
+
+  test.each(['/', '/api', '/api/sessions', '/api/session/x', '/api//session', '/session', '/api/team'])(
+    '%s is not ours',
+    async (path) => {
+      const host = hosts.create();
+      expect(await outcome(host(get(path)))).toEqual([404, 'not_found']);
+      expect(host.matches(path)).toBe(false);
+    },
+  );
+
+  test('basePath moves all routes; a trailing slash is optional', async () => {
+    for (const basePath of ['/connect', 'connect/', '/connect/']) {
+      const moved = hosts.create({ basePath });
+      expect(moved.matches('https://product.example/connect/session?x=1')).toBe(true);
+      expect(moved.matches('/api/session')).toBe(false);
+      expect((await moved(get('/connect/monad/config/'))).status).toBe(200);
+    }
+    expect(hosts.create({ basePath: '/' }).matches('/session')).toBe(true);
+  });
+
+  test('another method is 405 and names the right one', async () => {
+    const answer = await hosts.create()(get('/api/session'));
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+    expect((await hosts.create()(post('/api/catalog?kind=input', {}))).headers.get('allow')).toBe('GET');
+  });
+});
+
+describe('other origins', () => {
+  const writes: [from: string, headers: Record<string, string>, status: number][] = [
+    ['this origin', { 'sec-fetch-site': 'same-origin' }, 200],
+    ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a sibling domain', { 'sec-fetch-site': 'same-site' }, 403],
+    ['the address bar', { 'sec-fetch-site': 'none' }, 403],
+    ['who knows where', {}, 403],
+    ['this origin, said by Origin', { origin: 'https://product.example' }, 200],
+    ['another one, said by Origin', { origin: 'https://evil.example' }, 403],
+    ['an opaque origin', { origin: 'null' }, 403],
+    ['two that disagree', { origin: 'https://product.example', 'sec-fetch-site': 'cross-site' }, 403],
+    ['a caller with the header of ours', { 'connector-frame-request': '1' }, 200],
+    ['a form', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    ['a plain text', { 'sec-fetch-site': 'same-origin', 'content-type': 'text/plain' }, 415],
+    [
+      'JSON with a charset',
+      { 'sec-fetch-site': 'same-origin', 'content-type': 'Application/JSON; charset=utf-8' },
+      200,
+    ],
+  ];
+  test.each(writes)('a write from %s', async (_, headers, status) => {
+    const request = new Request('https://product.example/api/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-signed-in': 'acme', ...headers },
+      body: JSON.stringify({ tenantId: 'acme' }),
+    });
+    expect((await hosts.create()(request)).status).toBe(status);
+    expect(hosts.seen).toHaveLength(status === 200 ? 1 : 0);
+  });
+
+  test('no preflight is answered, and no answer carries a CORS header', async () => {
+    const preflight = new Request('https://product.example/api/session', { method: 'OPTIONS' });
+    for (const request of [preflight, get('/api/catalog?kind=input')]) {
+      const answer = await hosts.create()(request);
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+});
+
+describe('the service fails', () => {
+  const failures: [answered: number, status: number, code: string][] = [
+    [400, 400, 'invalid_request'],
+    [401, 502, 'upstream_error'],
+    [403, 502, 'upstream_error'],
+    [404, 404, 'not_found'],
+    [409, 409, 'conflict'],
+    [422, 400, 'invalid_request'],
+    [429, 429, 'rate_limited'],
+    [500, 502, 'upstream_error'],
+    [200, 502, 'upstream_error'],
+  ];
+  test.each(failures)('%i: its body reaches the log and no browser', async (answered, status, code) => {
+    await hosts.close();
+    const body = { token: 'canary-4711' };
+    hosts = await startHost({
+      'POST /v3/sessions': { status: answered, headers: { 'retry-after': '60' }, body },
+    });
+    const answer = await hosts.create()(post('/api/session', { tenantId: 'acme' }));
+    const text = await answer.clone().text();
+    expect(await outcome(Promise.resolve(answer))).toEqual([status, code]);
+    expect(text).not.toContain('canary');
+    expect(answer.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
+    expect(hosts.onError).toHaveBeenCalledOnce();
+    expect(String(hosts.onError.mock.calls[0]?.[0])).not.toContain('key-1');
+  });
+
+  test('is not there', async () => {
+    await hosts.close();
+    expect(await outcome(hosts.create()(post('/api/session', { tenantId: 'acme' })))).toEqual([502, 'upstream_error']);
+  });
+});

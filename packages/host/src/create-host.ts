@@ -1,0 +1,76 @@
+import { checkOrigin } from './check-origin.js';
+import { createServiceRequest } from './create-service-request.js';
+import { errorResponse } from './error-response.js';
+import { HostError } from './host-error.js';
+import { checkOptions, type HostOptions } from './host-options.js';
+import type { Route, RouteTools } from './route.js';
+import { catalogRoute } from './routes/catalog.js';
+import { configRoute } from './routes/config.js';
+import { connectorsRoute } from './routes/connectors.js';
+import { sessionRoute } from './routes/session.js';
+import { teamRoute } from './routes/team.js';
+
+/**
+ * A fetch-style handler. It always answers, a path that is not its own with 404; ask `matches` first where other
+ * handlers follow. It never rejects.
+ */
+export interface Host<Context = unknown> {
+  (
+    request: Request,
+    ...context: undefined extends Context ? [context?: Context] : [context: Context]
+  ): Promise<Response>;
+  /** Whether an address or a path names one of this host's routes, whatever the method. */
+  matches(address: string | URL): boolean;
+}
+
+/**
+ * The host product's backend for connector forms: `GET /api/monad/config`, `POST /api/session`, `GET /api/catalog`,
+ * `GET /api/connectors` and, where it is switched on, `POST /api/team`.
+ *
+ * Throws a TypeError that names the option when one is missing or wrong.
+ */
+export function createHost<Context = unknown>(given: HostOptions<Context>): Host<Context> {
+  const options = checkOptions(given);
+  const service = createServiceRequest({
+    baseUrl: options.serviceUrl,
+    apiKey: options.apiKey,
+    ...(options.fetch && { fetch: options.fetch }),
+  });
+  const routes = createRoutes({ options, service });
+  const find = (url: URL) => routes.get(url.pathname.replace(/\/$/, ''));
+
+  async function answer(request: Request, context: Context): Promise<Response> {
+    const url = new URL(request.url);
+    const route = find(url);
+    if (!route) throw new HostError('not_found', 'There is nothing at this address.');
+    if (request.method !== route.method) {
+      throw new HostError('invalid_request', `Use ${route.method}.`, { status: 405, headers: { allow: route.method } });
+    }
+    if (route.method === 'POST') checkOrigin(request);
+    return route.answer({ request, url, context });
+  }
+
+  const handler = async (request: Request, context?: Context): Promise<Response> => {
+    try {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- optional only where Context takes undefined
+      return await answer(request, context as Context);
+    } catch (error) {
+      return errorResponse(error, (cause) => options.onError(cause, request));
+    }
+  };
+  return Object.assign(handler, {
+    matches: (address: string | URL) => find(new URL(address, 'http://any')) !== undefined,
+  });
+}
+
+function createRoutes<Context>(tools: RouteTools<Context>): Map<string, Route<Context>> {
+  const { basePath, parentOrganizationId } = tools.options;
+  const routes = new Map([
+    [`${basePath}/monad/config`, configRoute(tools)],
+    [`${basePath}/session`, sessionRoute(tools)],
+    [`${basePath}/catalog`, catalogRoute(tools)],
+    [`${basePath}/connectors`, connectorsRoute(tools)],
+  ]);
+  if (parentOrganizationId !== undefined) routes.set(`${basePath}/team`, teamRoute(tools));
+  return routes;
+}

@@ -1,0 +1,204 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createServiceRequest } from './create-service-request.js';
+
+const fetch = vi.fn<typeof globalThis.fetch>();
+const request = createServiceRequest({ baseUrl: 'https://api.example/base/', apiKey: 'key-1', fetch });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  fetch.mockReset();
+});
+
+/** Answers in turn; the last one again and again. */
+function answers(...list: (() => Response | Promise<Response>)[]): void {
+  for (const one of list.slice(0, -1)) fetch.mockImplementationOnce(async () => one());
+  const last = list.at(-1);
+  if (last) fetch.mockImplementation(async () => last());
+}
+
+const status =
+  (code: number, headers: Record<string, string> = {}) =>
+  () =>
+    new Response('no', { status: code, headers });
+const ok = () => Response.json({ id: 'c-1' });
+
+/** The outcome, and the fake milliseconds it took. */
+async function timed(promise: Promise<unknown>): Promise<{ value?: unknown; error?: unknown; ms: number }> {
+  const start = Date.now();
+  const settled = promise.then(
+    (value) => ({ value, ms: Date.now() - start }),
+    (error: unknown) => ({ error, ms: Date.now() - start }),
+  );
+  await vi.runAllTimersAsync();
+  return settled;
+}
+
+function sent(call = 0): { url: unknown; init: RequestInit; headers: Headers } {
+  const [url, init = {}] = fetch.mock.calls[call] ?? [];
+  return { url, init, headers: new Headers(init.headers) };
+}
+
+describe('one request', () => {
+  test('goes to base + path with JSON and the API key', async () => {
+    answers(ok);
+    expect(await request('/v1/inputs?limit=1', { method: 'POST', body: '{}' })).toEqual({ id: 'c-1' });
+    const { url, init, headers } = sent();
+    expect(url).toBe('https://api.example/base/v1/inputs?limit=1');
+    expect([init.method, init.body]).toEqual(['POST', '{}']);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.get('authorization')).toBe('ApiKey key-1');
+  });
+
+  test.each([
+    ['an object', { authorization: 'Bearer jwt', 'x-trace': 't' }],
+    ['Headers', new Headers({ Authorization: 'Bearer jwt', 'X-Trace': 't' })],
+    [
+      'pairs',
+      [
+        ['AUTHORIZATION', 'Bearer jwt'],
+        ['x-trace', 't'],
+      ] satisfies [string, string][],
+    ],
+  ])('headers of init win, given as %s', async (_, headers) => {
+    answers(ok);
+    await request('/v1/inputs', { headers });
+    expect(sent().headers.get('authorization')).toBe('Bearer jwt');
+    expect(sent().headers.get('x-trace')).toBe('t');
+    expect(sent().headers.get('content-type')).toBe('application/json');
+  });
+
+  test('an empty body is undefined', async () => {
+    answers(() => new Response(null, { status: 204 }));
+    expect(await request('/v1/org/inputs/c-1', { method: 'DELETE' })).toBeUndefined();
+    answers(() => new Response(''));
+    expect(await request('/v1/inputs')).toBeUndefined();
+  });
+
+  test('an error says status, path and the first 300 characters of the body', async () => {
+    answers(() => new Response('x'.repeat(301), { status: 422 }));
+    await expect(request('/v1/inputs?a=1')).rejects.toMatchObject({
+      name: 'ServiceRequestError',
+      message: `422 /v1/inputs?a=1: ${'x'.repeat(300)}`,
+      status: 422,
+      path: '/v1/inputs?a=1',
+    });
+  });
+
+  test('a success that is no JSON is an error too', async () => {
+    answers(() => new Response('<!doctype html>'));
+    await expect(request('/v1/inputs')).rejects.toThrow('200 /v1/inputs: <!doctype html>');
+  });
+
+  test('a path can’t reach another host', async () => {
+    await expect(request('.evil.example/')).rejects.toThrow('path must start with "/"');
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
+
+describe('again', () => {
+  test('429: three more times, after 300, 600 and 1,200 ms at most', async () => {
+    answers(status(429));
+    const outcome = await timed(request('/v3/sessions', { method: 'POST', body: '{}' }));
+    expect(outcome).toMatchObject({ error: { status: 429 }, ms: 300 + 600 + 1_200 });
+    expect(fetch).toHaveBeenCalledTimes(4);
+    expect(sent(3).init.body).toBe('{}');
+  });
+
+  test('the delay is drawn from all of its range', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    answers(status(429), status(429), ok);
+    expect(await timed(request('/v1/inputs'))).toEqual({ value: { id: 'c-1' }, ms: 0 });
+  });
+
+  test.each([
+    ['seconds', () => '7', 7_000],
+    ['a date', () => new Date(Date.now() + 9_000).toUTCString(), 9_000],
+    ['no number at all', () => 'soon', 300],
+  ])('Retry-After in %s', async (_, value, ms) => {
+    vi.setSystemTime('2026-11-12T10:00:00Z');
+    answers(status(429, { 'retry-after': value() }), ok);
+    expect(await timed(request('/v1/inputs'))).toEqual({ value: { id: 'c-1' }, ms });
+  });
+
+  test('not when Retry-After is beyond the 30 seconds', async () => {
+    answers(status(429, { 'retry-after': '31' }));
+    expect(await timed(request('/v1/inputs'))).toMatchObject({ error: { status: 429, retryAfter: '31' }, ms: 0 });
+  });
+
+  test('not beyond 30 seconds in all', async () => {
+    answers(status(429, { 'retry-after': '14' }));
+    expect(await timed(request('/v1/inputs'))).toMatchObject({ error: { status: 429 }, ms: 28_000 });
+    expect(fetch).toHaveBeenCalledTimes(3);
+  });
+
+  test.each([502, 503, 504])('%i: what can be repeated is, what can’t is not', async (code) => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      fetch.mockReset();
+      answers(status(code), ok);
+      expect(await timed(request('/v1/inputs', { method }))).toMatchObject({ value: { id: 'c-1' } });
+    }
+    for (const method of ['POST', 'PATCH']) {
+      fetch.mockReset();
+      answers(status(code), ok);
+      expect(await timed(request('/v1/inputs', { method }))).toMatchObject({ error: { status: code }, ms: 0 });
+    }
+  });
+
+  test('502: a POST with an idempotency key can be repeated', async () => {
+    answers(status(502), ok);
+    const init = { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'k' } };
+    expect(await timed(request('/v2/org/pipelines', init))).toMatchObject({ value: { id: 'c-1' } });
+  });
+
+  test.each([400, 401, 403, 404, 408, 409, 422, 500, 501])('%i: never', async (code) => {
+    answers(status(code));
+    expect(await timed(request('/v1/inputs'))).toMatchObject({ error: { status: code }, ms: 0 });
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  test('a lost connection and a silent server: for what can be repeated', async () => {
+    answers(() => Promise.reject(new TypeError('fetch failed')), silent, ok);
+    expect(await timed(request('/v1/inputs'))).toEqual({ value: { id: 'c-1' }, ms: 300 + 10_000 + 600 });
+    fetch.mockReset();
+    answers(silent, ok);
+    const post = await timed(request('/v3/sessions', { method: 'POST' }));
+    expect(post).toMatchObject({ error: { name: 'TimeoutError' }, ms: 30_000 });
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  test('a stream can’t be sent twice', async () => {
+    answers(status(429));
+    const body = new Blob(['{}']).stream();
+    expect(await timed(request('/v3/sessions', { method: 'POST', body }))).toMatchObject({
+      error: { status: 429 },
+      ms: 0,
+    });
+  });
+
+  test('the caller’s signal ends it, also while it waits', async () => {
+    answers(status(429, { 'retry-after': '20' }));
+    const caller = new AbortController();
+    const outcome = timed(request('/v1/inputs', { signal: caller.signal }));
+    setTimeout(() => caller.abort(new Error('left')), 50);
+    expect(await outcome).toMatchObject({ error: { message: 'left' } });
+    expect(fetch).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+/** Never answers; ends when its signal does. */
+function silent(): Promise<Response> {
+  const signal = fetch.mock.lastCall?.[1]?.signal;
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      const reason: unknown = signal.reason;
+      reject(reason instanceof Error ? reason : new Error('aborted'));
+    });
+  });
+}

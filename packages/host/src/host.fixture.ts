@@ -1,0 +1,42 @@
+import { vi } from 'vitest';
+import { createHost, type Host } from './create-host.js';
+import type { HostOptions } from './host-options.js';
+import { startUpstream, usualAnswers, type Answers } from './upstream.fixture.js';
+
+const teams: Record<string, string> = { acme: 'org-acme', globex: 'org-globex' };
+
+/** A host in front of a scripted upstream. Signed in is the tenant that the header `x-signed-in` names. */
+export async function startHost(answers: Answers = usualAnswers) {
+  const upstream = await startUpstream(answers);
+  const onError = vi.fn<(error: unknown) => void>();
+  const create = (options: Partial<HostOptions> = {}): Host =>
+    createHost({
+      serviceUrl: upstream.origin,
+      apiKey: 'key-1',
+      authorizeTenant: (request, tenantId) =>
+        request.headers.get('x-signed-in') === tenantId ? teams[tenantId] : null,
+      onError,
+      ...options,
+    });
+  return { ...upstream, onError, create };
+}
+
+export function get(path: string): Request {
+  return new Request(`https://product.example${path}`, { headers: { 'x-signed-in': 'acme' } });
+}
+
+/** A write as a page of the same origin sends it; a string goes as it is. */
+export function post(path: string, body: unknown): Request {
+  return new Request(`https://product.example${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'x-signed-in': 'acme' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+/** Status and code of an answer; the code of a success is undefined. */
+export async function outcome(answer: Promise<Response>): Promise<[status: number, code: unknown]> {
+  const response = await answer;
+  const body: { code?: unknown } = await response.json();
+  return [response.status, body.code];
+}

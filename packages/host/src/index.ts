@@ -1,0 +1,13 @@
+export type {
+  CatalogType,
+  ConfiguredConnector,
+  HostConfig,
+  HostRouteError,
+  HostSession,
+  ServiceRequest,
+} from '@connector-frame/core/connect';
+export { createHost, type Host } from './create-host.js';
+export { createServiceRequest, type ServiceRequestOptions } from './create-service-request.js';
+export { HostError, type HostErrorCode, type HostErrorOptions } from './host-error.js';
+export type { AllowedTypes, HostOptions, Team } from './host-options.js';
+export { ServiceRequestError } from './service-request-error.js';

@@ -1,0 +1,40 @@
+import type { ServiceRequest } from '@connector-frame/core/connect';
+import { HostError } from './host-error.js';
+import { isRecord, type UnknownRecord } from './is-record.js';
+
+/** Rows asked for at a time: the most a service gives. */
+const pageSize = 1_000;
+
+/** A service that never ends its list is stopped here. */
+const maxPages = 1_000;
+
+/**
+ * All rows of a paged list, each id once. Offsets advance by the rows that came and not by the ones asked for, as a
+ * service may give fewer at a time; the list ends with its `total`, with an empty page, or with a page that brings nothing new.
+ */
+export async function listAll(request: ServiceRequest, path: string, key: string): Promise<UnknownRecord[]> {
+  const rows = new Map<string, UnknownRecord>();
+  let offset = 0;
+  for (let page = 0; page < maxPages; page += 1) {
+    const answer = await request(`${path}?limit=${pageSize}&offset=${offset}`, {});
+    const batch = rowsOf(answer, key);
+    const known = rows.size;
+    for (const row of batch) if (typeof row['id'] === 'string') rows.set(row['id'], row);
+    offset += batch.length;
+    const total = totalOf(answer);
+    if (rows.size === known || (total !== undefined && offset >= total)) return [...rows.values()];
+  }
+  throw new HostError('upstream_error', 'The list does not end.');
+}
+
+function rowsOf(answer: unknown, key: string): UnknownRecord[] {
+  const rows: unknown = isRecord(answer) ? answer[key] : undefined;
+  if (!Array.isArray(rows)) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  return rows.filter(isRecord);
+}
+
+function totalOf(answer: unknown): number | undefined {
+  const pagination = isRecord(answer) ? answer['pagination'] : undefined;
+  const total = isRecord(pagination) ? pagination['total'] : undefined;
+  return typeof total === 'number' ? total : undefined;
+}

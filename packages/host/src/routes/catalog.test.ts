@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { get, outcome, startHost } from '../host.fixture.js';
+import { usualAnswers } from '../upstream.fixture.js';
+
+let hosts: Awaited<ReturnType<typeof startHost>>;
+
+beforeEach(async () => {
+  hosts = await startHost();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await hosts.close();
+});
+
+test('answers what a picker shows, icons as addresses that a browser can use', async () => {
+  const answer = await hosts.create({ apiBase: 'https://api.example' })(get('/api/catalog?kind=input'));
+  const icons = 'https://api.example/external/icons/raw';
+  expect(await answer.json()).toEqual([
+    {
+      type_id: 'okta-systemlog',
+      name: 'Okta System Log',
+      description: 'Sign-ins.',
+      category: 'Identity',
+      icon: `${icons}/okta-systemlog.svg`,
+    },
+    { type_id: 'http', name: 'HTTP', description: 'Any API.', category: 'Universal', icon: `${icons}/http.svg` },
+    { type_id: 's3', name: 'Amazon S3', description: '', category: '', icon: `${icons}/s3.svg` },
+  ]);
+});
+
+test('allow filters by kind; a kind that is not named offers nothing', async () => {
+  const host = hosts.create({ allow: { input: ['s3', 'unknown'] } });
+  expect(await (await host(get('/api/catalog?kind=input'))).json()).toMatchObject([{ type_id: 's3' }]);
+  expect(await (await host(get('/api/catalog?kind=output'))).json()).toEqual([]);
+});
+
+test('is kept for a minute, as it costs a call that nobody has to be signed in for', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const host = hosts.create();
+  const read = async () => (await host(get('/api/catalog?kind=input'))).status;
+  expect(await Promise.all([read(), read(), read()])).toEqual([200, 200, 200]);
+  expect(hosts.seen).toHaveLength(1);
+  vi.setSystemTime(Date.now() + 61_000);
+  await read();
+  expect(hosts.seen).toHaveLength(2);
+});
+
+test('a failure is not kept', async () => {
+  await hosts.close();
+  let broken = true;
+  const list = usualAnswers['GET /v1/inputs'];
+  hosts = await startHost({
+    'GET /v1/inputs': (seen) => (broken ? { status: 500 } : typeof list === 'function' ? list(seen) : (list ?? {})),
+  });
+  const host = hosts.create();
+  expect(await outcome(host(get('/api/catalog?kind=input')))).toEqual([502, 'upstream_error']);
+  broken = false;
+  expect((await host(get('/api/catalog?kind=input'))).status).toBe(200);
+});
+
+test.each(['', '?kind=', '?kind=inputs', '?kind=input&kind=output'])('%j is refused', async (query) => {
+  expect(await outcome(hosts.create()(get(`/api/catalog${query}`)))).toEqual([400, 'invalid_request']);
+  expect(hosts.seen).toEqual([]);
+});

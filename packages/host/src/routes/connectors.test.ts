@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { get, outcome, startHost } from '../host.fixture.js';
+import type { Answer, Seen } from '../upstream.fixture.js';
+
+const count = 43;
+const row = (i: number) => ({ id: `c-${i}`, type: 'http', name: `Row ${i}`, config: {} });
+
+/** A list that gives at most `clamp` rows at a time. */
+function pages(clamp: number, withTotal: boolean) {
+  return ({ query }: Seen): Answer => {
+    const offset = Number(query.get('offset'));
+    const limit = Math.min(clamp, Number(query.get('limit')));
+    const inputs = Array.from({ length: count }, (_, i) => row(i)).slice(offset, offset + limit);
+    return { body: withTotal ? { inputs, pagination: { limit, offset, total: count } } : { inputs } };
+  };
+}
+
+/** Reads acme's inputs where the service answers `answer`. */
+async function read(answer: Answer | ((seen: Seen) => Answer)) {
+  const hosts = await startHost({ 'GET /v1/org-acme/inputs': answer });
+  try {
+    const response = await hosts.create()(get('/api/connectors?kind=input&tenantId=acme'));
+    const rows: unknown = await response.clone().json();
+    return { response, rows, requests: hosts.seen.length };
+  } finally {
+    await hosts.close();
+  }
+}
+
+test.each([
+  ['a service that gives 10 at a time', 10, true, 5],
+  ['one that gives 7 and no total', 7, false, 8],
+  ['one that gives all at once', 1_000, true, 1],
+])('reads all pages of %s', async (_, clamp, withTotal, requests) => {
+  const result = await read(pages(clamp, withTotal));
+  expect(result.rows).toHaveLength(count);
+  expect(result.rows).toContainEqual({ id: 'c-42', type_id: 'http', name: 'Row 42', description: '' });
+  expect(result.requests).toBe(requests);
+  expect(result.response.headers.get('cache-control')).toBe('no-store');
+});
+
+test('a service that ignores the offset does not hold it for ever, nor is a row shown twice', async () => {
+  expect(await read({ body: { inputs: [row(1)] } })).toMatchObject({ rows: [{ id: 'c-1' }], requests: 2 });
+});
+
+test('an unknown shape is an error and not an empty list', async () => {
+  const { response } = await read({ body: { rows: [] } });
+  expect(await outcome(Promise.resolve(response))).toEqual([502, 'upstream_error']);
+});

@@ -1,0 +1,35 @@
+import type { ConfiguredConnector } from '@connector-frame/core/connect';
+import { authorize } from '../authorize.js';
+import { kindOf, queryFields, text } from '../fields.js';
+import type { UnknownRecord } from '../is-record.js';
+import { json } from '../json.js';
+import { listAll } from '../list-all.js';
+import type { Route, RouteTools } from '../route.js';
+
+/** `GET /connectors?kind=&tenantId=`: all connectors of a tenant, over all pages of the service's list. */
+export function connectorsRoute<Context>(tools: RouteTools<Context>): Route<Context> {
+  return {
+    method: 'GET',
+    async answer(call) {
+      const fields = queryFields(call.url);
+      const kind = kindOf(fields);
+      const organizationId = await authorize(tools, call, text(fields, 'tenantId'));
+      const path = `/v1/${encodeURIComponent(organizationId)}/${kind}s`;
+      return json((await listAll(tools.service, path, `${kind}s`)).map(connector));
+    },
+  };
+}
+
+/** The service calls the type's slug `type` here, and `type_id` in its catalog; pages see one name. */
+function connector(row: UnknownRecord): ConfiguredConnector {
+  return {
+    id: string(row['id']),
+    type_id: string(row['type'] ?? row['type_id']),
+    name: string(row['name']),
+    description: string(row['description']),
+  };
+}
+
+function string(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

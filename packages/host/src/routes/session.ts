@@ -1,0 +1,58 @@
+import type { HostSession } from '@connector-frame/core/connect';
+import type { ComponentKind } from '@connector-frame/core/protocol';
+import { authorize } from '../authorize.js';
+import { kindOf, optionalId, optionalKind, text } from '../fields.js';
+import { HostError } from '../host-error.js';
+import type { AllowedTypes } from '../host-options.js';
+import { json, readJson } from '../json.js';
+import { isRecord } from '../is-record.js';
+import type { Route, RouteTools } from '../route.js';
+
+/**
+ * `POST /session`: a short-lived token for one team. The page may ask for less than the host allows
+ * (`kind`, `typeId`, `connectorId`), never for more.
+ */
+export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context> {
+  const { options, service } = tools;
+  return {
+    method: 'POST',
+    async answer(call) {
+      const fields = await readJson(call.request);
+      const tenantId = text(fields, 'tenantId');
+      const typeId = optionalId(fields, 'typeId');
+      const kind = typeId === undefined ? optionalKind(fields) : kindOf(fields);
+      const connectorId = optionalId(fields, 'connectorId');
+      const organizationId = await authorize(tools, call, tenantId);
+      const body = {
+        organization_id: organizationId,
+        ttl_seconds: options.sessionTtl,
+        parent_origins: options.parentOrigins,
+        connector_id: connectorId,
+        ...narrow(options.allow, kind, typeId),
+      };
+      return json(sessionOf(await service('/v3/sessions', { method: 'POST', body: JSON.stringify(body) })));
+    },
+  };
+}
+
+/** The kind and types of a session: what the page asked for, within what the host offers. */
+function narrow(allow: AllowedTypes | undefined, asked: ComponentKind | undefined, typeId: string | undefined) {
+  const wanted = typeId === undefined ? undefined : [typeId];
+  if (!allow) return { kind: asked, type_ids: wanted };
+  const offered = (['input', 'output'] as const).filter((kind) => allow[kind]?.length);
+  const kinds = asked ? offered.filter((kind) => kind === asked) : offered;
+  const offeredIds = kinds.flatMap((kind) => allow[kind] ?? []);
+  const ids = wanted ? wanted.filter((id) => offeredIds.includes(id)) : [...new Set(offeredIds)];
+  if (ids.length === 0) throw new HostError('forbidden', 'This type of connector is not offered here.');
+  return { kind: kinds.length === 1 ? kinds[0] : undefined, type_ids: ids };
+}
+
+function sessionOf(answer: unknown): HostSession {
+  if (isRecord(answer)) {
+    const { session_token, expires_at, organizationId } = answer;
+    if (typeof session_token === 'string' && typeof expires_at === 'string' && typeof organizationId === 'string') {
+      return { session_token, expires_at, organizationId };
+    }
+  }
+  throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+}

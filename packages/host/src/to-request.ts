@@ -1,0 +1,66 @@
+import type { IncomingMessage } from 'node:http';
+
+/** These describe the bytes on the wire, and not the body once a parser has had it. */
+const wireHeaders = ['content-length', 'content-encoding', 'transfer-encoding'];
+
+/** The path and query as the client asked for them: Express keeps them where its routers take their prefix away. */
+export function addressOf(message: IncomingMessage): string {
+  const original: unknown = 'originalUrl' in message ? message.originalUrl : undefined;
+  return typeof original === 'string' ? original : (message.url ?? '/');
+}
+
+/**
+ * A fetch `Request` of an incoming message. Its body is read on demand; where a body parser has read it already, `body`
+ * (default: `message.body`) is what it made of it. Throws a TypeError on what is no address or no method.
+ */
+export function toRequest(message: IncomingMessage, body: unknown = parsedBody(message)): Request {
+  const protocol = 'encrypted' in message.socket ? 'https' : 'http';
+  const url = new URL(`${protocol}://${message.headers.host ?? 'localhost'}${addressOf(message)}`);
+  const method = message.method ?? 'GET';
+  const headers = headersOf(message);
+  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers });
+  if (body === undefined || body === null) {
+    // `duplex` is required for streams, and absent from the types of the DOM library.
+    const init: RequestInit & { duplex: 'half' } = { method, headers, body: streamOf(message), duplex: 'half' };
+    return new Request(url, init);
+  }
+  for (const name of wireHeaders) headers.delete(name);
+  return new Request(url, { method, headers, body: serialize(body) });
+}
+
+function parsedBody(message: IncomingMessage): unknown {
+  return 'body' in message ? message.body : undefined;
+}
+
+/** Parsers leave text, bytes, or what was JSON. */
+function serialize(body: unknown): string | Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return body;
+  return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
+}
+
+function headersOf(message: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(message.headers)) {
+    if (name.startsWith(':') || value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
+  }
+  return headers;
+}
+
+/** Chunks as they are asked for. A reader that has enough leaves the connection open, so that its answer still gets out. */
+function streamOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = message.iterator({ destroyOnReturn: false });
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next();
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
