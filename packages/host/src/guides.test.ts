@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { codeOf, freePort, makeFolder, start, writeCode } from './guides.fixture.js';
+import { startUpstream, usualAnswers } from './upstream.fixture.js';
+
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let folder: Awaited<ReturnType<typeof makeFolder>>;
+
+beforeAll(async () => {
+  folder = await makeFolder();
+  upstream = await startUpstream({ ...usualAnswers, 'GET /v1/org-acme/inputs': { body: { inputs: [] } } });
+});
+afterAll(async () => {
+  await upstream.close();
+  await folder.remove();
+});
+beforeEach(() => {
+  upstream.seen.length = 0;
+});
+
+/** What every guide's server must do. */
+function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>): void {
+  let server: Awaited<ReturnType<typeof run>>;
+  beforeAll(async () => {
+    server = await run();
+  }, 120_000);
+  afterAll(() => server.stop());
+  const url = (path: string) => `${server.origin}${path}`;
+  const signedIn = { cookie: 'tenant=acme' };
+  const session = (tenantId: string, headers: Record<string, string>) =>
+    fetch(url('/api/session'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', ...headers },
+      body: JSON.stringify({ tenantId }),
+    });
+
+  test('mints a session for the tenant that is signed in', async () => {
+    const answer = await session('acme', signedIn);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await answer.json()).toMatchObject({ session_token: 'token-1', organizationId: 'org-acme' });
+    expect(upstream.seen[0]?.headers['authorization']).toBe('ApiKey key-1');
+  });
+
+  test('lists: the configuration, the catalog, the tenant’s connectors', async () => {
+    for (const path of ['/api/monad/config', '/api/catalog?kind=input', '/api/connectors?kind=input&tenantId=acme']) {
+      expect((await fetch(url(path), { headers: signedIn })).status, path).toBe(200);
+    }
+  });
+
+  test('another customer’s tenant is 403, nobody is 401, and the service hears nothing of both', async () => {
+    const list = url('/api/connectors?kind=input&tenantId=');
+    expect((await session('globex', signedIn)).status).toBe(403);
+    expect((await fetch(`${list}globex`, { headers: signedIn })).status).toBe(403);
+    expect((await session('acme', {})).status).toBe(401);
+    expect((await fetch(`${list}acme`)).status).toBe(401);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  test('another site’s write is refused', async () => {
+    const answer = await session('acme', { ...signedIn, 'sec-fetch-site': 'cross-site' });
+    expect([answer.status, upstream.seen]).toEqual([403, []]);
+  });
+
+  test('what is not the host’s is not found', async () => {
+    expect((await fetch(url('/api/elsewhere'))).status).toBe(404);
+  });
+}
+
+/** Runs `node ...args` in the folder as a reader would, with the environment the guides name. */
+async function run(args: string[]) {
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const env = { PORT: port, SERVICE_URL: upstream.origin, SERVICE_API_KEY: 'key-1' };
+  return { origin, ...(await start(args, folder.path, env, origin)) };
+}
+
+describe.each(['express', 'fastify', 'hono'])('%s', (guide) => {
+  behaves(async () => {
+    const file = join(folder.path, `${guide}.mjs`);
+    await writeCode(await codeOf(guide, 'server.ts'), file);
+    return run([file]);
+  });
+});
+
+describe('nextjs', () => {
+  behaves(async () => {
+    const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
+    const route = 'app/api/[...path]/route.ts';
+    await writeCode(await codeOf('nextjs', 'lib/host.ts'), join(folder.path, 'lib/host.js'));
+    await mkdir(join(folder.path, dirname(route)), { recursive: true });
+    await writeFile(join(folder.path, route.replace(/ts$/, 'js')), await codeOf('nextjs', route));
+    await writeFile(join(folder.path, 'app/layout.js'), 'export default ({ children }) => children;');
+    await promisify(execFile)(process.execPath, [next, 'build'], {
+      cwd: folder.path,
+      env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+    });
+    return run([next, 'start']);
+  });
+});
