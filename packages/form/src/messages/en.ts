@@ -1,11 +1,16 @@
 /** Every sentence the form says. Another language is one more file of this shape. */
 import type { Issue } from '@connector-frame/catalog/types';
+import { cronSentence } from './en-cron.js';
 import { problemOf, type Subject } from './en-issues.js';
 
 const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'];
 
 // Day before month, the month as a word: nobody reads it the wrong way round.
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+const NUMBER = new Intl.NumberFormat('en');
 
 /** `2026-11-12T08:30:00Z` -> `12 Nov 2026`, in the person's own zone; `''` for what is no date. */
 const day = (iso: string): string => {
@@ -50,7 +55,23 @@ export const en = {
   chooseFile: 'Choose a file',
   fileTooLarge: 'This file is too large. Choose one under 64 KB.',
   fileUnreadable: 'This file could not be read. Choose it again, or paste its text.',
-  localTime: 'In your local time',
+  chooseFileFor: (label: string) => `Choose a file for ${label}`,
+  dropFile: 'or drop it here',
+  fileRead: (name: string) => `Read from ${name}`,
+  rowAdded: (label: string, count: number) => `Added. ${label}: ${count}`,
+  rowRemoved: (label: string, count: number) =>
+    count ? `Removed. ${label}: ${count} left` : `Removed. ${label}: none left`,
+  bounds: (minimum?: number, maximum?: number) => {
+    if (minimum !== undefined && maximum !== undefined)
+      return `From ${NUMBER.format(minimum)} to ${NUMBER.format(maximum)}`;
+    if (minimum !== undefined) return `${NUMBER.format(minimum)} or more`;
+    return maximum === undefined ? undefined : `${NUMBER.format(maximum)} or less`;
+  },
+  /** The zone of a time control, and beside it the moment as it is kept. */
+  localTime: (zone: string, iso?: string) =>
+    iso ? `${zone} time. In UTC: ${MOMENT.format(new Date(iso))}` : `${zone} time`,
+  /** What a cron expression means; undefined for what is none. */
+  cron: cronSentence,
   cronHelp: 'Minute, hour, day, month, weekday. For example 0 6 * * 1 for Mondays at 6:00.',
 
   // Secrets
@@ -65,6 +86,7 @@ export const en = {
   replaceSecret: (label: string) => `Replace ${label}`,
   clear: 'Clear',
   clearSecret: (label: string) => `Clear ${label}`,
+  keepSaved: 'Keep the saved one',
   undo: 'Undo',
   undoSecret: (label: string) => `Keep the saved ${label}`,
   secretCleared: 'Will be removed when you save',
@@ -81,9 +103,10 @@ export const en = {
   continue: 'Continue',
 
   // Failures: what happened, and what to do next
+  kept: 'What you typed is still here.',
   failures: {
-    offline: ['You are offline', 'What you typed is still here. Try again once you are connected.'],
-    unreachable: ['The service did not answer', 'What you typed is still here. Try again in a moment.'],
+    offline: ['You are offline', 'Try again once you are connected.'],
+    unreachable: ['The service did not answer', 'Try again in a moment.'],
     busy: ['The service is busy', 'Wait a minute, then try again.'],
     load_failed: [
       'The form could not be loaded',
@@ -95,7 +118,7 @@ export const en = {
       'It may have been deleted. Go back and choose another one.',
     ],
     unauthorized: ['You may not do this', 'Ask the people who run this page for access.'],
-    session_expired: ['Your session ended', 'What you typed is still here. Continue to sign in again, then save.'],
+    session_expired: ['Your session ended', 'Sign in again if the page asks you to, then try again.'],
     protocol_mismatch: ['This form and the page around it do not fit', 'The page has to update its connector package.'],
     api_base_mismatch: [
       'This form may not talk to that service',
@@ -104,7 +127,8 @@ export const en = {
     test_failed: ['Connection failed', 'Check the fields above, then test again.'],
     no_test: ['This connector has no test', 'Save it, and see whether data arrives.'],
     egress_refused: ['This address is not reachable from here', 'Use an address on the public internet.'],
-    save_failed: ['Not saved', 'What you typed is still here. Try again in a moment.'],
+    save_failed: ['Not saved', 'Try again in a moment.'],
+    invalid: ['Not saved: some fields need another look', 'Correct them, then save again.'],
     changed_elsewhere: [
       'Someone else changed this connector',
       'Load the latest version; what you changed here stays. Then save again.',

@@ -1,0 +1,63 @@
+import {
+  MESSAGE_SOURCE,
+  parseHostMessage,
+  type FrameMessage,
+  type SavedConnector,
+} from '@connector-frame/core/protocol';
+import type { Failure } from './state.js';
+
+/** The form's voice: everything it ever tells the host page. */
+export interface Channel {
+  /** The form is shown. Told once. */
+  loaded(): void;
+  /** Height of the content in CSS pixels. Told when it changed. */
+  resize(height: number): void;
+  saved(connector: SavedConnector): void;
+  /** Words for people and a stable code; never anything typed. */
+  error(failure: Failure): void;
+  cancel(): void;
+  requestSession(): void;
+}
+
+export interface Messenger {
+  post(message: FrameMessage): void;
+  /** Hears every message of the page; a message here has not been looked at. */
+  listen(listener: (event: Pick<MessageEvent, 'data' | 'origin' | 'source'>) => void): void;
+}
+
+export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
+  const source = MESSAGE_SOURCE;
+  let told = false;
+  let height = -1;
+  return {
+    loaded() {
+      if (told) return;
+      told = true;
+      post({ source, type: 'loaded' });
+    },
+    resize(next) {
+      const rounded = Math.ceil(next);
+      if (rounded === height) return;
+      height = rounded;
+      post({ source, type: 'resize', height });
+    },
+    saved: (connector) => post({ source, type: 'saved', connector }),
+    error: ({ message, hint, code }) =>
+      post({ source, type: 'error', message: hint ? `${message}. ${hint}` : message, code }),
+    cancel: () => post({ source, type: 'cancel' }),
+    requestSession: () => post({ source, type: 'session_request' }),
+  };
+}
+
+/** Calls back with each fresh token of the one window and origin that this frame answers to. */
+export function onSession(
+  listen: Messenger['listen'],
+  { source, origin }: { source: MessageEventSource | null; origin: string },
+  receive: (token: string) => void,
+): void {
+  listen((event) => {
+    if (event.source !== source || event.origin !== origin) return;
+    const message = parseHostMessage(event.data);
+    if (message?.type === 'session') receive(message.sessionToken);
+  });
+}

@@ -1,0 +1,224 @@
+import type { InitMessage } from '@connector-frame/core/protocol';
+import type { Messages } from '../messages/index.js';
+import type { Api } from './api.js';
+import { ApiError, SessionExpired } from './api-error.js';
+import type { Channel } from './channel.js';
+import { changeWrite, configWrite, createWrite, firstWords, suffix, type Content } from './connector-write.js';
+import { createEditor, type Editor } from './editor.js';
+import { failureOf, type Action } from './failure-of.js';
+import type { Form } from './form.js';
+import { createIntents } from './intents.js';
+import { transition, type FormEvent } from './machine.js';
+import type { FormState, FormSubject } from './state.js';
+import { subjectOf } from './subject-of.js';
+import { createSubscriptions } from './subscriptions.js';
+import type { Connector, ConnectorType } from './wire.js';
+
+export interface FormOptions {
+  init: InitMessage;
+  api: Api;
+  channel: Channel;
+  messages: Messages;
+  /** Asks the host for a session; false when it has none. */
+  renewSession(): Promise<boolean>;
+  /** From 0 to 1. */
+  random(): number;
+  /** For the developer of the host page. */
+  warn(message: string): void;
+}
+
+/** A form, and what only its frame needs to know. */
+export interface LivingForm extends Form {
+  /** Whether leaving would lose something typed. */
+  readonly dirty: boolean;
+  /** The host gave a session by itself. */
+  sessionRenewed(): void;
+}
+
+/** What the service said when the form was loaded. */
+interface Loaded {
+  type: ConnectorType;
+  subject: FormSubject;
+  /** Undefined for a new connector. */
+  saved: Connector | undefined;
+  etag: string | null;
+  editor: Editor;
+}
+
+/** Loads a form and lives with it until it is saved. A failure keeps everything typed. */
+export function createForm(options: FormOptions): LivingForm {
+  const { init, api, channel, messages, warn } = options;
+  const subscriptions = createSubscriptions();
+  const intents = createIntents();
+  const fallbackSuffix = suffix(options.random());
+  let state: FormState = { phase: 'loading' };
+  let loaded: Loaded | undefined;
+  let saving: Promise<void> | undefined;
+  let testing: Promise<void> | undefined;
+  /** Grows with each edit: a test says something only about what it was started with. */
+  let revision = 0;
+
+  const move = (event: FormEvent): void => {
+    const next = transition(state, event);
+    if (next === state) return;
+    state = next;
+    subscriptions.notify('*');
+  };
+
+  const fail = (error: unknown, action: Action): ReturnType<typeof failureOf> => {
+    const failure = failureOf(error, action, messages);
+    channel.error(failure);
+    return failure;
+  };
+
+  async function load(): Promise<void> {
+    move({ type: 'loading' });
+    try {
+      const [type, found] = await Promise.all([api.loadType(), api.loadConnector()]);
+      const saved = found?.connector;
+      const subject = subjectOf(init, type, saved, messages, warn);
+      const editor = createEditor({
+        type,
+        subject,
+        saved,
+        ...firstWords(init, type, saved),
+        messages,
+        subscriptions,
+        onEdit() {
+          revision += 1;
+          move({ type: 'edited' });
+        },
+        onSummary: () => subscriptions.notify('*'),
+      });
+      loaded = { type, subject, saved, etag: found?.etag ?? null, editor };
+      move({ type: 'loaded', subject });
+      channel.loaded();
+    } catch (error) {
+      const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
+      move({ type: 'load_failed', failure: fail(error, 'load'), canRetry: !hopeless });
+    }
+  }
+
+  const contentOf = ({ editor }: Loaded): Content => ({
+    name: String(editor.value('/name')),
+    description: String(editor.value('/description')),
+    config: editor.config(),
+    secretAt: editor.secret,
+  });
+
+  /** Sends what the form holds. The connector as it is now, also where nothing had changed and nothing was sent. */
+  async function send(form: Loaded): Promise<Connector> {
+    const { type, subject, saved, etag } = form;
+    const facts = { init, type, subject };
+    if (!saved) {
+      const write = createWrite(contentOf(form), { ...facts, fallbackName: `${type.name} ${fallbackSuffix}` });
+      return intents.run(write, (key) => api.create(write, key));
+    }
+    const write = changeWrite(contentOf(form), { ...facts, saved });
+    return write ? intents.run([write, etag], (key) => api.update(write, etag, key)) : saved;
+  }
+
+  /** What a refused call says about fields goes to the fields. True: nothing is left to say elsewhere. */
+  const land = (error: unknown, { editor }: Loaded): boolean => {
+    if (!(error instanceof ApiError) || error.issues.length === 0) return false;
+    return editor.land(error.issues, error.type === 'secret_reentry_required') === error.issues.length;
+  };
+
+  async function save(form: Loaded): Promise<void> {
+    if (!form.editor.check()) return move({ type: 'refused' });
+    move({ type: 'saving' });
+    try {
+      const { id, name } = await send(form);
+      move({ type: 'saved' });
+      channel.saved({ id, name });
+    } catch (error) {
+      const failure = fail(error, 'save');
+      if (error instanceof SessionExpired) return move({ type: 'expired', failure });
+      const said = land(error, form);
+      move({ type: 'save_failed', ...(said ? {} : { failure }) });
+    }
+  }
+
+  async function test(form: Loaded): Promise<void> {
+    if (!form.editor.check()) return move({ type: 'refused' });
+    const tested = revision;
+    move({ type: 'testing' });
+    try {
+      const result = await api.test(configWrite(contentOf(form), form.type));
+      move({ type: 'tested', test: tested === revision ? { state: 'passed', ...result } : { state: 'idle' } });
+    } catch (error) {
+      const failure = fail(error, 'test');
+      if (error instanceof SessionExpired) return move({ type: 'expired', failure });
+      land(error, form);
+      move({ type: 'tested', test: { state: 'failed', failure } });
+    }
+  }
+
+  async function reload(form: Loaded): Promise<void> {
+    try {
+      const found = await api.loadConnector();
+      if (!found) return;
+      const { name, description } = firstWords(init, form.type, found.connector);
+      form.saved = found.connector;
+      form.etag = found.etag;
+      form.editor.rebase(found.connector, name, description);
+      move({ type: 'rebased' });
+    } catch (error) {
+      move({ type: 'save_failed', failure: fail(error, 'save') });
+    }
+  }
+
+  void load();
+
+  return {
+    get state() {
+      return state;
+    },
+    get summary() {
+      return loaded?.editor.summary ?? [];
+    },
+    get dirty() {
+      return state.phase === 'editing' && loaded?.editor.dirty === true;
+    },
+    value: (path) => loaded?.editor.value(path),
+    setValue: (path, value) => loaded?.editor.setValue(path, value),
+    rows: (path) => loaded?.editor.rows(path) ?? 0,
+    addRow: (path) => loaded?.editor.addRow(path),
+    removeRow: (path, index) => loaded?.editor.removeRow(path, index),
+    secret: (path) => loaded?.editor.secret(path) ?? { state: 'empty' },
+    replaceSecret: (path) => loaded?.editor.stepSecret(path, 'replace'),
+    keepSecret: (path) => loaded?.editor.stepSecret(path, 'keep'),
+    clearSecret: (path) => loaded?.editor.stepSecret(path, 'clear'),
+    shown: (path) => loaded?.editor.shown(path) ?? false,
+    error: (path) => loaded?.editor.error(path),
+    leave: (path) => loaded?.editor.leave(path),
+
+    async save() {
+      if (!loaded || state.phase !== 'editing') return;
+      // A second click joins the first.
+      saving ??= save(loaded).finally(() => (saving = undefined));
+      await saving;
+    },
+
+    async test() {
+      if (!loaded || state.phase !== 'editing' || state.saving) return;
+      testing ??= test(loaded).finally(() => (testing = undefined));
+      await testing;
+    },
+
+    cancel: () => channel.cancel(),
+
+    async retry() {
+      if (state.phase === 'load_failed' && state.canRetry) return load();
+      if (state.phase !== 'editing' || !loaded) return;
+      if (state.failure?.action === 'reload') return reload(loaded);
+      if (!state.expired) return;
+      if (await options.renewSession()) move({ type: 'renewed' });
+      else fail(new SessionExpired(), 'save');
+    },
+
+    sessionRenewed: () => move({ type: 'renewed' }),
+
+    subscribe: subscriptions.subscribe,
+  };
+}

@@ -1,0 +1,68 @@
+/** How the form's state moves. Pure; an event that does not fit the state leaves it as it is. */
+import type { Failure, FormState, FormSubject, TestState } from './state.js';
+
+export type FormEvent =
+  | { type: 'loading' }
+  | { type: 'loaded'; subject: FormSubject }
+  | { type: 'load_failed'; failure: Failure; canRetry: boolean }
+  /** What was shown of the last test is no longer about what is in the fields. */
+  | { type: 'edited' }
+  /** Fields have errors: nothing was sent. */
+  | { type: 'refused' }
+  | { type: 'saving' }
+  | { type: 'saved' }
+  | { type: 'save_failed'; failure?: Failure }
+  | { type: 'testing' }
+  | { type: 'tested'; test: TestState }
+  /** A save or a test could not go on: the session ran out, and the host has no other. */
+  | { type: 'expired'; failure: Failure }
+  /** The host gave a new session. */
+  | { type: 'renewed' }
+  /** The latest version of the connector lies under what was typed. */
+  | { type: 'rebased' };
+
+type Editing = Extract<FormState, { phase: 'editing' }>;
+
+const withoutFailure = ({ failure: _, ...state }: Editing): Editing => state;
+
+const editing = (subject: FormSubject): Editing => ({
+  phase: 'editing',
+  subject,
+  saving: false,
+  test: { state: 'idle' },
+  expired: false,
+});
+
+export function transition(state: FormState, event: FormEvent): FormState {
+  if (state.phase !== 'editing') {
+    if (event.type === 'loading') return state.phase === 'load_failed' ? { phase: 'loading' } : state;
+    if (state.phase !== 'loading') return state;
+    if (event.type === 'loaded') return editing(event.subject);
+    return event.type === 'load_failed'
+      ? { phase: 'load_failed', failure: event.failure, canRetry: event.canRetry }
+      : state;
+  }
+  switch (event.type) {
+    case 'edited':
+      return state.test.state === 'passed' ? { ...state, test: { state: 'idle' } } : state;
+    case 'refused':
+    case 'rebased':
+      return withoutFailure(state);
+    case 'saving':
+      return { ...withoutFailure(state), saving: true, expired: false };
+    case 'saved':
+      return { phase: 'saved', subject: state.subject };
+    case 'save_failed':
+      return { ...withoutFailure(state), saving: false, ...(event.failure && { failure: event.failure }) };
+    case 'testing':
+      return { ...withoutFailure(state), test: { state: 'running' }, expired: false };
+    case 'tested':
+      return { ...state, test: event.test };
+    case 'expired':
+      return { ...state, saving: false, test: { state: 'idle' }, failure: event.failure, expired: true };
+    case 'renewed':
+      return state.expired ? { ...withoutFailure(state), expired: false } : state;
+    default:
+      return state;
+  }
+}
