@@ -33,7 +33,11 @@ export function createEgress({ allow, lookup = resolve, ca, timeoutMs = 10_000 }
           if (!tls) return socket;
           const host = readHost(url.hostname);
           const name = host && ('name' in host ? host.name : host.address);
-          return secure(socket, { host: name ?? url.hostname, signal, verify: init.verifyTls ?? true, context });
+          return secure(socket, name ?? url.hostname, signal, {
+            ALPNProtocols: ['http/1.1'],
+            rejectUnauthorized: init.verifyTls ?? true,
+            ...(context && { secureContext: context }),
+          });
         }),
       ),
     connect: ({ host, port, signal, timeoutMs: limit = timeoutMs }) =>

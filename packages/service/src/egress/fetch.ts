@@ -56,6 +56,17 @@ function readUrl(address: string | URL): URL {
   return url;
 }
 
+/** Whether HTTP can carry this header, and it is not one of ours to set. */
+export function isSendable(name: string, value: string): boolean {
+  if (RESERVED.test(name.toLowerCase())) return false;
+  try {
+    new Headers().set(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function readHeaders(init: EgressInit['headers']): Headers {
   let headers: Headers;
   try {

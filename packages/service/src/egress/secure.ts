@@ -1,28 +1,19 @@
 import { isIP, type Socket } from 'node:net';
-import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { EgressError } from './error.js';
 
-export interface SecureOptions {
-  /** Host the certificate must be for, name or address; a name goes into SNI. */
-  host: string;
-  signal: AbortSignal;
-  /** `false` accepts any certificate. */
-  verify: boolean;
-  /** What is trusted; default: Node's own list. */
-  context: SecureContext | undefined;
-}
-
-/** TLS for HTTP/1.1 over a connected socket. Takes the socket over; a failure destroys it. */
-export function secure(socket: Socket, { host, signal, verify, context }: SecureOptions): Promise<TLSSocket> {
+/**
+ * TLS over a connected socket, for the host it was dialled as: a name goes into SNI, and the certificate must be for it
+ * unless `options` say otherwise. Takes the socket over; a failure destroys it and is `tls_failed`.
+ */
+export function secure(
+  socket: Socket,
+  host: string,
+  signal: AbortSignal,
+  options: ConnectionOptions = {},
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const secured = connect({
-      socket,
-      host,
-      servername: isIP(host) ? '' : host,
-      ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: verify,
-      ...(context && { secureContext: context }),
-    });
+    const secured = connect({ ...options, socket, host, servername: isIP(host) ? '' : host });
     const stop = (): void => {
       secured.destroy();
       reject(signal.reason);
