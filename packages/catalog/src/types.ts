@@ -146,6 +146,18 @@ export interface ConnectorConfigSchema {
   secrets: SecretsSchema;
 }
 
+/** What the fields of a type were taken from, from the surest down. */
+export type Evidence =
+  | 'openapi'
+  | 'docs'
+  | 'connector-spec'
+  | 'connector-manifest'
+  | 'component-reference'
+  | 'package-manifest'
+  | 'adapter-config-struct'
+  | 'vendor-api-convention'
+  | 'recall-unverified';
+
 /** One connector type, as a data file holds it and the catalog serves it (references resolved). */
 export interface ConnectorTypeData {
   type_id: string;
@@ -157,7 +169,13 @@ export interface ConnectorTypeData {
   vendor: string;
   in_beta?: boolean;
   version: string;
-  /** Name of the SVG under `icons/`, shared by all types of the vendor; absent: a monogram is shown. */
+  evidence: Evidence;
+  /**
+   * Host the secrets are sent to when no setting decides it: `api.github.com`. A type with secrets has this, or a field
+   * marked `x-destination`, or both.
+   */
+  fixed_destination?: string;
+  /** Key in `icons.json`, and name of the SVG, shared by all types of the vendor; absent: a monogram is shown. */
   icon?: string;
   /** JSON Pointers (`/settings/host`, `/secrets/password`) in the order shown; what is absent follows: required settings, secrets, optional settings. */
   order?: readonly string[];

@@ -1,0 +1,51 @@
+/** What holds between files. */
+import type { ConnectorTypeData } from '../types.js';
+import { oneOf, type Problem } from './problem.js';
+
+export interface SourceType {
+  file: string;
+  data: ConnectorTypeData;
+}
+
+/** Checks file names, and that no two types claim the same place. */
+export function checkCatalog(types: readonly SourceType[], icons: ReadonlySet<string>): Problem[] {
+  const problems: Problem[] = [];
+  const names = new Map<string, string>();
+  const marks = new Map<string, { file: string; icon: string | undefined }>();
+  for (const { file, data } of types) {
+    const home = `types/${data.kind}s/${data.type_id}.json`;
+    if (file !== home)
+      problems.push({ file, pointer: '/type_id', message: `belongs in ${home}: rename the file or the type` });
+
+    const name = `${data.kind} ${data.name.toLowerCase()}`;
+    const other = names.get(name);
+    if (other !== undefined)
+      problems.push({
+        file,
+        pointer: '/name',
+        message: `is also the name of ${other}: people could not tell them apart`,
+      });
+    names.set(name, file);
+
+    if (data.icon !== undefined && !icons.has(data.icon))
+      problems.push({
+        file,
+        pointer: '/icon',
+        message: `${oneOf([data.icon])} is not in icons.json: add it there, or leave it out`,
+      });
+    const twin = marks.get(data.type_id);
+    // The icon's address has no kind in it.
+    if (twin && twin.icon !== data.icon)
+      problems.push({
+        file,
+        pointer: '/icon',
+        message: `must be the icon of ${twin.file}: both have the same type_id`,
+      });
+    marks.set(data.type_id, { file, icon: data.icon });
+  }
+  const used = new Set(types.map(({ data }) => data.icon));
+  for (const icon of icons)
+    if (!used.has(icon))
+      problems.push({ file: 'icons.json', pointer: `/${icon}`, message: 'no type uses this icon: delete it' });
+  return problems;
+}

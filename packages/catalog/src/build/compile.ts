@@ -1,0 +1,45 @@
+import { isPlain } from '../validate/objects.js';
+import type { ConnectorTypeData } from '../types.js';
+import { checkCatalog, type SourceType } from './check-catalog.js';
+import { checkCopy } from './check-copy.js';
+import { checkFields } from './check-fields.js';
+import { checkFormat, isConnectorType } from './check-format.js';
+import { checkLinks } from './check-links.js';
+import { complete } from './complete.js';
+import type { Problem } from './problem.js';
+import type { Sources } from './read-sources.js';
+import { resolveRefs, unusedFragments } from './resolve-refs.js';
+
+export interface Compiled {
+  /** Sorted by name. */
+  types: ConnectorTypeData[];
+  problems: Problem[];
+}
+
+/** Sources to types: resolves references, writes out what goes without saying, and checks everything. Touches no file. */
+export function compile(sources: Sources): Compiled {
+  const problems: Problem[] = [...sources.problems];
+  const types: SourceType[] = [];
+  const used = new Set<string>();
+  for (const source of sources.types) {
+    const resolved = resolveRefs(source, sources.fragments);
+    problems.push(...resolved.problems);
+    for (const ref of resolved.used) used.add(ref);
+    const { file } = source;
+    const data = complete(resolved.value);
+    if (!isConnectorType(data)) {
+      problems.push(...checkFormat({ file, value: data }));
+      continue;
+    }
+    const found = [...checkFields(file, data), ...checkLinks(file, data), ...checkCopy(file, data)];
+    problems.push(...found);
+    types.push({ file, data });
+  }
+  problems.push(...unusedFragments(sources.fragments, used));
+  const icons = isPlain(sources.icons.value) ? Object.keys(sources.icons.value) : [];
+  problems.push(...checkCatalog(types, new Set(icons)));
+  return {
+    types: types.map(({ data }) => data).sort((a, b) => a.name.localeCompare(b.name, 'en')),
+    problems,
+  };
+}

@@ -1,0 +1,52 @@
+/** Colors of marks, as `#rrggbb`. */
+
+const channels = (hex: string): [number, number, number] => [
+  Number.parseInt(hex.slice(1, 3), 16),
+  Number.parseInt(hex.slice(3, 5), 16),
+  Number.parseInt(hex.slice(5, 7), 16),
+];
+
+function luminance(hex: string): number {
+  const [red, green, blue] = channels(hex).map((channel) => {
+    const share = channel / 255;
+    return share <= 0.040_45 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * (red ?? 0) + 0.7152 * (green ?? 0) + 0.0722 * (blue ?? 0);
+}
+
+/** Contrast of two colors as WCAG counts it, 1 to 21. */
+export function contrast(a: string, b: string): number {
+  const [one, other] = [luminance(a), luminance(b)];
+  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+}
+
+/** Long form of a color, or undefined for what is none: `none`, `url(#x)`, `currentColor`. */
+export function toHex(color: string): string | undefined {
+  const value = color.toLowerCase();
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/.exec(value);
+  if (short)
+    return `#${short
+      .slice(1)
+      .map((digit) => digit + digit)
+      .join('')}`;
+  if (value === 'black') return '#000000';
+  if (value === 'white') return '#ffffff';
+  return /^#[0-9a-f]{6}$/.test(value) ? value : undefined;
+}
+
+/**
+ * The color, moved toward `toward` until it has `wanted` contrast with `background`. One without a hue goes all the way:
+ * a black mark is meant to be white on black, not gray.
+ */
+export function readable(hex: string, background: string, toward: string, wanted: number): string {
+  if (contrast(hex, background) >= wanted) return hex;
+  const from = channels(hex);
+  if (Math.max(...from) - Math.min(...from) < 24) return toward;
+  const to = channels(toward);
+  for (let share = 0.05; share < 1; share += 0.05) {
+    const mixed = from.map((channel, index) => Math.round(channel + ((to[index] ?? 0) - channel) * share));
+    const color = `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+    if (contrast(color, background) >= wanted) return color;
+  }
+  return toward;
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isPlain, own } from '../../validate/objects.js';
+
+/** Where a mark comes from: a package of icons, and the icon's name there. */
+export interface IconSource {
+  from: string;
+  name: string;
+}
+
+export interface ExtractedIcon {
+  svg: string;
+  /** SPDX name of the icon's own license. */
+  license: string;
+  /** Brand color of a mark drawn in one color. */
+  color?: string;
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const readPackageFile = (path: string): string => readFileSync(fileURLToPath(import.meta.resolve(path)), 'utf8');
+
+async function fromSimpleIcons(name: string): Promise<ExtractedIcon | undefined> {
+  const icons: Record<string, unknown> = { ...(await import('simple-icons')) };
+  const icon = Object.values(icons).find((candidate) => own(candidate, 'slug') === name);
+  const [svg, hex] = [textOf(own(icon, 'svg')), textOf(own(icon, 'hex'))];
+  if (svg === undefined || hex === undefined) return undefined;
+  // The package is CC0; an icon under another license says so itself.
+  return { svg, color: `#${hex.toLowerCase()}`, license: textOf(own(own(icon, 'license'), 'type')) ?? 'CC0-1.0' };
+}
+
+function fromIconify(from: string, name: string): ExtractedIcon | undefined {
+  const set: unknown = JSON.parse(readPackageFile(`${from}/icons.json`));
+  const info: unknown = JSON.parse(readPackageFile(`${from}/info.json`));
+  const icon = own(own(set, 'icons'), name);
+  const body = textOf(own(icon, 'body'));
+  if (body === undefined) return undefined;
+  const size = (key: string): string => String(Number(own(icon, key) ?? own(set, key) ?? 0));
+  const viewBox = `${size('left')} ${size('top')} ${size('width')} ${size('height')}`;
+  return {
+    svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}">${body}</svg>`,
+    license: textOf(own(own(info, 'license'), 'spdx')) ?? 'unknown',
+  };
+}
+
+async function fromTheSvg(name: string): Promise<ExtractedIcon | undefined> {
+  const module: unknown = await import(`@thesvg/icons/${name}`).catch(() => undefined);
+  const svg = textOf(own(isPlain(module) ? { ...module } : {}, 'svg'));
+  return svg === undefined
+    ? undefined
+    : { svg, license: textOf(own({ ...(isPlain(module) ? module : {}) }, 'license')) ?? 'unknown' };
+}
+
+/** Takes a mark out of its package; undefined when it is not there. */
+export async function extractIcon({ from, name }: IconSource): Promise<ExtractedIcon | undefined> {
+  if (from === 'simple-icons') return fromSimpleIcons(name);
+  if (from === '@thesvg/icons') return fromTheSvg(name);
+  return from.startsWith('@iconify-json/') ? fromIconify(from, name) : undefined;
+}

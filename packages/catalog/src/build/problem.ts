@@ -1,0 +1,20 @@
+/** One thing wrong with the catalog's sources: where, and what to do. */
+export interface Problem {
+  /** From the package's root: `types/inputs/okta-systemlog.json`. */
+  file: string;
+  /** JSON Pointer inside the file; empty for the file as a whole. */
+  pointer: string;
+  message: string;
+}
+
+export const describeProblem = ({ file, pointer, message }: Problem): string =>
+  pointer ? `${file}#${pointer}: ${message}` : `${file}: ${message}`;
+
+/** Values as they read in a message: `"a", "b" or "c"`. */
+export const oneOf = (values: readonly unknown[]): string =>
+  values.length < 2
+    ? JSON.stringify(values[0])
+    : `${values
+        .slice(0, -1)
+        .map((value) => JSON.stringify(value))
+        .join(', ')} or ${JSON.stringify(values.at(-1))}`;

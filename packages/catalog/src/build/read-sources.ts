@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Problem } from './problem.js';
+
+export interface SourceFile {
+  /** From the package's root, with forward slashes. */
+  file: string;
+  value: unknown;
+}
+
+/** The catalog as it lies on disk, parsed and otherwise untouched. */
+export interface Sources {
+  types: SourceFile[];
+  /** By name, without `.json`. */
+  fragments: ReadonlyMap<string, SourceFile>;
+  icons: SourceFile;
+  problems: Problem[];
+}
+
+/** Reads `types/inputs`, `types/outputs`, `fragments` and `icons.json` under the package's root. */
+export function readSources(root: string): Sources {
+  const problems: Problem[] = [];
+
+  const read = (file: string): SourceFile => {
+    try {
+      return { file, value: JSON.parse(readFileSync(join(root, file), 'utf8')) };
+    } catch (error) {
+      problems.push({
+        file,
+        pointer: '',
+        message: `is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      });
+      return { file, value: {} };
+    }
+  };
+
+  const readFolder = (folder: string): SourceFile[] =>
+    readdirSync(join(root, folder))
+      .sort()
+      .flatMap((name) => {
+        if (name.endsWith('.json')) return [read(`${folder}/${name}`)];
+        problems.push({
+          file: `${folder}/${name}`,
+          pointer: '',
+          message: 'only .json files belong here: move it elsewhere',
+        });
+        return [];
+      });
+
+  const fragments = readFolder('fragments');
+  return {
+    types: [...readFolder('types/inputs'), ...readFolder('types/outputs')],
+    fragments: new Map(fragments.map((source) => [source.file.slice('fragments/'.length, -'.json'.length), source])),
+    icons: read('icons.json'),
+    problems,
+  };
+}

@@ -1,0 +1,81 @@
+import type { ConnectorTypeData, FieldSchema, ObjectSchema, SecretsSchema } from '../types.js';
+import { joinPointer } from '../validate/pointer.js';
+import { discriminatorOf, isGroup, isList, isMap, isUnion } from '../validate/schema.js';
+
+/** A condition that must hold for a field to exist at all. */
+export interface Guard {
+  path: string;
+  in: readonly (string | number | boolean)[];
+}
+
+/** One field of a type, wherever it stands. */
+export interface VisitedField {
+  /** JSON Pointer inside the type file. */
+  pointer: string;
+  /** JSON Pointer from the config, as conditions and errors name it; `*` for a row. */
+  path: string;
+  field: FieldSchema;
+  required: boolean;
+  secret: boolean;
+  /** Part of a list or map: there may be many of it, or none. */
+  inRow: boolean;
+  depth: number;
+  /** Choices made and conditions met by those above it, and its own. */
+  guards: readonly Guard[];
+}
+
+type Above = Omit<VisitedField, 'field' | 'required'>;
+
+function* visit(field: FieldSchema, required: boolean, above: Above): Generator<VisitedField> {
+  const when = field['x-when'];
+  const guards = [...above.guards, ...(when ? [when, ...(when.and ?? [])] : [])];
+  const here: Above = { ...above, guards };
+  yield { ...here, field, required };
+  const row = { ...here, path: `${here.path}/*`, inRow: true, depth: here.depth + 1 };
+  if (isList(field)) yield* visit(field.items, false, { ...row, pointer: `${here.pointer}/items` });
+  else if (isMap(field))
+    yield* visit(field.additionalProperties, true, { ...row, pointer: `${here.pointer}/additionalProperties` });
+  else if (isGroup(field)) yield* group(field, here);
+  else if (isUnion(field)) {
+    const discriminator = discriminatorOf(field);
+    for (const [index, variant] of field.oneOf.entries()) {
+      const constant = variant.properties[discriminator];
+      if (!constant || !('const' in constant)) continue;
+      const guard = { path: joinPointer(here.path, discriminator), in: [constant.const] };
+      for (const [key, body] of Object.entries(variant.properties))
+        if (!('const' in body))
+          yield* group(body, {
+            ...here,
+            pointer: `${here.pointer}/oneOf/${String(index)}/properties/${key}`,
+            path: joinPointer(here.path, key),
+            depth: here.depth + 1,
+            guards: [...guards, guard],
+          });
+    }
+  }
+}
+
+function* group(schema: ObjectSchema | SecretsSchema, above: Above): Generator<VisitedField> {
+  for (const [key, field] of Object.entries(schema.properties))
+    yield* visit(field, schema.required?.includes(key) === true, {
+      ...above,
+      pointer: `${above.pointer}/properties/${key}`,
+      path: joinPointer(above.path, key),
+      depth: above.depth + 1,
+    });
+}
+
+const sectionOf = (name: 'settings' | 'secrets'): Above => ({
+  pointer: `/config/${name}`,
+  path: `/${name}`,
+  secret: name === 'secrets',
+  inRow: false,
+  depth: 0,
+  guards: [],
+});
+
+/** Every field of a type: settings first, then secrets, each before those inside it. */
+export const fieldsOf = ({ config }: ConnectorTypeData): VisitedField[] => [
+  ...group(config.settings, sectionOf('settings')),
+  ...group(config.secrets, sectionOf('secrets')),
+];
