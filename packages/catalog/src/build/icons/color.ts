@@ -41,7 +41,7 @@ export function toHex(color: string): string | undefined {
 export function readable(hex: string, background: string, toward: string, wanted: number): string {
   if (contrast(hex, background) >= wanted) return hex;
   const from = channels(hex);
-  if (Math.max(...from) - Math.min(...from) < 24) return toward;
+  if (Math.max(...from) - Math.min(...from) < 32) return toward;
   const to = channels(toward);
   for (let share = 0.05; share < 1; share += 0.05) {
     const mixed = from.map((channel, index) => Math.round(channel + ((to[index] ?? 0) - channel) * share));

@@ -8,10 +8,10 @@ const DARK = '#16181d';
 const SHAPES = new Set(['path', 'circle', 'ellipse', 'rect', 'polygon', 'polyline', 'text']);
 
 /** Style for one color that can't be the same on light and dark; undefined for one that can. */
-function styleOf(name: string, color: string, single: boolean): string | undefined {
+function styleOf(name: string, color: string, single: string | undefined): string | undefined {
   // In a mark of many colors only what would vanish is touched; the rest is the brand's own.
-  const light = single ? readable(color, LIGHT, '#000000', 3) : color;
-  const dark = single || contrast(color, DARK) < 1.6 ? readable(color, DARK, LIGHT, 3) : color;
+  const light = single !== undefined ? readable(color, LIGHT, '#000000', 3) : color;
+  const dark = contrast(color, DARK) < (single === undefined ? 1.6 : 3) ? readable(color, DARK, LIGHT, 5) : color;
   if (light === color && dark === color) return undefined;
   return `.${name}{fill:${light}}@media (prefers-color-scheme:dark){.${name}{fill:${dark}}}`;
 }
@@ -29,7 +29,7 @@ const adaptColors = (id: string, single: string | undefined): CustomPlugin => ({
         const color = toHex(own);
         if (color !== undefined && !classes.has(color)) {
           const name = `${id}-${String(classes.size)}`;
-          const style = styleOf(name, color, single !== undefined);
+          const style = styleOf(name, color, single);
           if (style !== undefined) styles.push(style);
           classes.set(color, style === undefined ? undefined : name);
         }
