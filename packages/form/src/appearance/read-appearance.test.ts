@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { readAppearance } from './read-appearance.js';
+import type { Appearance } from '@connector-frame/core/protocol';
+
+const read = (appearance: Appearance) => {
+  const warnings: string[] = [];
+  return {
+    given: readAppearance(
+      appearance,
+      () => '',
+      (message) => warnings.push(message),
+    ),
+    warnings,
+  };
+};
+
+describe('readAppearance', () => {
+  it('takes what fits its grammar, without a word', () => {
+    const { given, warnings } = read({
+      colorPrimary: '#4f46e5',
+      colorText: 'hsl(0 0% 10%)',
+      fontFamily: `"Inter", 'Söhne Buch', system-ui, Segoe UI, sans-serif`,
+      borderRadius: '10px',
+    });
+    expect(given).toMatchObject({ primary: [79, 70, 229, 1], radius: '10px' });
+    expect(given.font).toContain('Söhne');
+    expect(warnings).toEqual([]);
+  });
+
+  it('leaves out what does not, and says so once for each token', () => {
+    const { given, warnings } = read({ colorPrimary: 'url(//x)', colorBorder: 'var(--x)', borderRadius: 'calc(1px)' });
+    expect(given).toEqual({});
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toMatch(/^appearance\.colorPrimary is "url\(\/\/x\)"; it takes a color/);
+  });
+
+  it('takes a background that can not be seen for none', () => {
+    expect(read({ colorBackground: 'rgb(0 0 0 / 0)' }).given.background).toBeUndefined();
+  });
+
+  it.each(['Inter; color: red', 'url(x)', '"unclosed', `"a" 'b'`, 'a,,b', 'a}', 'expression(1)', '\\62', 'a/*', ''])(
+    'refuses the font %s',
+    (fontFamily) => {
+      expect(read({ fontFamily }).given.font).toBeUndefined();
+    },
+  );
+
+  it.each(['10', '-1px', '1vw', '10px 4px', 'var(--r)', '99999px', 'px', '1px;'])(
+    'refuses the radius %s',
+    (borderRadius) => {
+      expect(read({ borderRadius }).given.radius).toBeUndefined();
+    },
+  );
+
+  it.each(['0', '.5rem', '1.25em', '50%', '6pt'])('takes the radius %s', (borderRadius) => {
+    expect(read({ borderRadius }).given.radius).toBe(borderRadius);
+  });
+});
