@@ -18,7 +18,18 @@ export function createCertificate(...hosts: string[]): Certificate {
   const certFile = join(folder, 'cert.pem');
   const names = hosts.map((host) => (isIP(host) ? `IP:${host}` : `DNS:${host}`)).join(',');
   try {
-    const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${hosts[0] ?? 'test'}`];
+    const kind = [
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      `/CN=${hosts[0] ?? 'test'}`,
+    ];
     const extensions = ['-addext', `subjectAltName=${names}`];
     execFileSync('openssl', ['req', ...kind, ...extensions, '-keyout', keyFile, '-out', certFile], { stdio: 'pipe' });
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };

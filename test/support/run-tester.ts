@@ -1,0 +1,8 @@
+import { createEgress } from '../../packages/service/src/egress/index.js';
+import type { Tester, TesterConfig, TestOutcome } from '../../packages/service/src/testers/tester.js';
+
+/** Runs a tester against this machine: loopback is open, `ca` is trusted. */
+export function runTester(tester: Tester, config: TesterConfig, ca?: string): Promise<TestOutcome> {
+  const egress = createEgress({ allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 5_000, ...(ca !== undefined && { ca }) });
+  return tester(config, { egress, signal: new AbortController().signal });
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEgress, type Egress } from '../../packages/service/src/egress/index.js';
+import type { Tester, TesterConfig, TestOutcome } from '../../packages/service/src/testers/tester.js';
+import { createCertificate, type Certificate } from './certificate.js';
+import { listenTcp, type Listener } from './listener.js';
+import { startVendor, type Received, type Reply } from './vendor.js';
+
+export interface TesterContract {
+  /** A tester and a right configuration that lead to `origin`, an https address. */
+  at(origin: string): { tester: Tester; config: TesterConfig };
+  /** The vendor's documented answers to that configuration. */
+  respond(request: Received): Reply;
+  /** What a passed test says. */
+  summary: string;
+  /** A web page with status 200 is a success as well: nothing in the answer matters. */
+  anyPagePasses?: true;
+}
+
+const statuses = [200, 201, 204, 400, 401, 403, 404, 405, 409, 410, 418, 422, 429, 500, 503];
+
+/** What every tester does, whoever is on the other side. */
+export function runTesterContract(name: string, contract: TesterContract): void {
+  /** Runs the test, which must leave the configuration as it was. */
+  async function outcome(origin: string, egress: Egress, signal = new AbortController().signal): Promise<TestOutcome> {
+    const { tester, config } = contract.at(origin);
+    const before = structuredClone(config);
+    const result = await tester(config, { egress, signal });
+    expect(config).toEqual(before);
+    return result;
+  }
+
+  describe(`${name}, as every tester`, () => {
+    let certificate: Certificate;
+    let trusting: Egress;
+    const listeners: Listener[] = [];
+    beforeAll(() => {
+      certificate = createCertificate('127.0.0.1');
+      trusting = createEgress({ allow: ['127.0.0.0/8'], ca: certificate.cert, timeoutMs: 5_000 });
+    });
+    afterAll(() => Promise.all(listeners.map((listener) => listener.close())));
+
+    async function vendor(respond: (request: Received) => Reply): ReturnType<typeof startVendor> {
+      const started = await startVendor(respond, certificate);
+      listeners.push(started);
+      return started;
+    }
+
+    test('passes on the documented answers', async () => {
+      const server = await vendor((request) => contract.respond(request));
+      expect(await outcome(server.origin, trusting)).toEqual({ ok: true, summary: contract.summary });
+    });
+
+    test.each([
+      [429, 'rate_limited'],
+      [500, 'upstream_error'],
+      [502, 'upstream_error'],
+      [503, 'upstream_error'],
+    ] as const)('an answer of %i is %s', async (status, reason) => {
+      const server = await vendor(() => ({ status, body: 'busy' }));
+      expect(await outcome(server.origin, trusting)).toMatchObject({ ok: false, reason });
+    });
+
+    test('a web page is not the product', async () => {
+      const page = '<!doctype html><title>Welcome</title>';
+      const server = await vendor(() => ({ headers: { 'content-type': 'text/html' }, body: page }));
+      const expected = contract.anyPagePasses ? { ok: true } : { ok: false, reason: 'unexpected_answer' };
+      expect(await outcome(server.origin, trusting)).toMatchObject(expected);
+    });
+
+    test('a certificate nobody vouches for is refused before anything is sent', async () => {
+      const server = await vendor((request) => contract.respond(request));
+      const egress = createEgress({ allow: ['127.0.0.0/8'] });
+      expect(await outcome(server.origin, egress)).toMatchObject({ ok: false, reason: 'tls_failed' });
+      expect(server.requests).toEqual([]);
+    });
+
+    test('a closed network is refused before a connection is made', async () => {
+      const server = await vendor((request) => contract.respond(request));
+      const egress = createEgress({ allow: [] });
+      expect(await outcome(server.origin, egress)).toMatchObject({ ok: false, reason: 'egress_refused' });
+      expect(server.connections()).toBe(0);
+    });
+
+    test('a redirect to another site is not followed', async () => {
+      const other = await vendor((request) => contract.respond(request));
+      const server = await vendor(() => ({ status: 307, headers: { location: other.origin } }));
+      expect(await outcome(server.origin, trusting)).toMatchObject({ ok: false, reason: 'redirected' });
+      expect(other.connections()).toBe(0);
+    });
+
+    test('a server that never answers, or a caller that is gone, is a timeout', async () => {
+      const silent = await listenTcp(() => undefined);
+      listeners.push(silent);
+      const origin = `https://127.0.0.1:${silent.port}`;
+      const hurried = createEgress({ allow: ['127.0.0.0/8'], timeoutMs: 50 });
+      expect(await outcome(origin, hurried)).toMatchObject({ ok: false, reason: 'timeout' });
+      expect(await outcome(origin, trusting, AbortSignal.abort())).toMatchObject({ ok: false, reason: 'timeout' });
+    });
+
+    test('nobody there', async () => {
+      const gone = await listenTcp(() => undefined);
+      await gone.close();
+      const origin = `https://127.0.0.1:${gone.port}`;
+      expect(await outcome(origin, trusting)).toMatchObject({ ok: false, reason: 'connect_failed' });
+    });
+
+    test.each(statuses)('an answer of %i that echoes what was sent leaks none of it', async (status) => {
+      const server = await vendor((request) => echo(status, request));
+      const { config } = contract.at(server.origin);
+      const said = JSON.stringify(await outcome(server.origin, trusting));
+      for (const secret of secretsOf(config.secrets)) {
+        for (const encoded of encodings(secret)) expect(said).not.toContain(encoded);
+      }
+      expect(said).not.toContain('upstream-canary');
+    });
+  });
+}
+
+/** The request, in every place where an answer has words. */
+function echo(status: number, { url, headers, body }: Received): Reply {
+  const sent = `upstream-canary ${url} ${JSON.stringify(headers)} ${body}`;
+  const words = {
+    ok: false,
+    error: sent,
+    errors: [sent],
+    message: sent,
+    text: sent,
+    errorSummary: sent,
+    code: sent,
+    version: sent,
+  };
+  const xml = `<!-- <Error><Code>${sent.replaceAll('<', '')}</Code><Message>${sent.replaceAll('<', '')}</Message></Error> -->`;
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'x-cs-region': 'upstream-canary' },
+    body: JSON.stringify({ ...words, xml }),
+  };
+}
+
+function secretsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
+}
+
+function encodings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    encodeURIComponent(secret),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    JSON.stringify(secret).slice(1, -1),
+  ];
+}
