@@ -8,18 +8,14 @@ export interface FailureDetails {
   hint?: string;
   /** Pointers of the fields that are likely wrong; absent ones are left out. */
   at?: string | undefined | readonly (string | undefined)[];
-  /** What is said at those fields; default: the failure's own message. */
-  say?: string;
 }
 
 export function passed(summary: string): TestOutcome {
   return { ok: true, summary };
 }
 
-export function failed(reason: TestFailureReason, message: string, { hint, at, say }: FailureDetails = {}): Failure {
-  const issues = [at]
-    .flat()
-    .flatMap((path): Issue[] => (path ? [{ path, code: 'pattern', message: say ?? message }] : []));
+export function failed(reason: TestFailureReason, message: string, { hint, at }: FailureDetails = {}): Failure {
+  const issues = [at].flat().flatMap((path): Issue[] => (path ? [{ path, code: 'pattern', message }] : []));
   return { ok: false, reason, message, ...(hint && { hint }), ...(issues.length > 0 && { issues }) };
 }
 

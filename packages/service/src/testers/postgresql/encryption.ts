@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createSecureContext, type ConnectionOptions } from 'node:tls';
@@ -52,7 +53,7 @@ function verified(
   const passphrase = text(secrets, 'client_key_password');
   const own = cert && key ? { cert, key, ...(passphrase && { passphrase }) } : {};
   const field = `/settings/ssl_mode/${branch}`;
-  if (!usable({ ca })) {
+  if (ca === undefined || !isCertificate(ca)) {
     return failed('invalid_config', 'This is not a certificate in PEM format.', { at: `${field}/ca_certificate` });
   }
   if (!usable(own)) {
@@ -62,6 +63,15 @@ function verified(
   }
   const name = mode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {};
   return { tries: [true], mayRefuse: false, tls: { ca, ...own, ...name } };
+}
+
+/** TLS itself passes over an authority that is none. */
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== '';
+  } catch {
+    return false;
+  }
 }
 
 function usable(options: ConnectionOptions): boolean {

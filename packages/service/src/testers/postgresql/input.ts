@@ -1,4 +1,3 @@
-import type { Subject } from '../failures.js';
 import { failed, passed } from '../outcome.js';
 import { at, text, texts } from '../read.js';
 import type { TesterConfig, TestOutcome } from '../tester.js';
@@ -6,10 +5,8 @@ import { readEncryption } from './encryption.js';
 import type { Query } from './session.js';
 import { createPostgresqlTester, type Target } from './sign-in.js';
 
-const postgresql: Subject = { product: 'PostgreSQL', address: '/settings/host' };
-
 /** Signs in and counts the tables it may read in the chosen schemas. */
-export const testPostgresqlInput = createPostgresqlTester(postgresql, readTarget, countTables);
+export const testPostgresqlInput = createPostgresqlTester(readTarget, countTables);
 
 function readTarget({ settings, secrets }: TesterConfig): Target | ReturnType<typeof failed> {
   if (at(settings, 'entra_service_principal_auth') === true) {
@@ -28,7 +25,12 @@ function readTarget({ settings, secrets }: TesterConfig): Target | ReturnType<ty
       password: text(secrets, 'password') ?? '',
       encryption,
     },
-    fields: { user: '/settings/username', password: '/secrets/password', database: '/settings/database' },
+    fields: {
+      host: '/settings/host',
+      user: '/settings/username',
+      password: '/secrets/password',
+      database: '/settings/database',
+    },
   };
 }
 

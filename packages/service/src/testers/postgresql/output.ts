@@ -1,4 +1,3 @@
-import type { Subject } from '../failures.js';
 import { failed, passed, type Failure } from '../outcome.js';
 import { at, text, texts } from '../read.js';
 import type { TesterConfig, TestOutcome } from '../tester.js';
@@ -6,11 +5,10 @@ import { preferTls, readEncryption } from './encryption.js';
 import { Refusal, type Query } from './session.js';
 import { createPostgresqlTester, type Target } from './sign-in.js';
 
-const postgresql: Subject = { product: 'PostgreSQL', address: '/settings/host' };
 const CONNECTION_STRING = '/secrets/connection_string';
 
 /** Signs in and asks for the table, its columns and the right to insert; inserts nothing. */
-export const testPostgresqlOutput = createPostgresqlTester(postgresql, readTarget, checkTable);
+export const testPostgresqlOutput = createPostgresqlTester(readTarget, checkTable);
 
 function readTarget({ settings, secrets }: TesterConfig): Target | Failure {
   const whole = text(secrets, 'connection_string');
@@ -24,7 +22,12 @@ function readTarget({ settings, secrets }: TesterConfig): Target | Failure {
       password: text(secrets, 'password') ?? '',
       encryption: preferTls,
     },
-    fields: { user: '/settings/user', password: '/secrets/password', database: '/settings/database' },
+    fields: {
+      host: '/settings/host',
+      user: '/settings/user',
+      password: '/secrets/password',
+      database: '/settings/database',
+    },
   };
 }
 
@@ -55,7 +58,12 @@ function readConnectionString(whole: string): Target | Failure {
       password,
       encryption,
     },
-    fields: { user: CONNECTION_STRING, password: CONNECTION_STRING, database: CONNECTION_STRING },
+    fields: {
+      host: CONNECTION_STRING,
+      user: CONNECTION_STRING,
+      password: CONNECTION_STRING,
+      database: CONNECTION_STRING,
+    },
   };
 }
 

@@ -1,28 +1,32 @@
+import { EgressError } from '../../egress/index.js';
 import { createTester } from '../create-tester.js';
-import type { Subject } from '../failures.js';
+import { unreachable } from '../failures.js';
 import { failed, missing, type Failure } from '../outcome.js';
 import type { Tester, TesterConfig, TestOutcome } from '../tester.js';
 import { Refusal, WRONG_PASSWORD, withSession, type Database, type Query } from './session.js';
 
+const postgresql = { product: 'PostgreSQL' };
+
 /** A database to sign in to, and the fields that say so. */
 export interface Target {
   database: Database;
-  fields: { user: string; password: string; database: string };
+  fields: { host: string; user: string; password: string; database: string };
 }
 
 /** A tester that signs in by `read`, then asks by `check`. */
 export function createPostgresqlTester(
-  subject: Subject,
   read: (config: TesterConfig) => Target | Failure,
   check: (query: Query, config: TesterConfig) => Promise<TestOutcome>,
 ): Tester {
-  return createTester(subject, async (config, { egress, signal }) => {
+  return createTester(postgresql, async (config, { egress, signal }) => {
     const target = read(config);
     if ('ok' in target) return target;
     try {
       return await withSession(target.database, egress, signal, (query) => check(query, config));
     } catch (error) {
       if (error instanceof Refusal) return refused(error.state, target);
+      if (error instanceof EgressError)
+        return unreachable(error.reason, { ...postgresql, address: target.fields.host });
       throw error;
     }
   });
