@@ -45,24 +45,22 @@ function uri(value: string): Problem {
 }
 
 const email = (value: string): Problem => {
-  const at = value.lastIndexOf('@');
-  const domain = value.slice(at + 1);
-  return at > 0 && value.length < 255 && !/[\s@<>(),;:"]/.test(value.slice(0, at)) && domain.includes('.')
-    ? hostname(domain)
-    : '';
+  const [, domain = ''] = /^[^\s@<>(),;:"]{1,64}@([^@]+\.[^@]+)$/.exec(value) ?? [];
+  return hostname(domain) === undefined ? undefined : '';
 };
 
 /** Words: `no_time`, `no_zone`. */
 function dateTime(value: string): Problem {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/i.exec(value);
-  if (!parts) return '';
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
-  if (month < 1 || month > 12 || day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return '';
-  if (parts[4] === undefined) return 'no_time';
-  if (hour > 23 || minute > 59 || second > 59) return '';
-  const zone = parts[7];
-  if (!zone) return 'no_zone';
-  return zone.length === 1 || (Number(zone.slice(1, 3)) < 24 && Number(zone.slice(4)) < 60) ? undefined : '';
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/i.exec(
+    value,
+  );
+  const [, day = '', time, zone] = parts ?? [];
+  const moment = `${day}T${time ?? '00:00:00'}`;
+  const date = new Date(`${moment}Z`);
+  // Some engines read February 30 as March 2.
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(moment)) return '';
+  if (!time) return 'no_time';
+  return zone ? undefined : 'no_zone';
 }
 
 /** Words: `not_object`. */

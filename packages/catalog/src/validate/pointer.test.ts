@@ -47,6 +47,7 @@ describe('setAt', () => {
   it('removes with undefined, and a list closes up', () => {
     expect(setAt({ a: { b: 1, c: 2 } }, '/a/b', undefined)).toEqual({ a: { c: 2 } });
     expect(setAt({ a: [1, 2, 3] }, '/a/1', undefined)).toEqual({ a: [1, 3] });
+    expect(Object.keys(setAt({ a: 1, b: 2 }, '/a', undefined))).toEqual(['b']);
   });
 
   it.each([

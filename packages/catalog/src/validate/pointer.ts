@@ -45,6 +45,9 @@ function assign(parent: unknown, keys: readonly string[], value: unknown): unkno
 export function setAt<T extends object>(root: T, pointer: string, value: unknown): T {
   const [key, ...rest] = parsePointer(pointer);
   const copy = { ...root };
-  if (key !== undefined && isSafeKey(key)) Reflect.set(copy, key, assign(own(root, key), rest, value));
+  if (key === undefined || !isSafeKey(key)) return copy;
+  const next = assign(own(root, key), rest, value);
+  if (next === undefined) Reflect.deleteProperty(copy, key);
+  else Reflect.set(copy, key, next);
   return copy;
 }

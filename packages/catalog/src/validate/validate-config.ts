@@ -40,8 +40,7 @@ export function validateConfig(
   const issues: Issue[] = [];
 
   const add = (path: string, code: IssueCode, params?: Issue['params'], message?: string): void => {
-    if (issues.length < MAX_ISSUES)
-      issues.push({ path, code, ...(params ? { params } : {}), ...(message === undefined ? {} : { message }) });
+    if (issues.length < MAX_ISSUES) issues.push({ path, code, ...(params && { params }), ...(message && { message }) });
   };
 
   const text = (rules: StringSchema, value: string, path: string): void => {

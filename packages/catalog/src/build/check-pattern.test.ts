@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { patternProblem } from './check-pattern.js';
+
+describe('patternProblem', () => {
+  it.each(['^[a-z]+$', '^(?:a|b)$', '^a[|]b$', '^a\\|b$', '^(?!x)\\S+$', '^\\$\\\\$', '^[^/\\s][^\\s]*$'])(
+    'takes %s',
+    (pattern) => {
+      expect(patternProblem(pattern)).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['[a-z]+$', 'must be anchored'],
+    ['^[a-z]+', 'must be anchored'],
+    ['^[a-z]+\\$', 'must be anchored'],
+    ['^a|b$', 'put the alternatives in a group'],
+    ['^\\-$', 'does not compile'],
+    ['^(?:a|a)*$', 'linear time'],
+    ['^\\d*\\d*$', 'linear time'],
+    ['^(.*,)*$', 'linear time'],
+  ])('refuses %s', (pattern, message) => {
+    expect(patternProblem(pattern)).toContain(message);
+  });
+});

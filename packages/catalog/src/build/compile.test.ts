@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import { setAt } from '../validate/pointer.js';
+import { compile } from './compile.js';
+import { FILE, goodType, sourcesOf } from './fixture.js';
+import { describeProblem } from './problem.js';
+
+const settings = '/config/settings/properties';
+const secrets = '/config/secrets/properties';
+const union = `${settings}/auth/oneOf`;
+const told = (value: unknown, file = FILE): string[] => compile(sourcesOf(value, file)).problems.map(describeProblem);
+
+describe('compile', () => {
+  it('takes a good type, and writes out what goes without saying', () => {
+    const { types, problems } = compile(sourcesOf(goodType));
+    expect(problems).toEqual([]);
+    const config = types[0]?.config;
+    expect(config?.settings).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(config?.settings.properties['rows']).toMatchObject({
+      type: 'array',
+      items: { type: 'object', additionalProperties: false },
+    });
+    expect(config?.settings.properties['labels']).toMatchObject({ type: 'object' });
+    expect(config?.settings.properties['auth']).toMatchObject({
+      type: 'object',
+      oneOf: [
+        { required: ['type'], additionalProperties: false },
+        { required: ['type', 'key'], properties: { key: { type: 'object', additionalProperties: false } } },
+      ],
+    });
+    expect(config?.secrets.properties['token']).toMatchObject({ writeOnly: true });
+  });
+
+  it('takes a type without settings and secrets', () => {
+    const { config: _config, order: _order, ...rest } = goodType;
+    expect(told({ ...rest, config: {} })).toEqual([]);
+  });
+
+  it.each<[name: string, path: string, value: unknown, message: string]>([
+    // The shape of the file.
+    ['not an object', '', 7, 'must be an object'],
+    ['a word nobody knows', '/colour', 'red', 'is not known here: use "$schema", "type_id"'],
+    ['a missing word', '/vendor', undefined, 'needs "vendor"'],
+    ['a wrong value', '/version', '1', 'must be a version like "1.0.0"'],
+    ['a bad type id', '/type_id', 'Acme_Logs', 'must be lower-case letters, digits and "-"'],
+    ['a bad kind', '/kind', 'inputs', 'must be "input" or "output"'],
+    ['settings that are no object', `/config/settings/properties`, [], 'must be an object of fields'],
+    ['a field word nobody knows', `${settings}/url/titel`, 'x', 'is not known here: use "title"'],
+    ['a word of another kind of field', `${settings}/url/minimum`, 1, 'is not known here'],
+    ['a field without title', `${settings}/depth/title`, undefined, 'needs "title", the label people see'],
+    ['a field without type', `${settings}/depth/type`, undefined, 'is no field: give it a "type"'],
+    ['an unknown format', `${settings}/url/format`, 'url', 'must be "uri", "hostname"'],
+    ['a bad key', `${settings}/a b`, goodType.config.settings.properties.depth, 'key must be letters'],
+    [
+      'an x-when without values',
+      `${settings}/only/x-when/in`,
+      [],
+      'must be { "path": "/settings/...", "in": [values] }',
+    ],
+    ['an x-when with more', `${settings}/only/x-when/if`, 1, 'must be made of "path", "in", "and" and "required"'],
+    ['a required field nobody has', '/config/settings/required', ['nope'], 'names "nope", which is not under'],
+    ['a secret group', `${secrets}/token`, { title: 'T', properties: {} }, 'a secret is a text or a map of texts'],
+    [
+      'a list in a row',
+      `${settings}/rows/items/properties/name`,
+      goodType.config.settings.properties.tags,
+      'a column of a list is',
+    ],
+    ['a list of numbers', `${settings}/tags/items/type`, 'integer', 'a row is a text or an object'],
+    ['one variant', union, [goodType.config.settings.properties.auth.oneOf[0]], 'at least two variants'],
+    ['a variant without title', `${union}/0/title`, undefined, 'needs "title"'],
+    ['a variant without const', `${union}/0/properties/type`, undefined, 'must have one property with "const"'],
+    [
+      'variants that disagree',
+      `${union}/0/properties`,
+      { mode: { const: 'none' } },
+      'name their choice differently: mode, type',
+    ],
+    [
+      'a body that is no group',
+      `${union}/1/properties/key`,
+      { type: 'string', title: 'K' },
+      'must be an object with "properties"',
+    ],
+    // What each field promises.
+    ['a pattern that does not compile', `${settings}/url/pattern`, '^(a$', 'does not compile'],
+    [
+      'a pattern not anchored',
+      `${settings}/url/pattern`,
+      '^https',
+      'must be anchored: begin with "^" and end with "$"',
+    ],
+    ['a pattern that explodes', `${settings}/url/pattern`, '^(a+)+$', 'may take more than linear time'],
+    ['a pattern without words', `${settings}/url/x-message`, undefined, 'needs "x-message"'],
+    ['a pattern without example', `${settings}/url/examples`, undefined, 'needs "examples"'],
+    ['a bad example', `${settings}/url/examples`, ['http://x'], 'is not a value the field takes: pattern'],
+    ['a bad default', `${settings}/mode/default`, 'slow', 'is not a value the field takes: enum'],
+    [
+      'a default out of bounds',
+      `${settings}/depth/default`,
+      10,
+      'is not a value the field takes: maximum {"maximum":9}',
+    ],
+    ['bounds the wrong way round', `${settings}/depth/minimum`, 10, 'is above "maximum"'],
+    ['item bounds the wrong way round', `${settings}/tags/minItems`, 6, 'is above "maxItems"'],
+    ['a switch without default', `${settings}/verbose/default`, undefined, 'a switch is never empty'],
+    ['a required switch', '/config/settings/required', ['verbose'], 'so it can not be required'],
+    ['a secret with a default', `${secrets}/token/default`, 'x', 'a secret has no default'],
+    ['a union default nobody has', `${settings}/auth/default`, 'other', 'must be "none" or "key"'],
+    ['two variants of one name', `${union}/1/properties/type/const`, 'none', 'two variants have the same "const"'],
+    // What names something else.
+    ['an order nobody has', '/order/0', '/settings/nope', 'names /settings/nope, which is no field at the top level'],
+    ['an order that repeats', '/order/1', '/settings/url', 'names /settings/url twice'],
+    [
+      'a condition on nothing',
+      `${settings}/only/x-when/path`,
+      '/settings/nope',
+      'depends on /settings/nope, which is no setting',
+    ],
+    [
+      'a condition on a secret',
+      `${settings}/only/x-when/path`,
+      '/secrets/token',
+      'depends on /secrets/token, which is no setting',
+    ],
+    [
+      'a condition on itself',
+      `${settings}/mode/x-when`,
+      { path: '/settings/mode', in: ['safe'] },
+      'which is no setting',
+    ],
+    ['a condition on free text', `${settings}/only/x-when/path`, '/settings/url', 'which takes any value'],
+    [
+      'a condition that never holds',
+      `${settings}/only/x-when/in`,
+      ['slow'],
+      'waits for "slow", which /settings/mode never holds',
+    ],
+    ['a condition and required', '/config/settings/required', ['only'], 'use "required": true inside "x-when" instead'],
+    [
+      'a condition in a row',
+      `${settings}/rows/items/properties/name/x-when`,
+      { path: '/settings/mode', in: ['safe'] },
+      'a row has no conditions',
+    ],
+    [
+      'a condition on what may be hidden',
+      `${settings}/only/x-when`,
+      { path: '/settings/auth/key/kind', in: ['a'] },
+      'may be hidden itself: add { "path": "/settings/auth/type", "in": ["key"] } to "and"',
+    ],
+    ['secrets without a destination', `${settings}/url/x-destination`, undefined, 'nothing says where they are sent'],
+    ['a secret that decides', `${secrets}/token/x-destination`, true, 'a secret can not say where it goes'],
+    ['a destination without secrets', '/config/secrets', undefined, 'names /secrets/token, which is no field'],
+    // What people read.
+    [
+      'a help text too long',
+      `${settings}/url/description`,
+      `${'a'.repeat(140)}.`,
+      'is 141 characters long: say it in 140',
+    ],
+    ['a help text without period', `${settings}/url/description`, 'Where it is', 'is a sentence: end it with a period'],
+    ['a label with a period', `${settings}/url/title`, 'URL.', 'is a label: no period at the end'],
+    ['stray spaces', `${settings}/url/title`, 'URL ', 'has stray spaces'],
+    ['markup', '/description', 'Who <b>signed</b> in.', 'is plain text: no markup'],
+    [
+      'a secret without help',
+      `${secrets}/token/description`,
+      undefined,
+      "where in the vendor's console the secret is found",
+    ],
+    ['a value without label', `${settings}/mode/x-labels`, { fast: 'Fast' }, 'needs a label for "safe"'],
+    ['a label without value', `${settings}/mode/x-labels/slow`, 'Slow', 'labels "slow", which is not in "enum"'],
+    ['a category of the other kind', '/category', 'SIEM', 'is no category of inputs: use "AI Tools"'],
+    ['a category nobody knows', '/category', 'Things', 'must be "AI Tools"'],
+    // What holds between files.
+    ['a type in the wrong file', '/type_id', 'acme-events', 'belongs in types/inputs/acme-events.json'],
+    ['an icon nobody has', '/icon', 'acme', '"acme" is not in icons.json'],
+  ])('refuses %s', (_name, path, value, message) => {
+    const spoiled: unknown = path === '' ? value : setAt(goodType, path, value);
+    expect(told(spoiled).join('\n')).toContain(message);
+  });
+
+  it('accepts a condition inside a variant on its own neighbor, and a chain that is spelled out', () => {
+    const chained = setAt(goodType, `${settings}/only/x-when`, {
+      path: '/settings/auth/key/kind',
+      in: ['a'],
+      and: [{ path: '/settings/auth/type', in: ['key'] }],
+    });
+    expect(told(chained)).toEqual([]);
+  });
+
+  it('accepts a fixed host in place of a destination field, but only for secrets', () => {
+    const fixed = setAt(
+      setAt(goodType, `${settings}/url/x-destination`, undefined),
+      '/fixed_destination',
+      'api.acme.example',
+    );
+    expect(told(fixed)).toEqual([]);
+    const open = setAt(setAt(fixed, '/config/secrets', undefined), '/order', ['/settings/url']);
+    expect(told(open)).toEqual([`${FILE}#/fixed_destination: has no secrets to send: remove it`]);
+  });
+
+  it('refuses nesting deeper than eight levels', () => {
+    let field: Record<string, unknown> = { type: 'string', title: 'Deep' };
+    for (let depth = 0; depth < 8; depth++) field = { title: 'Deep', properties: { a: field } };
+    expect(told(setAt(goodType, `${settings}/deep`, field)).join('\n')).toContain('nested deeper than 8 levels');
+  });
+
+  it('refuses two types that people could not tell apart, or of one id with two icons', () => {
+    const twin = { ...goodType, type_id: 'acme-twin' };
+    const output = { ...goodType, kind: 'output', category: 'SIEM', icon: 'acme' };
+    const { problems } = compile({
+      ...sourcesOf(goodType),
+      types: [
+        { file: FILE, value: goodType },
+        { file: 'types/inputs/acme-twin.json', value: twin },
+        { file: 'types/outputs/acme-logs.json', value: output },
+      ],
+      icons: { file: 'icons.json', value: { acme: {}, unused: {} } },
+    });
+    expect(problems.map(describeProblem)).toEqual([
+      'types/inputs/acme-twin.json#/name: is also the name of types/inputs/acme-logs.json: people could not tell them apart',
+      'types/outputs/acme-logs.json#/icon: must be the icon of types/inputs/acme-logs.json: both have the same type_id',
+      'icons.json#/unused: no type uses this icon: delete it',
+    ]);
+  });
+});
