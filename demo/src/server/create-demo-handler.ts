@@ -1,0 +1,41 @@
+import { createHost, HostError } from '@connector-frame/host';
+import { createPages } from './pages.js';
+import { createSignIn, type Tenant } from './sign-in.js';
+
+export interface DemoOptions {
+  /** The service, as this server and browsers reach it. */
+  serviceUrl: string;
+  apiKey: string;
+  tenants: readonly Tenant[];
+  /** Folder of the built pages. */
+  pages: string;
+}
+
+/** "Northwind Security": its sign-in, its pages, and the host routes behind them. */
+export async function createDemoHandler(options: DemoOptions): Promise<(request: Request) => Promise<Response>> {
+  const { serviceUrl, apiKey, tenants } = options;
+  const signIn = createSignIn(tenants);
+  const service = new URL(serviceUrl).origin;
+  const pages = await createPages(options.pages, { form: service, icons: service });
+  const host = createHost({
+    serviceUrl,
+    apiKey,
+    authorizeTenant(request, tenantId) {
+      const tenant = signIn.tenantOf(request);
+      if (!tenant) throw new HostError('unauthenticated', 'Sign in first.');
+      return tenant.id === tenantId ? tenant.organizationId : null;
+    },
+  });
+
+  return async (request) => {
+    if (host.matches(request.url)) return host(request);
+    return (await signIn.handle(request)) ?? pages(request) ?? notFound();
+  };
+}
+
+function notFound(): Response {
+  return new Response('Not found. The pages are at /html/.', {
+    status: 404,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  });
+}

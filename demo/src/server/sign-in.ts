@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+
+/** A customer of the demo product. `organizationId` is its team in the service: that record never leaves this server. */
+export interface Tenant {
+  id: string;
+  name: string;
+  organizationId: string;
+}
+
+/** The demo product's own sign-in. It asks for no password; all else is as a product would do it. */
+export interface SignIn {
+  /** Who sent this request. */
+  tenantOf(request: Request): Tenant | undefined;
+  /** `GET /demo/me`, `POST /demo/sign-in { tenantId }`, `POST /demo/sign-out`; `undefined` for other addresses. */
+  handle(request: Request): Promise<Response | undefined>;
+}
+
+const cookieName = 'northwind_session';
+
+/** Sessions kept at once; the oldest goes first. */
+const maxSessions = 10_000;
+
+export function createSignIn(tenants: readonly Tenant[]): SignIn {
+  const sessions = new Map<string, Tenant>();
+
+  function tenantOf(request: Request): Tenant | undefined {
+    const id = sessionIdOf(request);
+    return id === undefined ? undefined : sessions.get(id);
+  }
+
+  function me(tenant: Tenant | undefined, cookie?: string): Response {
+    const visible = ({ id, name }: Tenant) => ({ id, name });
+    const body = { tenant: tenant ? visible(tenant) : null, tenants: tenants.map(visible) };
+    return Response.json(body, { headers: { 'cache-control': 'no-store', ...(cookie && { 'set-cookie': cookie }) } });
+  }
+
+  async function signIn(request: Request): Promise<Response> {
+    const body: unknown = await request.json().catch(() => undefined);
+    const tenantId = typeof body === 'object' && body !== null && 'tenantId' in body ? body.tenantId : undefined;
+    const tenant = tenants.find(({ id }) => id === tenantId);
+    if (!tenant)
+      return refuse(400, 'invalid_request', `"tenantId" must be one of ${tenants.map(({ id }) => id).join(', ')}.`);
+    const id = randomBytes(32).toString('base64url');
+    const [oldest] = sessions.keys();
+    if (oldest !== undefined && sessions.size >= maxSessions) sessions.delete(oldest);
+    sessions.set(id, tenant);
+    return me(tenant, cookie(id, 12 * 60 * 60));
+  }
+
+  function signOut(request: Request): Response {
+    sessions.delete(sessionIdOf(request) ?? '');
+    return me(undefined, cookie('', 0));
+  }
+
+  return {
+    tenantOf,
+    async handle(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/demo/me' && request.method === 'GET') return me(tenantOf(request));
+      if (pathname !== '/demo/sign-in' && pathname !== '/demo/sign-out') return undefined;
+      if (request.method !== 'POST') return refuse(405, 'invalid_request', 'Use POST.');
+      // A form of another site can't send JSON, so nobody is signed in or out against their will.
+      if (!request.headers.get('content-type')?.startsWith('application/json')) {
+        return refuse(415, 'invalid_request', 'Send application/json.');
+      }
+      return pathname === '/demo/sign-in' ? signIn(request) : signOut(request);
+    },
+  };
+}
+
+/** `Lax`, as products do: the cookie does not travel into the form's frame, nor with another site's requests. */
+function cookie(value: string, maxAge: number): string {
+  return `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax`;
+}
+
+function sessionIdOf(request: Request): string | undefined {
+  const pairs = (request.headers.get('cookie') ?? '').split(/;\s*/);
+  return pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
+}
+
+function refuse(status: number, code: string, message: string): Response {
+  return Response.json({ code, message }, { status, headers: { 'cache-control': 'no-store' } });
+}

@@ -1,0 +1,95 @@
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { toNodeHandler } from '@connector-frame/host/node';
+import { createServer } from '@connector-frame/service';
+import { createDemoHandler } from './server/create-demo-handler.js';
+import { readRecord, writeRecord } from './server/record.js';
+
+/** Variables as text; an empty one counts as not set. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The running demo. */
+export interface Demo {
+  /** Address of the host product: `http://localhost:3000`. */
+  readonly hostUrl: string;
+  /** Address of the service: `http://localhost:4000`. */
+  readonly serviceUrl: string;
+  /** Stops both, data on disk. Twice is fine. */
+  close(): Promise<void>;
+}
+
+/** The product's customers: sign-in names, and the names of their teams in the service. */
+const customers = [
+  { id: 'acme', name: 'Acme' },
+  { id: 'globex', name: 'Globex' },
+];
+
+const defaultPages = fileURLToPath(new URL('public', import.meta.url));
+
+/**
+ * Starts the service, and "Northwind Security" in front of it. May run again on the same data: organization, teams and
+ * API key are those of the first time.
+ * @throws Error with a sentence that says what to set
+ */
+export async function startDemo(environment: Environment, pages = defaultPages): Promise<Demo> {
+  const port = readPort(environment['HOST_PORT'] || '3000');
+  const folder = environment['DATA_DIR'] || '.data';
+  const service = await createServer({ ...environment, LOG_LEVEL: environment['LOG_LEVEL'] || 'warn' });
+  let handle = starting;
+  const http = createHttpServer((request, response) => handle(request, response));
+  const close = async () => {
+    await stop(http);
+    await service.close();
+  };
+  try {
+    const hostPort = await listen(http, port);
+    const apiKey = environment['SERVICE_API_KEY'] || (await readRecord(folder))?.apiKey;
+    const made = await service.bootstrap({
+      organization: 'Northwind Security',
+      teams: customers.map(({ name }) => name),
+      keyName: 'Northwind host',
+      allowedOrigins: [`http://localhost:${hostPort}`, `http://127.0.0.1:${hostPort}`],
+      ...(apiKey && { apiKey }),
+    });
+    const tenants = customers.map(({ id, name }) => ({ id, name, organizationId: made.teams[name] ?? '' }));
+    await writeRecord(folder, { apiKey: made.apiKey, organizationId: made.organizationId, tenants });
+    const serviceUrl = environment['PUBLIC_URL'] || service.url;
+    handle = toNodeHandler(await createDemoHandler({ serviceUrl, apiKey: made.apiKey, tenants, pages }));
+    return { hostUrl: `http://localhost:${hostPort}`, serviceUrl, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Answers until the real handler is there: its port may be known only once it is open. */
+const starting: RequestListener = (_request, response) => {
+  response.writeHead(503, { 'retry-after': '1' }).end();
+};
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new Error(`HOST_PORT must be a port, got "${text}": 3000, or 0 for any free one.`);
+}
+
+function listen(http: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = `Port ${port} is taken. Stop what runs there, or set HOST_PORT to another one.`;
+      reject(error.code === 'EADDRINUSE' ? new Error(taken) : error);
+    });
+    http.listen(port, '127.0.0.1', () => {
+      const address = http.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}
+
+function stop(http: Server): Promise<void> {
+  return new Promise((resolve) => {
+    http.close(() => resolve());
+    http.closeIdleConnections();
+    setTimeout(() => http.closeAllConnections(), 2_000).unref();
+  });
+}

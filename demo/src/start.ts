@@ -1,0 +1,27 @@
+/** The process: `npm start` ends here. */
+import { startDemo } from './start-demo.js';
+
+try {
+  const demo = await startDemo(process.env);
+  process.stdout.write(`
+  Northwind Security, the demo   ${demo.hostUrl}/html/
+  The connector service          ${demo.serviceUrl}
+  Its API                        ${demo.serviceUrl}/openapi.json
+  Data                           ${process.env['DATA_DIR'] || '.data'}
+
+  Ctrl+C stops both. What was saved stays.
+
+`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      demo.close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
+    });
+  }
+} catch (error) {
+  // The sentence alone: it says what to do, and a stack does not.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
