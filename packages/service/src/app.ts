@@ -1,0 +1,126 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Catalog } from '@connector-frame/catalog';
+import type { Logger } from 'pino';
+import { createPrincipals } from './auth/principals.js';
+import type { SessionTokens } from './auth/session-tokens.js';
+import type { Clock } from './clock.js';
+import { createCatalogAnswers } from './connectors/catalog-answers.js';
+import { noPipelines, type Pipelines } from './connectors/pipelines.js';
+import { createConnectionTests } from './connectors/test-connection.js';
+import type { Egress } from './egress/index.js';
+import type { FormAssets } from './embed/form-assets.js';
+import { createParentOrigins } from './embed/parent-origins.js';
+import { notFound } from './http/api-error.js';
+import { createClientAddress } from './http/client-address.js';
+import { createCors } from './http/cors.js';
+import { createGate } from './http/gate.js';
+import { createIdempotently } from './http/idempotent.js';
+import { mountRoutes } from './http/mount-routes.js';
+import { createObserver } from './http/observe.js';
+import { openApiDocument } from './http/openapi.js';
+import type { RateLimits } from './http/rate-limits.js';
+import { respond } from './http/respond.js';
+import type { Metrics } from './metrics.js';
+import type { Readiness } from './readiness.js';
+import { allRoutes } from './routes/index.js';
+import type { Vault } from './secrets/vault.js';
+import type { Store } from './store/store.js';
+import type { Tester } from './testers/tester.js';
+
+export interface AppSettings {
+  /** Where the outside reaches the service, without a slash at the end: `https://connect.example`. */
+  publicUrl: string;
+  /** Other addresses of the API that the form may be told to use. */
+  apiBases?: readonly string[];
+  /** Origins that serve the form; the service's own is always among them. */
+  embedOrigins?: readonly string[];
+  /** Pages that may hold the frame for any organization. */
+  allowedParentOrigins: readonly string[];
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies?: readonly string[];
+  /** Asked of whoever reads `/metrics`; absent: anyone may. */
+  metricsToken?: string;
+}
+
+export interface AppDeps {
+  store: Store;
+  secrets: Vault;
+  sessions: SessionTokens;
+  catalog: Catalog;
+  testers: ReadonlyMap<string, Tester>;
+  egress: Egress;
+  limits: RateLimits;
+  readiness: Readiness;
+  /** The built form; absent: `/embed/` is not served. */
+  form?: FormAssets;
+  /** The engine's pipelines; absent: there are none. */
+  engine?: Pipelines;
+  settings: AppSettings;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** The service as a function from request to answer: no port, no environment, no file. */
+export type App = OpenAPIHono;
+
+/** Puts the service together. The same dependencies may be shared by several apps. */
+export function createApp(deps: AppDeps): App {
+  const { store, secrets, sessions, catalog, limits, settings, clock, log, metrics } = deps;
+  const embedOrigins = new Set([new URL(settings.publicUrl).origin, ...(settings.embedOrigins ?? [])]);
+  const principals = createPrincipals(store, secrets, sessions, clock);
+  const clientAddress = createClientAddress(settings.trustedProxies ?? []);
+  const gate = createGate({ principals, limits, clientAddress, embedOrigins });
+  const tests = createConnectionTests(deps.testers, deps.egress, metrics);
+  const cors = createCors(embedOrigins);
+  const observe = createObserver(log, metrics);
+
+  // Slashes at the end are optional everywhere.
+  const app: App = new OpenAPIHono({ strict: false });
+  mountRoutes(
+    app,
+    allRoutes({
+      context: {
+        store,
+        vault: secrets,
+        sessions,
+        principals,
+        gate,
+        catalog,
+        catalogAnswers: createCatalogAnswers({
+          catalog,
+          supportsTest: (type) => tests.supports(type),
+          iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
+        }),
+        tests,
+        pipelines: deps.engine ?? noPipelines,
+        parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
+        limits,
+        metrics,
+        clock,
+      },
+      health: {
+        readiness: deps.readiness,
+        ...(settings.metricsToken === undefined ? {} : { metricsToken: settings.metricsToken }),
+      },
+      apiBases: [settings.publicUrl, ...(settings.apiBases ?? [])],
+      ...(deps.form ? { form: deps.form } : {}),
+    }),
+    { gate, store, idempotently: createIdempotently(store, secrets, clock), observe, cors },
+  );
+
+  const document = openApiDocument(app, settings.publicUrl);
+  const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+  app.get('/openapi.json', () => respond(200, document, anyone));
+  app.options('*', (c) => observe(c, 'OPTIONS').done(cors.preflight(c.req.raw)));
+  app.notFound((c) => {
+    const request = observe(c, 'unknown');
+    return request.done(respond(404, notFound().toJSON(), { 'Request-Id': request.id }));
+  });
+  app.onError((error, c) => {
+    const request = observe(c, 'unknown');
+    const failure = request.failed(error);
+    return request.done(respond(failure.status, failure.toJSON(), { 'Request-Id': request.id }));
+  });
+  return app;
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.js';
+import type { Vault } from '../secrets/vault.js';
+import type { Organization, Tables } from '../store/store.js';
+
+export interface OrganizationWish {
+  name: string;
+  /** Absent: a parent organization. */
+  parentId?: string;
+  allowedOrigins?: readonly string[];
+}
+
+/** Stores an organization together with the data key for its secrets. */
+export async function newOrganization(
+  wish: OrganizationWish,
+  { tables, vault, clock }: { tables: Tables; vault: Vault; clock: Clock },
+): Promise<Organization> {
+  const now = new Date(clock.now());
+  const organization: Organization = {
+    id: randomUUID(),
+    parentId: wish.parentId ?? null,
+    name: wish.name,
+    allowedOrigins: [...new Set(wish.allowedOrigins)],
+    createdAt: now,
+    updatedAt: now,
+  };
+  await tables.organizations.insert(organization);
+  await tables.dataKeys.insert(vault.issueKey(organization.id));
+  return organization;
+}

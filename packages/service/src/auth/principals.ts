@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../clock.js';
+import { ApiError } from '../http/api-error.js';
+import type { Vault } from '../secrets/vault.js';
+import type { ApiKey, Organization, Store } from '../store/store.js';
+import { isLive } from './api-key.js';
+import { createBriefCache } from './brief-cache.js';
+import type { Principal } from './principal.js';
+import type { SessionTokens } from './session-tokens.js';
+
+/** Milliseconds for which an answer of the database is believed; a revocation holds everywhere within twice that. */
+const BELIEF_MS = 400;
+
+export interface Principals {
+  /** @throws ApiError 401 */
+  fromApiKey(text: string): Promise<Principal>;
+  /** @throws ApiError 401, also when the key that minted the session, or its organization, is gone */
+  fromSession(token: string): Promise<Principal>;
+  /** Any organization, as it was at most `BELIEF_MS` ago. */
+  organization(id: string): Promise<Organization | undefined>;
+  /** To be called after a change of a key or an organization, so that this replica sees it at once. */
+  forget(): void;
+}
+
+export function createPrincipals(store: Store, vault: Vault, sessions: SessionTokens, clock: Clock): Principals {
+  const byDigest = createBriefCache<ApiKey>(BELIEF_MS, clock);
+  const keys = createBriefCache<ApiKey>(BELIEF_MS, clock);
+  const organizations = createBriefCache<Organization>(BELIEF_MS, clock);
+  const organization = (id: string) => organizations.get(id, () => store.organizations.get(id));
+
+  return {
+    organization,
+
+    forget() {
+      for (const cache of [byDigest, keys, organizations]) cache.forget();
+    },
+
+    async fromApiKey(text) {
+      const digest = vault.digest('api-key', text);
+      const key = await byDigest.get(digest.toString('base64'), () => store.apiKeys.byDigest(digest));
+      if (!key || !timingSafeEqual(key.digest, digest) || !isLive(key, clock.now())) {
+        throw unauthenticated('The API key is not valid: unknown, revoked or expired.');
+      }
+      return { type: 'key', key };
+    },
+
+    async fromSession(token) {
+      const session = await sessions.verify(token);
+      const [key, home] = await Promise.all([
+        keys.get(session.apiKeyId, () => store.apiKeys.get(session.apiKeyId)),
+        organization(session.organizationId),
+      ]);
+      if (!key || !home || !isLive(key, clock.now())) {
+        throw new ApiError(401, 'invalid_token', 'The session has ended: its API key or its organization is gone.');
+      }
+      return { type: 'session', session, key };
+    },
+  };
+}
+
+/** No credential, or none that is known. */
+export const unauthenticated = (message: string): ApiError =>
+  new ApiError(401, 'unauthenticated', message, { headers: { 'WWW-Authenticate': 'ApiKey, Bearer' } });

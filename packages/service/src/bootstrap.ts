@@ -1,0 +1,87 @@
+import { newApiKey } from './auth/api-key.js';
+import { newOrganization } from './auth/new-organization.js';
+import { permissions, type Permission } from './auth/permissions.js';
+import { systemClock, type Clock } from './clock.js';
+import type { Vault } from './secrets/vault.js';
+import type { Store, Tables } from './store/store.js';
+
+export interface BootstrapOptions {
+  /** Name of the parent organization; made when there is none of that name. */
+  organization: string;
+  /** Names of teams under it; made when missing. */
+  teams?: readonly string[];
+  /** A key the operator chose. Absent: a new one is made. */
+  apiKey?: string;
+  /** Name of the key. A new key takes the place of the live ones of that name. Default `bootstrap`. */
+  keyName?: string;
+  /** Default: all. */
+  permissions?: readonly Permission[];
+  /** Pages that may hold frames for this organization and its teams; added to those it has. */
+  allowedOrigins?: readonly string[];
+}
+
+export interface Bootstrapped {
+  organizationId: string;
+  /** Shown this once. */
+  apiKey: string;
+  apiKeyId: string;
+  /** Ids by name. */
+  teams: Record<string, string>;
+}
+
+/**
+ * The way in for the operator: a parent organization, its teams, and an API key. May run at every start, also on several
+ * replicas at once: what is there stays as it is.
+ */
+export async function bootstrap(
+  { store, secrets, clock = systemClock }: { store: Store; secrets: Vault; clock?: Clock },
+  options: BootstrapOptions,
+): Promise<Bootstrapped> {
+  return store.exclusive('bootstrap', async (tables) => {
+    const tools = { tables, vault: secrets, clock };
+    const parent =
+      (await tables.organizations.named(options.organization)) ??
+      (await newOrganization({ name: options.organization }, tools));
+    const missing = (options.allowedOrigins ?? []).filter((origin) => !parent.allowedOrigins.includes(origin));
+    if (missing.length > 0) {
+      const allowedOrigins = [...parent.allowedOrigins, ...missing];
+      await tables.organizations.update(parent.id, { allowedOrigins }, new Date(clock.now()));
+    }
+    const teams: Record<string, string> = {};
+    for (const name of options.teams ?? []) {
+      const team =
+        (await tables.organizations.named(name, parent.id)) ??
+        (await newOrganization({ name, parentId: parent.id }, tools));
+      teams[name] = team.id;
+    }
+    return { organizationId: parent.id, teams, ...(await provideKey(tables, secrets, clock, parent.id, options)) };
+  });
+}
+
+async function provideKey(
+  tables: Tables,
+  vault: Vault,
+  clock: Clock,
+  organizationId: string,
+  { apiKey, keyName = 'bootstrap', permissions: wanted = permissions }: BootstrapOptions,
+): Promise<{ apiKey: string; apiKeyId: string }> {
+  if (apiKey !== undefined) {
+    const known = await tables.apiKeys.byDigest(vault.digest('api-key', apiKey));
+    if (known && (known.organizationId !== organizationId || known.revokedAt !== null)) {
+      throw new Error('The given API key was revoked, or belongs to another organization. Choose another one.');
+    }
+    if (known) return { apiKey, apiKeyId: known.id };
+  }
+  const now = new Date(clock.now());
+  const { rows } = await tables.apiKeys.list(organizationId, { limit: 1_000, offset: 0 });
+  for (const { id, name, revokedAt } of rows) {
+    if (name === keyName && revokedAt === null) await tables.apiKeys.revoke(organizationId, id, now);
+  }
+  const { row, text } = newApiKey(
+    { organizationId, name: keyName, permissions: wanted, ...(apiKey === undefined ? {} : { text: apiKey }) },
+    vault,
+    clock,
+  );
+  await tables.apiKeys.insert(row);
+  return { apiKey: text, apiKeyId: row.id };
+}

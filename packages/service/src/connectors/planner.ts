@@ -1,0 +1,43 @@
+import type { Catalog } from '@connector-frame/catalog';
+import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { Principal } from '../auth/principal.js';
+import { invalidRequest } from '../http/api-error.js';
+import type { OrganizationVault, Vault } from '../secrets/vault.js';
+import type { Organization, Tables } from '../store/store.js';
+import { planWrite, type ConfigWrite, type WritePlan } from './plan-write.js';
+
+export interface PlanScope {
+  vault: OrganizationVault;
+  /** The transaction's own, inside one. */
+  tables: Tables;
+  principal: Principal;
+  organization: Organization;
+}
+
+/** Plans writes of one kind for a caller. */
+export interface Planner {
+  /** @throws ApiError 400 for no type, or one the catalog does not have */
+  type(typeId: string | undefined): ConnectorTypeData;
+  plan(write: ConfigWrite, scope: PlanScope): Promise<WritePlan>;
+}
+
+export function createPlanner({ catalog, vault }: { catalog: Catalog; vault: Vault }, kind: ConnectorKind): Planner {
+  return {
+    type(typeId) {
+      const type = typeId === undefined ? undefined : catalog.get(kind, typeId);
+      if (type) return type;
+      const code = typeId === undefined ? 'required' : 'enum';
+      throw invalidRequest(`The body must name a type of ${kind}, by its type_id.`, {
+        issues: [{ path: '/type', code }],
+      });
+    },
+
+    plan: (write, { vault: sealed, tables, principal, organization }) =>
+      planWrite(write, {
+        vault: sealed,
+        digest: (destination) => vault.digest('destination', destination).toString('base64url'),
+        // The person in a frame may keep what their connector has, not take what another one has.
+        find: async (id) => (principal.type === 'key' ? tables.secrets.get(organization.id, id) : undefined),
+      }),
+  };
+}

@@ -1,0 +1,44 @@
+import { z } from '@hono/zod-openapi';
+import type { Connector, SecretNote } from '../store/store.js';
+
+const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+
+/** A connector as clients read it. Of a secret they learn that it is kept, never what it is. */
+export const ConnectorBody = z
+  .object({
+    id: z.string(),
+    organization_id: z.string(),
+    type: z.string().openapi({ description: '`type_id` of its connector type.' }),
+    name: z.string(),
+    description: z.string(),
+    config: z.object({
+      settings: z.record(z.string(), z.unknown()),
+      secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Moment })),
+    }),
+    created_at: Moment,
+    updated_at: Moment,
+    version: z.int().openapi({ description: 'Grows by one with each change; the ETag is made from it.' }),
+  })
+  .openapi('Connector');
+
+export type ConnectorBody = z.output<typeof ConnectorBody>;
+
+export function presentConnector(connector: Connector, notes: readonly SecretNote[]): ConnectorBody {
+  const own = notes.filter(({ connectorId }) => connectorId === connector.id);
+  return {
+    id: connector.id,
+    organization_id: connector.organizationId,
+    type: connector.type,
+    name: connector.name,
+    description: connector.description,
+    config: {
+      settings: connector.settings,
+      secrets: Object.fromEntries(
+        own.map(({ field, id, name, updatedAt }) => [field, { id, name, updated_at: updatedAt.toISOString() }]),
+      ),
+    },
+    created_at: connector.createdAt.toISOString(),
+    updated_at: connector.updatedAt.toISOString(),
+    version: connector.version,
+  };
+}

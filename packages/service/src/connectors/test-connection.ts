@@ -1,0 +1,56 @@
+import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { Egress } from '../egress/index.js';
+import { ApiError } from '../http/api-error.js';
+import type { Metrics } from '../metrics.js';
+import type { Tester } from '../testers/tester.js';
+
+/** Milliseconds for a whole test. */
+const TIME_LIMIT = 15_000;
+
+export interface TestResult {
+  message: 'success';
+  summary?: string;
+  /** Milliseconds. */
+  duration_ms: number;
+}
+
+export interface ConnectionTests {
+  /** Whether a type can be tested. */
+  supports(type: Pick<ConnectorTypeData, 'kind' | 'type_id'>): boolean;
+  /**
+   * Connects with a checked configuration in clear.
+   * @throws ApiError 400 `no_test`, `test_failed` or `egress_refused`
+   */
+  run(type: ConnectorTypeData, config: ConnectorConfig, signal: AbortSignal): Promise<TestResult>;
+}
+
+export function createConnectionTests(
+  testers: ReadonlyMap<string, Tester>,
+  egress: Egress,
+  metrics: Metrics,
+): ConnectionTests {
+  const testerOf = (type: Pick<ConnectorTypeData, 'kind' | 'type_id'>) => testers.get(`${type.kind}:${type.type_id}`);
+
+  return {
+    supports: (type) => testerOf(type) !== undefined,
+
+    async run(type, config, signal) {
+      const tester = testerOf(type);
+      if (!tester) throw new ApiError(400, 'no_test', "Connectors of this type can't be tested.");
+      const began = performance.now();
+      const outcome = await tester(config, {
+        egress,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT)]),
+      });
+      metrics.connectionTested(type.type_id, outcome.ok ? 'success' : outcome.reason);
+      if (outcome.ok) {
+        const summary = outcome.summary === undefined ? {} : { summary: outcome.summary };
+        return { message: 'success', ...summary, duration_ms: Math.round(performance.now() - began) };
+      }
+      const { reason, message, hint, issues } = outcome;
+      throw new ApiError(400, reason === 'egress_refused' ? 'egress_refused' : 'test_failed', message, {
+        details: { reason, ...(hint === undefined ? {} : { hint }), ...(issues ? { issues } : {}) },
+      });
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { FormAssets } from './form-assets.js';
+
+/** The page for one parent origin. */
+export interface EmbedPage {
+  html: string;
+  headers(parent: string): Record<string, string>;
+}
+
+const fixedHeaders = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cross-Origin-Embedder-Policy': 'credentialless',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=()',
+};
+
+/** On the answer to an origin that nobody registered: nothing may frame it, nothing in it runs. */
+export const refusedHeaders: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/plain; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+};
+
+const PLACEHOLDER = /<meta name="api-bases" content="[^"]*"\s*\/?>/;
+
+/**
+ * @param apiBases addresses of the API that the form may talk to, beside the one its own page comes from
+ * @throws Error when the page has no place for them
+ */
+export function createEmbedPage(assets: FormAssets, apiBases: readonly string[]): EmbedPage {
+  if (!PLACEHOLDER.test(assets.html)) throw new Error('The form\'s page has no <meta name="api-bases" content="">.');
+  const list = JSON.stringify(apiBases).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  const scripts = ["'self'", ...assets.scriptHashes].join(' ');
+  return {
+    html: assets.html.replace(PLACEHOLDER, () => `<meta name="api-bases" content="${list}" />`),
+
+    // Which stylesheets the host will name is not known yet, only that they must come from its own origin.
+    headers: (parent) => ({
+      ...fixedHeaders,
+      'Content-Security-Policy': [
+        "default-src 'none'",
+        `script-src ${scripts}`,
+        "connect-src 'self'",
+        `style-src 'self' ${parent}`,
+        `font-src 'self' ${parent}`,
+        "img-src 'self' data:",
+        "frame-src 'none'",
+        "worker-src 'none'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        `frame-ancestors ${parent}`,
+        "require-trusted-types-for 'script'",
+        'trusted-types lit-html',
+        'sandbox allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox',
+      ].join('; '),
+    }),
+  };
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** One file of the built form, as bytes ready to send. */
+export interface Asset {
+  contentType: string;
+  identity: Uint8Array<ArrayBuffer>;
+  gzip: Uint8Array<ArrayBuffer>;
+  br: Uint8Array<ArrayBuffer>;
+}
+
+/** The built form, in memory. */
+export interface FormAssets {
+  /** The page, its list of API bases not yet filled in. */
+  html: string;
+  /** Sources for `script-src`: the hash of each inline script, `'sha256-...'`. */
+  scriptHashes: string[];
+  /** By name: `form-3f2a.js`. Names carry a hash, so a name never changes its content. */
+  files: ReadonlyMap<string, Asset>;
+}
+
+const contentTypes: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+};
+
+const toGzip = promisify(gzip);
+const toBrotli = promisify(brotliCompress);
+
+/**
+ * Reads a built form: `index.html`, and `assets/` beside it.
+ * @throws Error when there is no page: the form was not built
+ */
+export async function loadFormAssets(folder: string): Promise<FormAssets> {
+  const html = await readFile(join(folder, 'index.html'), 'utf8').catch(() => {
+    throw new Error(`The form is not built: ${join(folder, 'index.html')} is missing. Run "npm run build" first.`);
+  });
+  const names = (await readdir(join(folder, 'assets'))).filter((name) => extname(name) in contentTypes);
+  const files = await Promise.all(names.map(async (name) => [name, await pack(join(folder, 'assets', name))] as const));
+  return { html, scriptHashes: inlineScripts(html).map(hashSource), files: new Map(files) };
+}
+
+async function pack(path: string): Promise<Asset> {
+  const identity = await readFile(path);
+  const [gzipped, br] = await Promise.all([
+    toGzip(identity, { level: 9 }),
+    toBrotli(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+  ]);
+  return {
+    contentType: contentTypes[extname(path)] ?? 'application/octet-stream',
+    identity: new Uint8Array(identity),
+    gzip: new Uint8Array(gzipped),
+    br: new Uint8Array(br),
+  };
+}
+
+/** Contents of scripts without `src`. */
+function inlineScripts(html: string): string[] {
+  return [...html.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/gi)]
+    .filter(([, attributes = '']) => !/\bsrc\s*=/i.test(attributes))
+    .map(([, , content = '']) => content);
+}
+
+const hashSource = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;

@@ -1,0 +1,135 @@
+import { parseCIDR, isValid } from 'ipaddr.js';
+import { z } from 'zod';
+import { isPageOrigin } from './embed/origin.js';
+import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
+import { readMasterKey } from './secrets/master-key.js';
+
+/** The environment is wrong. The message names every variable, what is wrong with it and how to set it; never a secret value. */
+export class EnvironmentError extends Error {
+  override readonly name = 'EnvironmentError';
+}
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const listOf = (isGood: (part: string) => boolean, hint: string) =>
+  z
+    .string()
+    .default('')
+    .transform(list)
+    .refine((parts) => parts.every(isGood), hint);
+
+const integer = (min: number, max: number, hint: string) =>
+  z
+    .string()
+    .regex(/^\d+$/, hint)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, hint);
+
+const origins = listOf(isPageOrigin, 'origins, separated by commas: https://app.example,http://localhost:3000');
+const isRange = (text: string): boolean => {
+  try {
+    return text.includes('/') ? parseCIDR(text).length === 2 : isValid(text);
+  } catch {
+    return false;
+  }
+};
+
+const masterKey = z
+  .string()
+  .refine((text) => {
+    try {
+      return readMasterKey(text) !== undefined;
+    } catch {
+      return false;
+    }
+  }, '32 random bytes in hex or base64; make one with: openssl rand -base64 32')
+  .transform(readMasterKey);
+
+const isBase = (text: string): boolean =>
+  URL.canParse(text) &&
+  /^https?:$/.test(new URL(text).protocol) &&
+  new URL(text).search === '' &&
+  new URL(text).hash === '';
+const base = z
+  .string()
+  .refine(isBase, 'an address: https://connect.example')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+const limitHint = '<requests>/<seconds>, for example 600/60, or "off"';
+const rateLimit = (fallback: RateLimit | null) =>
+  z
+    .string()
+    .regex(/^(?:off|[1-9]\d{0,8}\/[1-9]\d{0,5})$/, limitHint)
+    .transform((text): RateLimit | null => {
+      const [points, seconds] = text.split('/').map(Number);
+      return text === 'off' ? null : { points: points ?? 0, seconds: seconds ?? 0 };
+    })
+    .optional()
+    .transform((limit) => (limit === undefined ? fallback : limit));
+
+const Variables = z.object({
+  SERVICE_PORT: integer(0, 65_535, 'a port: 4000, or 0 for any free one').default(4_000),
+  SERVICE_HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: base.optional(),
+  API_BASES: listOf(isBase, 'addresses, separated by commas: https://api.example'),
+  EMBED_ORIGINS: origins,
+  ALLOWED_PARENT_ORIGINS: origins,
+  DATA_DIR: z.string().default('.data'),
+  FORM_DIR: z.string().optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(?:ql)?:\/\//, 'a PostgreSQL address: postgres://user:password@host:5432/database')
+    .optional(),
+  MASTER_KEY: masterKey.optional(),
+  MASTER_KEY_PREVIOUS: masterKey.optional(),
+  EGRESS_ALLOW: listOf(isRange, 'CIDR ranges, separated by commas: 10.1.0.0/16'),
+  TRUST_PROXY: listOf(isRange, 'addresses or CIDR ranges of your proxies, separated by commas: 10.0.0.0/8'),
+  RATE_LIMIT_ADDRESS: rateLimit(defaultRateLimits.address),
+  RATE_LIMIT_KEY: rateLimit(defaultRateLimits.key),
+  RATE_LIMIT_ORGANIZATION: rateLimit(defaultRateLimits.organization),
+  RATE_LIMIT_SESSION: rateLimit(defaultRateLimits.session),
+  RATE_LIMIT_TEST: rateLimit(defaultRateLimits.test),
+  METRICS_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  LOG_LEVEL: z
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'trace, debug, info, warn, error, fatal or silent',
+    )
+    .default('info'),
+  DRAIN_DELAY_MS: integer(0, 60_000, 'milliseconds, at most 60000').default(0),
+  BOOTSTRAP_ORGANIZATION: z.string().max(200).optional(),
+  SERVICE_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,200}$/, '16 to 200 visible ASCII characters; make one with: openssl rand -hex 32')
+    .optional(),
+});
+
+const Environment = Variables.refine(
+  (env) => env.BOOTSTRAP_ORGANIZATION === undefined || env.SERVICE_API_KEY !== undefined,
+  {
+    path: ['SERVICE_API_KEY'],
+    error: 'set together with BOOTSTRAP_ORGANIZATION; make one with: openssl rand -hex 32',
+  },
+);
+
+/** The environment, checked. The README has the table of variables. */
+export type Env = z.output<typeof Environment>;
+
+/**
+ * Reads the environment once.
+ * @param environment variables as text; an empty one counts as not set
+ * @throws EnvironmentError
+ */
+export function readEnv(environment: Readonly<Record<string, string | undefined>>): Env {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = Environment.safeParse(given);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => `  ${issue.path.join('.')} must be ${issue.message}`);
+  throw new EnvironmentError(`The environment is not right:\n${[...new Set(problems)].join('\n')}`);
+}

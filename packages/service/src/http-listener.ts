@@ -1,0 +1,58 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+
+/** The open port. */
+export interface HttpListener {
+  readonly port: number;
+  /** From now on requests go here; before, they were told to come back. */
+  serve(handle: RequestListener): void;
+  /** Answers what is under way, takes nothing new, and resolves when all is said. */
+  drain(): Promise<void>;
+}
+
+/** Milliseconds. A client that sends half a request is cut off. */
+const HEADERS_TIMEOUT = 10_000;
+const REQUEST_TIMEOUT = 30_000;
+const SHUTDOWN_TIMEOUT = 10_000;
+
+/** @throws Error saying what to set when the port is taken */
+export async function openListener(port: number, host: string): Promise<HttpListener> {
+  let handle = unavailable;
+  const http = createServer(
+    { headersTimeout: HEADERS_TIMEOUT, requestTimeout: REQUEST_TIMEOUT, connectionsCheckingInterval: 1_000 },
+    (request, response) => handle(request, response),
+  );
+  return {
+    port: await listen(http, port, host),
+    serve(next) {
+      handle = next;
+    },
+    async drain() {
+      const closed = new Promise<void>((resolve) => {
+        http.close(() => resolve());
+      });
+      const idle = setInterval(() => http.closeIdleConnections(), 50);
+      const late = setTimeout(() => http.closeAllConnections(), SHUTDOWN_TIMEOUT);
+      await closed;
+      clearInterval(idle);
+      clearTimeout(late);
+    },
+  };
+}
+
+const unavailable: RequestListener = (_request, response) => response.writeHead(503, { 'Retry-After': '1' }).end();
+
+function listen(http: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`Port ${port} is taken. Stop what runs there, or set SERVICE_PORT to another one.`)
+          : error,
+      );
+    });
+    http.listen(port, host, () => {
+      const address = http.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}

@@ -1,0 +1,65 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+/** Stable machine words of `error_type`. The README says what each means and what to do. */
+export const errorTypes = [
+  'invalid_request',
+  'invalid_config',
+  'secret_reentry_required',
+  'test_failed',
+  'no_test',
+  'egress_refused',
+  'unauthenticated',
+  'invalid_token',
+  'token_expired',
+  'forbidden',
+  'origin_not_allowed',
+  'not_found',
+  'conflict',
+  'idempotency_conflict',
+  'idempotency_mismatch',
+  'precondition_failed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+] as const;
+
+export type ErrorType = (typeof errorTypes)[number];
+
+export interface ApiErrorOptions {
+  details?: Record<string, unknown>;
+  headers?: Record<string, string>;
+}
+
+/** A refusal as the client reads it: `{ error, error_type, code, additional_details? }`. The sentence is ours, and holds no value a person typed. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+
+  constructor(
+    readonly status: ContentfulStatusCode,
+    readonly type: ErrorType,
+    message: string,
+    readonly options: ApiErrorOptions = {},
+  ) {
+    super(message);
+  }
+
+  /** Body of the answer. */
+  toJSON(): { error: string; error_type: ErrorType; code: number; additional_details?: Record<string, unknown> } {
+    return {
+      error: this.message,
+      error_type: this.type,
+      code: this.status,
+      ...(this.options.details ? { additional_details: this.options.details } : {}),
+    };
+  }
+}
+
+/** One body for what does not exist and for what belongs to someone else. */
+export const notFound = (): ApiError => new ApiError(404, 'not_found', 'There is nothing here under that address.');
+
+export const forbidden = (message: string): ApiError => new ApiError(403, 'forbidden', message);
+
+export const invalidRequest = (message: string, details?: Record<string, unknown>): ApiError =>
+  new ApiError(400, 'invalid_request', message, details ? { details } : {});

@@ -1,0 +1,37 @@
+import { apiHeaders } from './respond.js';
+
+/** Who may read answers from a page: the form's own origins, and nobody with credentials of the browser's. */
+export interface Cors {
+  /** Headers of an answer. */
+  answer(origin: string | undefined): Readonly<Record<string, string>>;
+  preflight(request: Request): Response;
+}
+
+const EXPOSED = 'ETag, Idempotency-Replayed, RateLimit, RateLimit-Policy, Request-Id, Retry-After';
+const METHODS = 'GET, POST, PUT, PATCH, DELETE';
+const HEADERS = 'Authorization, Connector-Frame-Parent, Content-Type, Idempotency-Key, If-Match, If-None-Match';
+const none = {};
+
+export function createCors(embedOrigins: ReadonlySet<string>): Cors {
+  return {
+    answer: (origin) =>
+      origin !== undefined && embedOrigins.has(origin)
+        ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED }
+        : none,
+
+    preflight(request) {
+      const origin = request.headers.get('origin');
+      if (origin === null || !embedOrigins.has(origin)) return new Response(null, { status: 403, headers: apiHeaders });
+      return new Response(null, {
+        status: 204,
+        headers: {
+          ...apiHeaders,
+          'Access-Control-Allow-Origin': origin,
+          'Access-Control-Allow-Methods': METHODS,
+          'Access-Control-Allow-Headers': HEADERS,
+          'Access-Control-Max-Age': '600',
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Principal } from '../auth/principal.js';
+import type { Store } from '../store/store.js';
+import { ApiError, invalidRequest, notFound } from './api-error.js';
+import type { Cors } from './cors.js';
+import type { Gate } from './gate.js';
+import type { Idempotently } from './idempotent.js';
+import { describeRoute } from './openapi.js';
+import { readBody } from './read-body.js';
+import type { ObservedRequest, Observer } from './observe.js';
+import { respond } from './respond.js';
+import type { Commit, Route } from './route.js';
+
+export interface MountOptions {
+  gate: Gate;
+  store: Store;
+  idempotently: Idempotently;
+  observe: Observer;
+  cors: Cors;
+}
+
+/**
+ * Registers routes, each as one handler without middleware before it, and describes them in the OpenAPI document.
+ * @throws TypeError for a route without a decision on who may call it
+ */
+export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options: MountOptions): void {
+  for (const route of routes) {
+    checkAccess(route);
+    app.openAPIRegistry.registerPath(describeRoute(route));
+    app.on(route.spec.method, route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(c, route, options));
+  }
+}
+
+function checkAccess({ spec }: Route): void {
+  const access: Partial<{ public: true; permission: string; session: string }> | undefined = spec.access;
+  if (access?.public || (access?.permission && (access.session === 'allow' || access.session === 'deny'))) return;
+  throw new TypeError(
+    `The route ${spec.method} ${spec.path} does not decide who may call it. Give it access: { permission, session: 'allow' | 'deny' } or make it a public route.`,
+  );
+}
+
+async function answer(c: Context, route: Route, options: MountOptions): Promise<Response> {
+  const request = options.observe(c, route.spec.path);
+  const headers: Record<string, string> = { ...options.cors.answer(c.req.header('origin')), 'Request-Id': request.id };
+  try {
+    const result = await run(c, route, options, headers, request);
+    if (result instanceof Response) return request.done(result);
+    return request.done(respond(result.status, result.body, { ...headers, ...result.headers }));
+  } catch (error) {
+    const refusal = error instanceof ApiError ? error : request.failed(error);
+    return request.done(respond(refusal.status, refusal.toJSON(), { ...headers, ...refusal.options.headers }));
+  }
+}
+
+async function run(
+  c: Context,
+  route: Route,
+  { gate, store, idempotently }: MountOptions,
+  headers: Record<string, string>,
+  request: ObservedRequest,
+) {
+  const { spec } = route;
+  let principal: Principal | undefined;
+  if (!('public' in spec.access)) {
+    const admitted = await gate.admit(c, spec.access);
+    principal = admitted.principal;
+    request.identify(principal);
+    Object.assign(headers, admitted.headers);
+  }
+  const addressed = spec.params?.safeParse(c.req.param());
+  if (addressed && !addressed.success) throw notFound();
+  const organization =
+    route.organizationParam && principal
+      ? await gate.organization(principal, c.req.param(route.organizationParam) ?? '')
+      : undefined;
+  const params = addressed?.data;
+  const query = parse(spec.query, c.req.query(), 'query');
+  const body = spec.body ? await readBody(c.req.raw) : undefined;
+  const call = { c, params, query, body: parse(spec.body, body?.value, 'body'), principal, organization };
+
+  const key = spec.idempotent ? c.req.header('idempotency-key') : undefined;
+  if (key === undefined || !organization) {
+    const commit: Commit = (work) => store.transaction(work);
+    return route.handle({ ...call, commit });
+  }
+  const intent = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
+  return idempotently({ organizationId: organization.id, key, request: intent }, async (commit) => {
+    const result = await route.handle({ ...call, commit });
+    if (result instanceof Response) throw new TypeError(`${spec.operation} answers a Response, which can't be kept.`);
+    return result;
+  });
+}
+
+function parse(schema: z.ZodType | undefined, value: unknown, part: string): unknown {
+  if (!schema) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.slice(0, 20).map(({ path, message }) => ({
+    path: path.map((key) => `/${String(key)}`).join(''),
+    message,
+  }));
+  throw invalidRequest(`The ${part} of this request is not valid.`, { issues });
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import type { Principal } from '../auth/principal.js';
+import type { Metrics } from '../metrics.js';
+import { ApiError } from './api-error.js';
+
+/** Follows one request from its arrival to its answer. */
+export interface ObservedRequest {
+  /** Sent back as `Request-Id`, and on each of its log lines. */
+  id: string;
+  identify(principal: Principal): void;
+  /** Something broke: logged here, told to nobody. */
+  failed(error: unknown): ApiError;
+  /** Counts and logs the answer, and hands it on. */
+  done(response: Response): Response;
+}
+
+export type Observer = (c: Context, path: string) => ObservedRequest;
+
+/** Logs hold route patterns and ids, never an address as it came, a header or a body: nothing a person typed gets here. */
+export function createObserver(log: Logger, metrics: Metrics): Observer {
+  return (c, path) => {
+    const id = randomUUID();
+    const began = performance.now();
+    const method = c.req.method;
+    let who: Record<string, string> = {};
+    return {
+      id,
+      identify(principal) {
+        who =
+          principal.type === 'key'
+            ? { key_id: principal.key.id, organization_id: principal.key.organizationId }
+            : { session_id: principal.session.id, organization_id: principal.session.organizationId };
+      },
+      failed(error) {
+        log.error({ request_id: id, method, route: path, ...who, problem: describe(error) }, 'request failed');
+        return new ApiError(500, 'internal_error', 'Something went wrong on our side.', {
+          details: { request_id: id },
+        });
+      },
+      done(response) {
+        const milliseconds = performance.now() - began;
+        metrics.observe(method, path, response.status, milliseconds / 1_000);
+        log.info(
+          {
+            request_id: id,
+            method,
+            route: path,
+            status: response.status,
+            ms: Math.round(milliseconds * 10) / 10,
+            ...who,
+          },
+          'request',
+        );
+        return response;
+      },
+    };
+  };
+}
+
+/** Names and places only: the message of a database error may quote a row. */
+function describe(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const frames =
+    error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .slice(0, 8) ?? [];
+  return {
+    name: error.name,
+    ...code,
+    stack: frames.map((line) => line.trim()),
+    ...(error.cause instanceof Error ? { cause: describe(error.cause) } : {}),
+  };
+}

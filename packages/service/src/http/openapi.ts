@@ -1,0 +1,127 @@
+import { z, type OpenAPIHono } from '@hono/zod-openapi';
+import { errorTypes } from './api-error.js';
+import type { Route } from './route.js';
+
+type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0];
+
+/** Every refusal has this shape. */
+export const ErrorBody = z
+  .object({
+    error: z.string().openapi({ description: 'A sentence for people.' }),
+    error_type: z.enum(errorTypes).openapi({ description: 'Stable; to branch on.' }),
+    code: z.int().openapi({ description: 'The HTTP status.' }),
+    additional_details: z.record(z.string(), z.unknown()).optional(),
+  })
+  .openapi('Error');
+
+const refusalTexts: Record<number, string> = {
+  400: 'The request is malformed, or the connection test failed.',
+  401: 'No credential, or one that is not valid.',
+  403: 'A valid credential that may not do this.',
+  404: 'Not found, or not yours.',
+  409: 'In use, or still running.',
+  412: 'Changed meanwhile: If-Match does not match.',
+  413: 'The body is larger than 256 KiB.',
+  415: 'Not plain JSON.',
+  422: 'The configuration is not valid, a secret must be entered again, or the Idempotency-Key was used for another request.',
+  429: 'Too many requests; Retry-After says when to come back.',
+};
+
+/** What the document says of a route: made from the very schemas that check requests. */
+export function describeRoute({ spec, organizationParam }: Route): PathConfig {
+  const { access } = spec;
+  const isPublic = 'public' in access;
+  const refusals = new Set(spec.refusals);
+  if (!isPublic) for (const status of [401, 403, 429]) refusals.add(status);
+  if (organizationParam ?? spec.params) refusals.add(404);
+  if (spec.query ?? spec.body) refusals.add(400);
+  if (spec.body) for (const status of [413, 415]) refusals.add(status);
+  if (spec.idempotent) for (const status of [409, 422]) refusals.add(status);
+  if (spec.conditional) refusals.add(412);
+
+  const { status, description, schema, contentType = 'application/json' } = spec.answer;
+  const headers = requestHeaders(spec.idempotent, spec.conditional);
+  return {
+    method: spec.method,
+    path: spec.path,
+    operationId: spec.operation,
+    tags: [spec.tag],
+    summary: spec.summary,
+    ...(spec.description ? { description: spec.description } : {}),
+    security: isPublic
+      ? []
+      : [{ apiKey: [] }, { authorization: [] }, ...(access.session === 'allow' ? [{ session: [] }] : [])],
+    'x-session': isPublic ? 'allow' : access.session,
+    ...(isPublic ? { 'x-public': true } : { 'x-permission': access.permission }),
+    request: {
+      ...(spec.params instanceof z.ZodObject ? { params: spec.params } : {}),
+      ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
+      ...(headers ? { headers } : {}),
+      ...(spec.body ? { body: { required: true, content: { 'application/json': { schema: spec.body } } } } : {}),
+    },
+    responses: {
+      [status]: { description, ...(schema ? { content: { [contentType]: { schema } } } : {}) },
+      ...Object.fromEntries(
+        [...refusals]
+          .sort((a, b) => a - b)
+          .map((code) => [
+            code,
+            { description: refusalTexts[code] ?? 'Refused.', content: { 'application/json': { schema: ErrorBody } } },
+          ]),
+      ),
+    },
+  };
+}
+
+function requestHeaders(idempotent?: boolean, conditional?: boolean) {
+  if (!idempotent && !conditional) return undefined;
+  return z.object({
+    ...(idempotent
+      ? {
+          'Idempotency-Key': z.string().min(1).max(255).optional().openapi({
+            description: 'One per intent of a person. A repeat with the same body gets the same answer, for 24 hours.',
+          }),
+        }
+      : {}),
+    ...(conditional
+      ? {
+          'If-Match': z.string().optional().openapi({
+            description: 'The ETag that was read. 412 when the resource has changed since.',
+          }),
+        }
+      : {}),
+  });
+}
+
+/** The document for all routes mounted on `app`. */
+export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'authorization', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: '`ApiKey <key>`',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The session token of a frame. `x-session` of each operation says where it may be used.',
+  });
+  return JSON.stringify(
+    app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: {
+        title: 'Connector Frame',
+        version: '0.1.0',
+        description: 'Configures the connectors of your customers, and mints the sessions of their frames.',
+        license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      },
+      servers: [{ url: publicUrl }],
+    }),
+  );
+}

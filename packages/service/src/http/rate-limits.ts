@@ -1,0 +1,127 @@
+import type pg from 'pg';
+import {
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRes,
+  type RateLimiterAbstract,
+} from 'rate-limiter-flexible';
+import { ApiError } from './api-error.js';
+
+/** `points` requests in `seconds`. */
+export interface RateLimit {
+  points: number;
+  seconds: number;
+}
+
+/** What is counted: requests without a valid credential by address; all others by key or session, and by organization. */
+export const rateLimitScopes = ['address', 'key', 'organization', 'session', 'test'] as const;
+export type RateLimitScope = (typeof rateLimitScopes)[number];
+
+/** Null lifts a limit. */
+export type RateLimitSettings = Record<RateLimitScope, RateLimit | null>;
+
+export const defaultRateLimits: RateLimitSettings = {
+  address: { points: 300, seconds: 60 },
+  key: { points: 1_200, seconds: 60 },
+  organization: { points: 3_000, seconds: 60 },
+  session: { points: 240, seconds: 60 },
+  test: { points: 5, seconds: 60 },
+};
+
+export interface RateLimits {
+  /**
+   * Counts one request against each of the given subjects.
+   * @returns the `RateLimit` headers of the one that is nearest to its end
+   * @throws ApiError 429 with `Retry-After`
+   */
+  consume(subjects: Partial<Record<RateLimitScope, string>>): Promise<Record<string, string>>;
+}
+
+interface Allowance {
+  scope: RateLimitScope;
+  limit: RateLimit;
+  remaining: number;
+  /** Seconds until the count starts again. */
+  reset: number;
+  exceeded: boolean;
+}
+
+/**
+ * With a pool the counts live in PostgreSQL, one truth for all replicas; addresses are counted by each replica alone, since
+ * a flood without credentials must not become a flood of writes. Should the database fail, each replica counts by itself.
+ */
+export function createRateLimits(settings: RateLimitSettings, pool?: pg.Pool): RateLimits {
+  const limiters = new Map<RateLimitScope, { limit: RateLimit; limiter: RateLimiterAbstract }>();
+  for (const scope of rateLimitScopes) {
+    const limit = settings[scope];
+    if (limit)
+      limiters.set(scope, { limit, limiter: createLimiter(scope, limit, scope === 'address' ? undefined : pool) });
+  }
+
+  return {
+    async consume(subjects) {
+      const questions: Promise<Allowance>[] = [];
+      for (const [scope, { limit, limiter }] of limiters) {
+        const subject = subjects[scope];
+        if (subject !== undefined) questions.push(ask(scope, limit, limiter, subject));
+      }
+      if (questions.length === 0) return {};
+      const [first, ...others] = await Promise.all(questions);
+      if (!first) return {};
+      const tightest = others.reduce((a, b) => (isTighter(b, a) ? b : a), first);
+      const headers = describe(tightest);
+      if (tightest.exceeded) {
+        const retry = { ...headers, 'Retry-After': String(tightest.reset) };
+        const message = `Too many requests. Try again in ${tightest.reset} ${tightest.reset === 1 ? 'second' : 'seconds'}.`;
+        throw new ApiError(429, 'rate_limited', message, { headers: retry, details: { limit: tightest.scope } });
+      }
+      return headers;
+    },
+  };
+}
+
+function createLimiter(scope: RateLimitScope, { points, seconds }: RateLimit, pool?: pg.Pool): RateLimiterAbstract {
+  const options = { points, duration: seconds, keyPrefix: scope };
+  const memory = new RateLimiterMemory(options);
+  if (!pool) return memory;
+  return new RateLimiterPostgres({
+    ...options,
+    storeClient: pool,
+    storeType: 'pool',
+    tableName: 'rate_limits',
+    tableCreated: true,
+    insuranceLimiter: memory,
+    // Whoever is over the limit costs no further write until the count starts again.
+    inMemoryBlockOnConsumed: points + 1,
+  });
+}
+
+async function ask(
+  scope: RateLimitScope,
+  limit: RateLimit,
+  limiter: RateLimiterAbstract,
+  subject: string,
+): Promise<Allowance> {
+  const answer = await limiter.consume(subject).catch((refusal: unknown) => {
+    if (refusal instanceof RateLimiterRes) return refusal;
+    throw refusal;
+  });
+  return {
+    scope,
+    limit,
+    remaining: answer.remainingPoints,
+    reset: Math.max(1, Math.ceil(answer.msBeforeNext / 1_000)),
+    exceeded: answer.consumedPoints > limit.points,
+  };
+}
+
+const isTighter = (a: Allowance, b: Allowance): boolean =>
+  a.exceeded === b.exceeded ? a.remaining / a.limit.points < b.remaining / b.limit.points : a.exceeded;
+
+/** draft-ietf-httpapi-ratelimit-headers: quota, window, what remains, seconds until it starts again. */
+function describe({ scope, limit, remaining, reset }: Allowance): Record<string, string> {
+  return {
+    'RateLimit-Policy': `"${scope}";q=${limit.points};w=${limit.seconds}`,
+    RateLimit: `"${scope}";r=${remaining};t=${reset}`,
+  };
+}

@@ -1,0 +1,25 @@
+export { createApp, type App, type AppDeps, type AppSettings } from './app.js';
+export { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
+export { createServer, type RunningServer } from './server.js';
+export { EnvironmentError, readEnv, type Env } from './env.js';
+export { openCore, type Core } from './open-core.js';
+export { createLog } from './log.js';
+export { createMetrics, type Metrics } from './metrics.js';
+export { createReadiness, type Readiness } from './readiness.js';
+export {
+  createSessionTokens,
+  SESSION_TTL,
+  type Session,
+  type SessionScope,
+  type SessionTokens,
+} from './auth/session-tokens.js';
+export { permissions, type Permission } from './auth/permissions.js';
+export { systemClock, type Clock } from './clock.js';
+export { loadFormAssets, type FormAssets } from './embed/form-assets.js';
+export { errorTypes, type ErrorType } from './http/api-error.js';
+export { createRateLimits, defaultRateLimits, type RateLimits, type RateLimitSettings } from './http/rate-limits.js';
+export { MasterKeyError, type Vault } from './secrets/vault.js';
+export { masterKey, readMasterKey, type MasterKey } from './secrets/master-key.js';
+export { FolderInUseError } from './store/folder-lock.js';
+export type { Store } from './store/store.js';
+export type { Pipelines, PipelineUse } from './connectors/pipelines.js';

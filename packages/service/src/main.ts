@@ -1,0 +1,43 @@
+/** The process: `node dist/main.js` starts the service; `node dist/main.js bootstrap <organization> [team ...]` makes the first key. */
+import { bootstrap } from './bootstrap.js';
+import { systemClock } from './clock.js';
+import { readEnv } from './env.js';
+import { createLog } from './log.js';
+import { openCore } from './open-core.js';
+import { createServer } from './server.js';
+
+async function start(): Promise<void> {
+  const log = createLog(process.env['LOG_LEVEL'] || 'info');
+  const server = await createServer(process.env, { log });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      server.close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
+    });
+  }
+}
+
+async function firstKey(organization: string, teams: readonly string[]): Promise<void> {
+  const env = readEnv(process.env);
+  const { store, vault } = await openCore(env, systemClock, createLog('warn'));
+  try {
+    const preset = env.SERVICE_API_KEY === undefined ? {} : { apiKey: env.SERVICE_API_KEY };
+    const made = await bootstrap({ store, secrets: vault }, { organization, teams, ...preset });
+    process.stdout.write(`${JSON.stringify(made, null, 2)}\n`);
+  } finally {
+    await store.close();
+  }
+}
+
+const [command, organization, ...teams] = process.argv.slice(2);
+try {
+  if (command === undefined) await start();
+  else if (command === 'bootstrap' && organization !== undefined) await firstKey(organization, teams);
+  else throw new Error('Usage: node dist/main.js [bootstrap <organization> [team ...]]');
+} catch (error) {
+  // Only the sentence: the stack of an embedded database error is a page long.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

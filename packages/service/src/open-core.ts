@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import { createSessionTokens, type SessionTokens } from './auth/session-tokens.js';
+import type { Clock } from './clock.js';
+import type { Env } from './env.js';
+import { makeKeyFile, readKeyFile } from './secrets/key-file.js';
+import type { MasterKey } from './secrets/master-key.js';
+import { checkMasterKey, MasterKeyError, openVault, type Vault } from './secrets/vault.js';
+import { createStore } from './store/create-store.js';
+import type { Database } from './store/database.js';
+import { loadMigrations, migrate } from './store/migrate.js';
+import { openDatabase, wantedMasterKeys } from './store/open-database.js';
+import type { Store } from './store/store.js';
+
+/** What the service stands on. */
+export interface Core {
+  database: Database;
+  store: Store;
+  vault: Vault;
+  sessions: SessionTokens;
+  schemaVersion: number;
+}
+
+type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'MASTER_KEY_PREVIOUS'>;
+
+/**
+ * Opens database, keys and sessions, in an order in which a wrong key is found before anything is written.
+ * @throws FolderInUseError, MasterKeyError
+ */
+export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise<Core> {
+  const database = await openDatabase({ url: env.DATABASE_URL, folder: env.DATA_DIR }, log);
+  try {
+    const wanted = await wantedMasterKeys(database);
+    const previous = env.MASTER_KEY_PREVIOUS;
+    const current = env.MASTER_KEY ?? (env.DATABASE_URL === undefined ? await ownKey(env.DATA_DIR, wanted) : undefined);
+    checkMasterKey(wanted, { ...(current ? { current } : {}), ...(previous ? { previous } : {}) });
+    if (!current) {
+      throw new MasterKeyError(
+        'MASTER_KEY is not set. Make one with: openssl rand -base64 32, and keep it safe: without it no secret can be read.',
+      );
+    }
+    const migrations = await loadMigrations();
+    await migrate(database, migrations);
+    const store = createStore(database);
+    const vault = await openVault(store, { current, ...(previous ? { previous } : {}) }, clock);
+    const older = previous ? [previous.derive('sessions')] : [];
+    const sessions = createSessionTokens([current.derive('sessions'), ...older], clock);
+    return { database, store, vault, sessions, schemaVersion: migrations.at(-1)?.version ?? 0 };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** A new embedded database makes its key; an old one must find it. */
+async function ownKey(folder: string, wanted: readonly string[]): Promise<MasterKey | undefined> {
+  const known = await readKeyFile(folder);
+  return known ?? (wanted.length === 0 ? makeKeyFile(folder) : undefined);
+}

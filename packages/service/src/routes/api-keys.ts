@@ -1,0 +1,130 @@
+import { z } from '@hono/zod-openapi';
+import { newApiKey } from '../auth/api-key.js';
+import { permissions } from '../auth/permissions.js';
+import { forbidden, invalidRequest, notFound } from '../http/api-error.js';
+import { organizationRoute, type Route } from '../http/route.js';
+import type { ApiKey } from '../store/store.js';
+import type { RouteContext } from './context.js';
+import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
+
+const Permissions = z.array(z.enum(permissions)).min(1);
+
+const ApiKeyBody = z
+  .object({
+    id: z.string(),
+    organization_id: z.string(),
+    name: z.string(),
+    hint: z.string().openapi({ description: 'First and last characters, to recognize it by.' }),
+    permissions: Permissions,
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable(),
+    revoked_at: z.iso.datetime().nullable(),
+  })
+  .openapi('ApiKey');
+
+const NewApiKeyBody = ApiKeyBody.extend({
+  key: z.string().openapi({ description: 'The key itself. It is shown this once.' }),
+}).openapi('NewApiKey');
+
+/** API keys of an organization. */
+export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext): Route[] {
+  const tag = 'API keys';
+  const access = { permission: 'keys:manage', session: 'deny' } as const;
+  return [
+    organizationRoute(
+      {
+        method: 'post',
+        path: '/v3/{org}/api-keys',
+        tag,
+        operation: 'createApiKey',
+        summary: 'Create an API key',
+        access,
+        params: Org,
+        body: z
+          .object({
+            name: Name,
+            permissions: Permissions,
+            expires_at: z.iso
+              .datetime({ offset: true })
+              .nullable()
+              .optional()
+              .openapi({ description: 'RFC 3339; absent: never.' }),
+          })
+          .openapi('CreateApiKey', { example: { name: 'backend', permissions: ['sessions:create', 'read'] } }),
+        answer: { status: 201, description: 'The key, shown this once.', schema: NewApiKeyBody },
+      },
+      async ({ principal, organization, body }) => {
+        const missing = body.permissions.filter((permission) => !principal.key.permissions.includes(permission));
+        if (missing.length > 0) throw forbidden(`A key can't give what it lacks: ${missing.join(', ')}.`);
+        const expiresAt = typeof body.expires_at === 'string' ? new Date(body.expires_at) : undefined;
+        if (expiresAt && expiresAt.getTime() <= clock.now()) throw invalidRequest('expires_at is in the past.');
+        const { row, text } = newApiKey(
+          {
+            organizationId: organization.id,
+            name: body.name,
+            permissions: body.permissions,
+            ...(expiresAt ? { expiresAt } : {}),
+          },
+          vault,
+          clock,
+        );
+        await store.apiKeys.insert(row);
+        return { status: 201, body: { ...present(row), key: text } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'get',
+        path: '/v3/{org}/api-keys',
+        tag,
+        operation: 'listApiKeys',
+        summary: 'List the API keys of an organization',
+        access,
+        params: Org,
+        query: PageQuery,
+        answer: {
+          status: 200,
+          description: 'Oldest first, the revoked ones too.',
+          schema: z.object({ api_keys: z.array(ApiKeyBody), pagination: Pagination }),
+        },
+      },
+      async ({ organization, query }) => {
+        const { rows, total } = await store.apiKeys.list(organization.id, query);
+        return { status: 200, body: { api_keys: rows.map(present), pagination: { ...query, total } } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'delete',
+        path: '/v3/{org}/api-keys/{id}',
+        tag,
+        operation: 'revokeApiKey',
+        summary: 'Revoke an API key, and end its sessions within a second',
+        access,
+        params: OrgAndId,
+        answer: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },
+      },
+      async ({ organization, params }) => {
+        const key = await store.apiKeys.revoke(organization.id, params.id, new Date(clock.now()));
+        if (!key) throw notFound();
+        principals.forget();
+        return { status: 200, body: present(key) };
+      },
+    ),
+  ];
+}
+
+function present(key: ApiKey): z.output<typeof ApiKeyBody> {
+  return {
+    id: key.id,
+    organization_id: key.organizationId,
+    name: key.name,
+    hint: key.hint,
+    permissions: key.permissions,
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}

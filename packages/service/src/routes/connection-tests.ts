@@ -1,0 +1,72 @@
+import { z } from '@hono/zod-openapi';
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
+import type { Principal } from '../auth/principal.js';
+import { requireConnector, requireCovered, requireKind, requireType } from '../auth/session-scope.js';
+import { createPlanner } from '../connectors/planner.js';
+import { openPlan } from '../connectors/plan-write.js';
+import { invalidRequest, notFound } from '../http/api-error.js';
+import { organizationRoute, type Route } from '../http/route.js';
+import { connectorBodies, typeNamed } from './connector-bodies.js';
+import type { RouteContext } from './context.js';
+import { Org } from './schemas.js';
+
+const Passed = z
+  .object({
+    message: z.literal('success'),
+    summary: z.string().optional().openapi({ description: 'What was proved, in one sentence.' }),
+    duration_ms: z.int(),
+  })
+  .openapi('ConnectionTestPassed');
+
+/** Connects with what a form holds, before anything is saved. */
+export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
+  const { store, tests } = context;
+  const planner = createPlanner(context, kind);
+  const tag = kind === 'input' ? 'Inputs' : 'Outputs';
+  return [
+    organizationRoute(
+      {
+        method: 'post',
+        path: `/v2/{org}/${kind}s/test-connection`,
+        tag,
+        operation: `test${tag.slice(0, -1)}Connection`,
+        summary: 'Connect for real with a configuration, and save nothing',
+        access: { permission: 'write', session: 'allow' },
+        params: Org,
+        body: connectorBodies(kind).test,
+        answer: { status: 200, description: 'It connects.', schema: Passed },
+        refusals: [422],
+      },
+      async ({ c, principal, organization, body }) => {
+        requireKind(principal, kind);
+        const type = planner.type(typeNamed(body));
+        requireType(principal, type.type_id);
+        await countTest(context, principal);
+        const stored = body.id === undefined ? [] : await storedSecrets(body.id);
+        const vault = await context.vault.ofOrganization(store, organization.id);
+        const { settings } =
+          body.id === undefined ? withDefaults(type.config, { settings: body.config.settings }) : body.config;
+        const plan = await planner.plan(
+          { type, settings, secrets: body.config.secrets, stored },
+          { vault, tables: store, principal, organization },
+        );
+        return { status: 200, body: await tests.run(type, openPlan(plan, vault), c.req.raw.signal) };
+
+        async function storedSecrets(id: string) {
+          requireConnector(principal, id);
+          const connector = await store.connectors.get(organization.id, kind, id);
+          if (!connector) throw notFound();
+          requireCovered(principal, connector.type);
+          if (connector.type !== type.type_id) throw invalidRequest('The connector of that id is of another type.');
+          return store.secrets.ofConnector(connector.id);
+        }
+      },
+    ),
+  ];
+}
+
+/** Tests reach out into the world, so a session has few of them. @throws ApiError 429 */
+export async function countTest({ limits }: RouteContext, principal: Principal): Promise<void> {
+  if (principal.type === 'session') await limits.consume({ test: principal.session.id });
+}

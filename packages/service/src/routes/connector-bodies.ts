@@ -1,0 +1,73 @@
+import { z } from '@hono/zod-openapi';
+import type { ConnectorKind, Issue } from '@connector-frame/catalog/types';
+import { SecretWrite } from '../connectors/secret-write.js';
+import { invalidRequest } from '../http/api-error.js';
+import { TypeId } from './schemas.js';
+
+const MAX_NAME = 200;
+const MAX_DESCRIPTION = 2_000;
+
+const Settings = z.record(z.string(), z.unknown()).openapi({ description: "As the type's `config.settings` says." });
+const Secrets = z.record(z.string(), SecretWrite.nullable()).openapi({
+  description: 'By field. Absent keeps what is stored, null clears it.',
+});
+
+/** A whole configuration: what is absent in `settings` is not set. */
+const Config = z.object({ settings: Settings.default({}), secrets: Secrets.default({}) });
+const PartialConfig = z.object({ settings: Settings.optional(), secrets: Secrets.default({}) });
+
+/** `type`, and for outputs also `output_type`. */
+const typeNames = (kind: ConnectorKind) => ({
+  type: TypeId.optional().openapi({ description: '`type_id` of the connector type.' }),
+  ...(kind === 'output' ? { output_type: TypeId.optional().openapi({ description: 'Another name for `type`.' }) } : {}),
+});
+
+/** Bodies of the writes of one kind. What a client can't write (id, version, times) is ignored. */
+export function connectorBodies(kind: ConnectorKind) {
+  const Kind = kind === 'input' ? 'Input' : 'Output';
+  const type = kind === 'input' ? 'okta-systemlog' : 'http';
+  const example = { name: 'Production', type, config: { settings: {}, secrets: {} } };
+  return {
+    create: z
+      .object({ name: z.string(), description: z.string().default(''), ...typeNames(kind), config: Config })
+      .openapi(`Create${Kind}`, { example }),
+    replace: z
+      .object({ name: z.string(), description: z.string().default(''), ...typeNames(kind), config: Config })
+      .openapi(`Replace${Kind}`, { example }),
+    change: z
+      .object({
+        name: z.string().optional(),
+        description: z.string().optional(),
+        ...typeNames(kind),
+        config: PartialConfig.optional(),
+      })
+      .openapi(`Change${Kind}`, { example: { name: 'Production, renamed' } }),
+    test: z
+      .object({
+        ...typeNames(kind),
+        config: Config,
+        id: z.string().optional().openapi({ description: 'Use the kept secrets of this connector.' }),
+      })
+      .openapi(`Test${Kind}`, { example: { type, config: example.config } }),
+  };
+}
+
+/** The type a body names; undefined when it names none. @throws ApiError 400 when it names two */
+export function typeNamed(body: { type?: string | undefined; output_type?: unknown }): string | undefined {
+  const alias = typeof body.output_type === 'string' ? body.output_type : undefined;
+  if (body.type !== undefined && alias !== undefined && body.type !== alias) {
+    throw invalidRequest('type and output_type are two names of one field; they differ here.');
+  }
+  return body.type ?? alias;
+}
+
+/** What is wrong with a connector's own texts; they stand beside the fields of the form, so their errors do too. */
+export function textIssues(name: string, description: string): Issue[] {
+  const issues: Issue[] = [];
+  if (name.trim() === '') issues.push({ path: '/name', code: 'required' });
+  else if (name.length > MAX_NAME) issues.push({ path: '/name', code: 'max_length', params: { maxLength: MAX_NAME } });
+  if (description.length > MAX_DESCRIPTION) {
+    issues.push({ path: '/description', code: 'max_length', params: { maxLength: MAX_DESCRIPTION } });
+  }
+  return issues;
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { z } from '@hono/zod-openapi';
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
+import { requireConnector, requireCovered, requireCreate, requireKind, requireType } from '../auth/session-scope.js';
+import { createPlanner, type Planner } from '../connectors/planner.js';
+import { openPlan } from '../connectors/plan-write.js';
+import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
+import { storePlan } from '../connectors/store-plan.js';
+import { invalidRequest, notFound } from '../http/api-error.js';
+import { requireMatch, versionTag } from '../http/etag.js';
+import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import type { Connector, SecretNote } from '../store/store.js';
+import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
+import { countTest } from './connection-tests.js';
+import type { RouteContext } from './context.js';
+import { Org, OrgAndId } from './schemas.js';
+
+/** Create, change, replace. */
+export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
+  const planner = createPlanner(context, kind);
+  const bodies = connectorBodies(kind);
+  const tag = kind === 'input' ? 'Inputs' : 'Outputs';
+  const Kind = tag.slice(0, -1);
+  const access = { permission: 'write', session: 'allow' } as const;
+  const answer = { status: 200, description: 'The connector as it is now.', schema: ConnectorBody } as const;
+  return [
+    organizationRoute(
+      {
+        method: 'post',
+        path: `/v2/{org}/${kind}s`,
+        tag,
+        operation: `create${Kind}`,
+        summary: `Create one of the ${kind}s`,
+        access,
+        params: Org,
+        query: z.object({ test_connection: z.enum(['true', 'false']).optional() }),
+        body: bodies.create,
+        idempotent: true,
+        answer,
+        refusals: [422],
+      },
+      (call) => create(context, planner, kind, call),
+    ),
+    organizationRoute(
+      {
+        method: 'patch',
+        path: `/v2/{org}/${kind}s/{id}`,
+        tag,
+        operation: `change${Kind}`,
+        summary: `Change one of the ${kind}s: what is absent stays`,
+        description: '`config.settings`, when given, replaces all settings; secrets are changed one by one.',
+        access,
+        params: OrgAndId,
+        body: bodies.change,
+        idempotent: true,
+        conditional: true,
+        answer,
+        refusals: [422],
+      },
+      (call) => update(context, planner, kind, call),
+    ),
+    organizationRoute(
+      {
+        method: 'put',
+        path: `/v2/{org}/${kind}s/{id}`,
+        tag,
+        operation: `replace${Kind}`,
+        summary: `Replace one of the ${kind}s: of what is absent only secrets stay`,
+        access,
+        params: OrgAndId,
+        body: bodies.replace,
+        idempotent: true,
+        conditional: true,
+        answer,
+        refusals: [422],
+      },
+      (call) => update(context, planner, kind, call),
+    ),
+  ];
+}
+
+type Bodies = ReturnType<typeof connectorBodies>;
+type CreateCall = OrganizationCall<
+  unknown,
+  { test_connection?: 'true' | 'false' | undefined },
+  z.output<Bodies['create']>
+>;
+type UpdateCall = OrganizationCall<{ id: string }, unknown, z.output<Bodies['change']>>;
+
+async function create(context: RouteContext, planner: Planner, kind: ConnectorKind, call: CreateCall): Promise<Answer> {
+  const { c, principal, organization, query, body, commit } = call;
+  requireKind(principal, kind);
+  requireCreate(principal);
+  const type = planner.type(typeNamed(body));
+  requireType(principal, type.type_id);
+  const name = body.name.trim();
+  const description = body.description.trim();
+  const { settings } = withDefaults(type.config, { settings: body.config.settings });
+  const issues = textIssues(name, description);
+  const vault = await context.vault.ofOrganization(context.store, organization.id);
+  const write = { type, settings, secrets: body.config.secrets, stored: [], issues };
+  const plan = await planner.plan(write, { vault, tables: context.store, principal, organization });
+  if (query.test_connection === 'true') {
+    await countTest(context, principal);
+    await context.tests.run(type, openPlan(plan, vault), c.req.raw.signal);
+  }
+
+  const now = new Date(context.clock.now());
+  const connector: Connector = {
+    id: randomUUID(),
+    organizationId: organization.id,
+    kind,
+    type: type.type_id,
+    name,
+    description,
+    settings: plan.settings,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  return commit(async (tables) => {
+    await tables.connectors.insert(connector);
+    return saved(connector, await storePlan(plan, connector, tables, vault, now));
+  });
+}
+
+async function update(context: RouteContext, planner: Planner, kind: ConnectorKind, call: UpdateCall): Promise<Answer> {
+  const { c, principal, organization, params, body, commit } = call;
+  requireKind(principal, kind);
+  requireConnector(principal, params.id);
+  const vault = await context.vault.ofOrganization(context.store, organization.id);
+  return commit(async (tables) => {
+    const before = await tables.connectors.lock(organization.id, kind, params.id);
+    if (!before) throw notFound();
+    requireCovered(principal, before.type);
+    requireMatch(c.req.header('if-match'), versionTag(before.version));
+    if ((typeNamed(body) ?? before.type) !== before.type) {
+      throw invalidRequest("The type of a connector can't change. Create a new one.");
+    }
+    const now = new Date(context.clock.now());
+    const after: Connector = {
+      ...before,
+      name: body.name?.trim() ?? before.name,
+      description: body.description?.trim() ?? before.description,
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    const issues = textIssues(after.name, after.description);
+    const plan = await planner.plan(
+      {
+        type: planner.type(before.type),
+        settings: body.config?.settings ?? before.settings,
+        secrets: body.config?.secrets ?? {},
+        stored: await tables.secrets.ofConnector(before.id),
+        issues,
+      },
+      { vault, tables, principal, organization },
+    );
+    after.settings = plan.settings;
+    await tables.connectors.update(after);
+    return saved(after, await storePlan(plan, after, tables, vault, now));
+  });
+}
+
+const saved = (connector: Connector, notes: SecretNote[]): Answer => ({
+  status: 200,
+  body: presentConnector(connector, notes),
+  headers: { ETag: versionTag(connector.version) },
+});

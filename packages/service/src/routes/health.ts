@@ -1,0 +1,81 @@
+import { z } from '@hono/zod-openapi';
+import { timingSafeEqual } from 'node:crypto';
+import { ApiError } from '../http/api-error.js';
+import { publicRoute, type Route } from '../http/route.js';
+import { apiHeaders } from '../http/respond.js';
+import type { Readiness } from '../readiness.js';
+import type { RouteContext } from './context.js';
+
+export interface HealthOptions {
+  readiness: Readiness;
+  /** Asked of whoever reads the metrics; absent: anyone may. */
+  metricsToken?: string;
+}
+
+/** For load balancers and operators. */
+export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options: HealthOptions): Route[] {
+  const tag = 'Health';
+  return [
+    publicRoute(
+      {
+        method: 'get',
+        path: '/livez',
+        tag,
+        operation: 'readLiveness',
+        summary: 'Whether the process answers at all',
+        answer: { status: 200, description: 'It does.', schema: z.object({ status: z.literal('ok') }) },
+      },
+      () => ({ status: 200, body: { status: 'ok' } }),
+    ),
+
+    publicRoute(
+      {
+        method: 'get',
+        path: '/readyz',
+        tag,
+        operation: 'readReadiness',
+        summary: 'Whether this replica should get requests',
+        answer: {
+          status: 200,
+          description: 'It should.',
+          schema: z.object({ status: z.literal('ok'), checks: z.record(z.string(), z.string()) }),
+        },
+        refusals: [503],
+      },
+      async () => {
+        const { ready, checks } = await options.readiness.check();
+        if (!ready) throw new ApiError(503, 'unavailable', 'This replica is not ready.', { details: { checks } });
+        return { status: 200, body: { status: 'ok', checks } };
+      },
+    ),
+
+    publicRoute(
+      {
+        method: 'get',
+        path: '/metrics',
+        tag,
+        operation: 'readMetrics',
+        summary: 'Metrics for Prometheus',
+        description: 'With METRICS_TOKEN set, send it as `Authorization: Bearer <token>`.',
+        answer: { status: 200, description: 'Text format.', schema: z.string(), contentType: 'text/plain' },
+        refusals: [401],
+      },
+      async ({ c }) => {
+        if (
+          options.metricsToken !== undefined &&
+          !isSame(c.req.header('authorization'), `Bearer ${options.metricsToken}`)
+        ) {
+          throw new ApiError(401, 'unauthenticated', 'Send the metrics token as a bearer token.', {
+            headers: { 'WWW-Authenticate': 'Bearer' },
+          });
+        }
+        return new Response(await metrics.text(), { headers: { ...apiHeaders, 'Content-Type': metrics.contentType } });
+      },
+    ),
+  ];
+}
+
+function isSame(given: string | undefined, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,39 @@
+import type { FormAssets } from '../embed/form-assets.js';
+import type { Route } from '../http/route.js';
+import { apiKeyRoutes } from './api-keys.js';
+import { catalogRoutes } from './catalog.js';
+import { connectionTestRoutes } from './connection-tests.js';
+import { connectorWriteRoutes } from './connector-writes.js';
+import { connectorRoutes } from './connectors.js';
+import type { RouteContext } from './context.js';
+import { embedRoutes } from './embed.js';
+import { healthRoutes, type HealthOptions } from './health.js';
+import { iconRoutes } from './icons.js';
+import { organizationRoutes } from './organizations.js';
+import { sessionRoutes } from './sessions.js';
+
+export interface AllRoutesOptions {
+  context: RouteContext;
+  health: HealthOptions;
+  apiBases: readonly string[];
+  form?: FormAssets;
+}
+
+/** Every route of the service. The catalog comes first: `/v1/inputs/okta-systemlog` must not be read as `/v1/{org}/...`. */
+export function allRoutes({ context, health, apiBases, form }: AllRoutesOptions): Route[] {
+  const kinds = ['input', 'output'] as const;
+  return [
+    ...kinds.flatMap((kind) => catalogRoutes(context, kind)),
+    ...kinds.flatMap((kind) => [
+      ...connectorRoutes(context, kind),
+      ...connectionTestRoutes(context, kind),
+      ...connectorWriteRoutes(context, kind),
+    ]),
+    ...sessionRoutes(context),
+    ...organizationRoutes(context),
+    ...apiKeyRoutes(context),
+    ...iconRoutes(context),
+    ...(form ? embedRoutes(context, form, apiBases) : []),
+    ...healthRoutes(context, health),
+  ];
+}

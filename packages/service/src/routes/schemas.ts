@@ -1,0 +1,27 @@
+import { z } from '@hono/zod-openapi';
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { isPageOrigin } from '../embed/origin.js';
+
+export const Id = z.string().regex(/^[\w-]{1,64}$/);
+export const TypeId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
+export const Kind = z.enum(['input', 'output']) satisfies z.ZodType<ConnectorKind>;
+
+/** An address's parts. */
+export const Org = z.object({ org: Id });
+export const OrgAndId = z.object({ org: Id, id: Id });
+
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(1_000).default(10),
+  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+});
+
+export const Pagination = z
+  .object({ limit: z.int(), offset: z.int(), total: z.int().openapi({ description: 'Rows in all, on every page.' }) })
+  .openapi('Pagination');
+
+export const Name = z.string().trim().min(1).max(200);
+
+export const Origin = z
+  .string()
+  .refine(isPageOrigin, 'Must be an origin: https://app.example, or http on localhost.')
+  .openapi({ description: 'Origin of a page: scheme, host and port, nothing else.', example: 'https://app.example' });

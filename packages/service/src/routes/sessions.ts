@@ -1,0 +1,116 @@
+import { z } from '@hono/zod-openapi';
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { SESSION_TTL, type SessionScope } from '../auth/session-tokens.js';
+import { invalidRequest, notFound } from '../http/api-error.js';
+import { route, type Route } from '../http/route.js';
+import type { Organization, Store } from '../store/store.js';
+import type { RouteContext } from './context.js';
+import { Id, Kind, Origin, TypeId } from './schemas.js';
+
+const MintBody = z
+  .object({
+    organization_id: Id,
+    ttl_seconds: z
+      .int()
+      .optional()
+      .openapi({
+        description: `Lifetime; default ${SESSION_TTL.default}, brought into ${SESSION_TTL.min} to ${SESSION_TTL.max}.`,
+      }),
+    kind: Kind.optional(),
+    type_ids: z.array(TypeId).min(1).max(100).optional(),
+    connector_id: Id.optional().openapi({ description: 'The session may only read, change and test this connector.' }),
+    parent_origins: z.array(Origin).min(1).max(20).optional().openapi({
+      description: 'Pages that may hold the frame; default: all that are allowed for the organization.',
+    }),
+  })
+  .openapi('MintSession', { example: { organization_id: 'your-team', ttl_seconds: 900 } });
+
+const SessionBody = z
+  .object({
+    session_token: z.string(),
+    expires_at: z.iso.datetime(),
+    organizationId: z.string(),
+    ttl_seconds: z.int(),
+  })
+  .openapi('Session');
+
+export function sessionRoutes(context: RouteContext): Route[] {
+  const { gate, sessions, clock, metrics } = context;
+  return [
+    route(
+      {
+        method: 'post',
+        path: '/v3/sessions',
+        tag: 'Sessions',
+        operation: 'mintSession',
+        summary: 'Mint the short-lived token of a frame',
+        access: { permission: 'sessions:create', session: 'deny' },
+        body: MintBody,
+        answer: { status: 200, description: 'The session.', schema: SessionBody },
+        refusals: [404],
+      },
+      async ({ principal, body }) => {
+        const organization = await gate.organization(principal, body.organization_id);
+        const ttl = Math.min(Math.max(body.ttl_seconds ?? SESSION_TTL.default, SESSION_TTL.min), SESSION_TTL.max);
+        const { id: apiKeyId, expiresAt: keyExpiry } = principal.key;
+        if (keyExpiry && keyExpiry.getTime() < clock.now() + ttl * 1_000) {
+          throw invalidRequest('The session would outlive its API key. Ask for a shorter one, or use another key.');
+        }
+        const scope = await readScope(context, organization, apiKeyId, body);
+        const { token, expiresAt } = await sessions.mint(scope, ttl);
+        metrics.sessionMinted();
+        return {
+          status: 200,
+          body: {
+            session_token: token,
+            expires_at: expiresAt.toISOString(),
+            organizationId: organization.id,
+            ttl_seconds: ttl,
+          },
+        };
+      },
+    ),
+  ];
+}
+
+async function readScope(
+  { store, principals, parentOrigins }: RouteContext,
+  organization: Organization,
+  apiKeyId: string,
+  body: z.output<typeof MintBody>,
+): Promise<SessionScope> {
+  const parent = organization.parentId === null ? undefined : await principals.organization(organization.parentId);
+  const allowed = parentOrigins.of(organization, parent);
+  const foreign = body.parent_origins?.filter((origin) => !allowed.includes(origin)) ?? [];
+  if (foreign.length > 0) {
+    throw invalidRequest(
+      'Some parent_origins are not allowed for this organization. Add them to its allowed_origins first.',
+      {
+        parent_origins: foreign,
+      },
+    );
+  }
+  const kind =
+    body.connector_id === undefined ? body.kind : await kindOf(store, organization.id, body.connector_id, body.kind);
+  return {
+    organizationId: organization.id,
+    apiKeyId,
+    parentOrigins: body.parent_origins ?? allowed,
+    ...(kind ? { kind } : {}),
+    ...(body.type_ids ? { typeIds: body.type_ids } : {}),
+    ...(body.connector_id === undefined ? {} : { connectorId: body.connector_id }),
+  };
+}
+
+/** The kind of a connector that must exist, and be of `wanted` kind if given. @throws ApiError 404 */
+async function kindOf(
+  store: Store,
+  organizationId: string,
+  id: string,
+  wanted?: ConnectorKind,
+): Promise<ConnectorKind> {
+  for (const kind of wanted ? [wanted] : Kind.options) {
+    if (await store.connectors.get(organizationId, kind, id)) return kind;
+  }
+  throw notFound();
+}

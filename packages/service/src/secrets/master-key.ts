@@ -1,0 +1,34 @@
+import { hkdfSync } from 'node:crypto';
+
+/** The one key that everything else hangs on. It never leaves the process; what is used are keys derived from it. */
+export interface MasterKey {
+  /** Public name of the key, 16 hex digits: stored beside what it wraps, and said when it is missing. */
+  readonly id: string;
+  /** A key of 32 bytes for one purpose. */
+  derive(purpose: string): Buffer;
+}
+
+/**
+ * Reads a master key: 32 bytes as 64 hex digits, base64 or base64url.
+ * @throws RangeError saying what a key looks like, never what was given.
+ */
+export function readMasterKey(text: string): MasterKey {
+  const bytes = decode(text.trim());
+  if (bytes?.length !== 32) {
+    throw new RangeError('A master key is 32 random bytes in hex or base64. Make one with: openssl rand -base64 32');
+  }
+  return masterKey(bytes);
+}
+
+/** @param bytes 32 random bytes. */
+export function masterKey(bytes: Uint8Array): MasterKey {
+  const derive = (purpose: string, length: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', bytes, 'connector-frame', purpose, length));
+  return { id: derive('key id', 8).toString('hex'), derive: (purpose) => derive(purpose, 32) };
+}
+
+function decode(text: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  if (/^[\w+/-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import { loadCatalog } from '@connector-frame/catalog';
+import type { Logger } from 'pino';
+import { createApp, type App, type AppSettings } from './app.js';
+import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
+import { systemClock } from './clock.js';
+import { createEgress } from './egress/index.js';
+import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
+import { readEnv, type Env } from './env.js';
+import { openListener } from './http-listener.js';
+import { createRateLimits } from './http/rate-limits.js';
+import { createLog } from './log.js';
+import { createMetrics } from './metrics.js';
+import { openCore, type Core } from './open-core.js';
+import { createReadiness } from './readiness.js';
+import { testers } from './testers/index.js';
+
+/** A running service. */
+export interface RunningServer {
+  /** Address on this machine: `http://localhost:4000`. */
+  readonly url: string;
+  readonly app: App;
+  /** Makes sure of a parent organization, its teams and a key. */
+  bootstrap(options: BootstrapOptions): Promise<Bootstrapped>;
+  /** Not ready at once; answers what is under way, then closes the database. Twice is fine. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds. */
+const SWEEP_INTERVAL = 600_000;
+
+/**
+ * Starts the service from environment variables (the README has the table) and resolves once it answers.
+ * @throws EnvironmentError, FolderInUseError, MasterKeyError, each saying what to set
+ */
+export async function createServer(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  { log: given }: { log?: Logger } = {},
+): Promise<RunningServer> {
+  const env = readEnv(environment);
+  const log = given ?? createLog(env.LOG_LEVEL);
+  const form = await loadFormAssets(env.FORM_DIR ?? builtForm());
+  const core = await openCore(env, systemClock, log);
+  try {
+    return await start(env, core, form, log);
+  } catch (error) {
+    await core.store.close();
+    throw error;
+  }
+}
+
+async function start(env: Env, core: Core, form: FormAssets, log: Logger): Promise<RunningServer> {
+  const { store, vault: secrets, sessions, database, schemaVersion } = core;
+  if (env.BOOTSTRAP_ORGANIZATION !== undefined && env.SERVICE_API_KEY !== undefined) {
+    await bootstrap({ store, secrets }, { organization: env.BOOTSTRAP_ORGANIZATION, apiKey: env.SERVICE_API_KEY });
+  }
+  const readiness = createReadiness(store, secrets, schemaVersion);
+  // The port comes first: the app wants to know its own address, and SERVICE_PORT may be 0.
+  const listener = await openListener(env.SERVICE_PORT, env.SERVICE_HOST);
+  const url = `http://localhost:${listener.port}`;
+  const app = createApp({
+    store,
+    secrets,
+    sessions,
+    catalog: loadCatalog(),
+    testers,
+    egress: createEgress({ allow: env.EGRESS_ALLOW }),
+    limits: createRateLimits(
+      {
+        address: env.RATE_LIMIT_ADDRESS,
+        key: env.RATE_LIMIT_KEY,
+        organization: env.RATE_LIMIT_ORGANIZATION,
+        session: env.RATE_LIMIT_SESSION,
+        test: env.RATE_LIMIT_TEST,
+      },
+      database.pool,
+    ),
+    readiness,
+    form,
+    settings: settingsOf(env, url, listener.port),
+    clock: systemClock,
+    log,
+    metrics: createMetrics({ process: true }),
+  });
+  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  listener.serve((request, response) => void handle(request, response));
+  log.info({ url, database: database.pool ? 'postgresql' : 'embedded' }, 'service started');
+
+  const sweeping = setInterval(() => {
+    store.idempotency.sweep(new Date()).catch(() => log.warn('could not forget old idempotency keys; next try later'));
+  }, SWEEP_INTERVAL);
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    readiness.stop();
+    clearInterval(sweeping);
+    await sleep(env.DRAIN_DELAY_MS);
+    await listener.drain();
+    await store.close();
+    log.info('service stopped');
+  };
+  return {
+    url,
+    app,
+    bootstrap: (options) => bootstrap({ store, secrets }, options),
+    close: () => (closing ??= close()),
+  };
+}
+
+function settingsOf(env: Env, url: string, port: number): AppSettings {
+  const { PUBLIC_URL, API_BASES, EMBED_ORIGINS } = env;
+  // Without a public address the service is at home on this machine, under each of its names.
+  const names = PUBLIC_URL === undefined ? [`http://127.0.0.1:${port}`, `http://[::1]:${port}`] : [];
+  return {
+    publicUrl: PUBLIC_URL ?? url,
+    apiBases: [...names, ...API_BASES],
+    embedOrigins: [...names, ...EMBED_ORIGINS],
+    allowedParentOrigins: env.ALLOWED_PARENT_ORIGINS,
+    trustedProxies: env.TRUST_PROXY,
+    ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
+  };
+}
+
+const builtForm = (): string =>
+  join(dirname(createRequire(import.meta.url).resolve('@connector-frame/form/package.json')), 'dist');

@@ -1,0 +1,54 @@
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { and, asc, count, eq } from 'drizzle-orm';
+import type { Queries } from './database.js';
+import type { Connectors } from './store.js';
+import { connectors as table } from './tables.js';
+
+const one = (organizationId: string, kind: ConnectorKind, id: string) =>
+  and(eq(table.organizationId, organizationId), eq(table.kind, kind), eq(table.id, id));
+
+export function createConnectors(queries: Queries): Connectors {
+  return {
+    async insert(connector) {
+      await queries.insert(table).values(connector);
+    },
+
+    async get(organizationId, kind, id) {
+      const [row] = await queries
+        .select()
+        .from(table)
+        .where(one(organizationId, kind, id));
+      return row;
+    },
+
+    async lock(organizationId, kind, id) {
+      const [row] = await queries
+        .select()
+        .from(table)
+        .where(one(organizationId, kind, id))
+        .for('update');
+      return row;
+    },
+
+    async list(organizationId, kind, { limit, offset }) {
+      const ofKind = and(eq(table.organizationId, organizationId), eq(table.kind, kind));
+      const rows = await queries
+        .select()
+        .from(table)
+        .where(ofKind)
+        .orderBy(asc(table.createdAt), asc(table.id))
+        .limit(limit)
+        .offset(offset);
+      const [all] = await queries.select({ total: count() }).from(table).where(ofKind);
+      return { rows, total: all?.total ?? 0 };
+    },
+
+    async update({ id, ...change }) {
+      await queries.update(table).set(change).where(eq(table.id, id));
+    },
+
+    async remove(id) {
+      await queries.delete(table).where(eq(table.id, id));
+    },
+  };
+}

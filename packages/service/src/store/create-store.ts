@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm';
+import { createApiKeys } from './api-keys.js';
+import { createConnectors } from './connectors.js';
+import { createDataKeys } from './data-keys.js';
+import type { Database, Queries } from './database.js';
+import { createIdempotencyKeys } from './idempotency-keys.js';
+import { createOrganizations } from './organizations.js';
+import { createSecrets } from './secrets.js';
+import type { Store, Tables } from './store.js';
+
+/** The store over either database, whose schema is up to date (`migrate`). */
+export function createStore(database: Database): Store {
+  const { queries } = database;
+  return {
+    ...tables(queries),
+    transaction: (work) => queries.transaction((tx) => work(tables(tx))),
+    exclusive: (name, work) =>
+      queries.transaction(async (tx) => {
+        await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${name}))`);
+        return work(tables(tx));
+      }),
+    async schemaVersion() {
+      const [row] = await database.script((run) => run('select max(version) as version from schema_migrations'));
+      return Number(row?.['version']);
+    },
+    close: () => database.close(),
+  };
+}
+
+function tables(queries: Queries): Tables {
+  return {
+    organizations: createOrganizations(queries),
+    apiKeys: createApiKeys(queries),
+    connectors: createConnectors(queries),
+    secrets: createSecrets(queries),
+    dataKeys: createDataKeys(queries),
+    idempotency: createIdempotencyKeys(queries),
+  };
+}

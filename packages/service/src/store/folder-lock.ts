@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+/** Someone else works in the folder. The message names the holder and what to do. */
+export class FolderInUseError extends Error {
+  override readonly name = 'FolderInUseError';
+}
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+interface Holder {
+  pid: number;
+  host: string;
+  /** When the process began, where the system tells: a process id alone is used again. */
+  started: string;
+  since: string;
+}
+
+const HEARTBEAT_MS = 5_000;
+/** A holder on another host (a container that is gone) counts as dead after this long without a heartbeat. */
+const SILENCE_MS = 30_000;
+const TAKEOVER_MS = 10_000;
+
+/**
+ * Holds a folder for this process alone: two processes on one PGlite folder destroy it, and PGlite does not look.
+ * A lock whose process is dead is taken over.
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, 'service.lock');
+  const mine: Holder = {
+    pid: process.pid,
+    host: hostname(),
+    started: startedAt(process.pid),
+    since: new Date().toISOString(),
+  };
+  if (!(await createExclusively(path, mine))) await takeOver(path, mine);
+
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    // The file is gone only if someone removed it by hand; the next start will notice, this process can't help it.
+    void utimes(path, now, now).catch(() => undefined);
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+  return {
+    release: async () => {
+      clearInterval(heartbeat);
+      const holder = await readHolder(path);
+      if (holder && sameHolder(holder, mine)) await rm(path, { force: true });
+    },
+  };
+}
+
+/** Of several that find a dead lock at once, one wins: the one that creates the file beside it. */
+async function takeOver(path: string, mine: Holder): Promise<void> {
+  const guard = `${path}.takeover`;
+  if (!(await createExclusively(guard, mine))) {
+    if ((await silence(guard)) < TAKEOVER_MS) throw inUse(path, await readHolder(path));
+    await rm(guard, { force: true });
+    if (!(await createExclusively(guard, mine))) throw inUse(path, await readHolder(path));
+  }
+  try {
+    const holder = await readHolder(path);
+    if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder);
+    await rm(path, { force: true });
+    if (!(await createExclusively(path, mine))) throw inUse(path, await readHolder(path));
+  } finally {
+    await rm(guard, { force: true });
+  }
+}
+
+async function createExclusively(path: string, holder: Holder): Promise<boolean> {
+  try {
+    const file = await open(path, 'wx', 0o600);
+    await file.writeFile(JSON.stringify(holder));
+    await file.sync();
+    await file.close();
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  try {
+    const holder: Holder = JSON.parse(await readFile(path, 'utf8'));
+    return holder;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(path: string, holder: Holder): Promise<boolean> {
+  if (holder.host !== hostname()) return (await silence(path)) < SILENCE_MS;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
+  }
+  return holder.started === startedAt(holder.pid);
+}
+
+/** Linux tells the boot and the tick a process began at; elsewhere the process id has to do. */
+function startedAt(pid: number): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    // A zombie has ended; only its parent has not looked yet.
+    return fields[0] === 'Z' ? 'ended' : `${boot}/${fields[19] ?? ''}`;
+  } catch {
+    return '';
+  }
+}
+
+async function silence(path: string): Promise<number> {
+  try {
+    return Date.now() - (await stat(path)).mtimeMs;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function sameHolder(a: Holder, b: Holder): boolean {
+  return a.pid === b.pid && a.host === b.host && a.started === b.started && a.since === b.since;
+}
+
+function inUse(path: string, holder: Holder | undefined): FolderInUseError {
+  const who = holder
+    ? `process ${holder.pid} on ${holder.host}, since ${holder.since}`
+    : 'a process that is just starting';
+  return new FolderInUseError(
+    `The data folder is in use by ${who} (${path}). Stop it first, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.`,
+  );
+}
+
+function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,50 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { Database } from './database.js';
+
+/** One file of `migrations/`: `0001_init.sql` is version 1. */
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+// Any number will do, as long as every replica takes the same.
+const LOCK = 7_214_033_901;
+
+/** Reads the migrations that come with this package, in order. */
+export async function loadMigrations(): Promise<Migration[]> {
+  const folder = new URL('../../migrations/', import.meta.url);
+  const names = (await readdir(folder)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => ({
+      version: Number(name.slice(0, 4)),
+      name,
+      sql: await readFile(new URL(name, folder), 'utf8'),
+    })),
+  );
+}
+
+/**
+ * Brings the schema up to date in one transaction: all new migrations or none. Replicas that start together take turns.
+ * A database that is newer than this code is refused, so that an old replica never writes into a schema it does not know.
+ */
+export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
+  const newest = migrations.at(-1)?.version ?? 0;
+  await database.script(async (run) => {
+    await run(`select pg_advisory_xact_lock(${LOCK})`);
+    await run(
+      'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at timestamptz not null default now())',
+    );
+    const [row] = await run('select coalesce(max(version), 0) as version from schema_migrations');
+    const present = Number(row?.['version']);
+    if (present > newest) {
+      throw new Error(
+        `The database has schema version ${present}, this release knows ${newest}. Start the release that made it, or a later one.`,
+      );
+    }
+    for (const migration of migrations.filter((each) => each.version > present)) {
+      await run(migration.sql);
+      await run(`insert into schema_migrations (version, name) values (${migration.version}, '${migration.name}')`);
+    }
+  });
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import type { Logger } from 'pino';
+import { embeddedDatabase, postgresDatabase, type Database } from './database.js';
+import { lockFolder } from './folder-lock.js';
+
+/**
+ * Opens the database: PostgreSQL at `url`, or the embedded one in `folder`, which this process then holds alone.
+ * @throws FolderInUseError when another process holds the folder
+ */
+export async function openDatabase(
+  where: { url?: string | undefined; folder: string },
+  log: Logger,
+): Promise<Database> {
+  if (where.url !== undefined) {
+    return postgresDatabase(where.url, (error) => log.warn({ name: error.name }, 'idle database connection lost'));
+  }
+  const lock = await lockFolder(where.folder);
+  try {
+    const database = embeddedDatabase(await PGlite.create(join(where.folder, 'db')));
+    return {
+      ...database,
+      close: async () => {
+        await database.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Ids of the master keys that a database wants; empty for a new one. Reads only. */
+export async function wantedMasterKeys(database: Database): Promise<string[]> {
+  return database.script(async (run) => {
+    const [table] = await run(`select to_regclass('data_keys') is not null as present`);
+    if (table?.['present'] !== true) return [];
+    const rows = await run('select distinct master_key_id as id from data_keys');
+    return rows.map((row) => String(row['id']));
+  });
+}

@@ -1,0 +1,57 @@
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import type { Queries } from './database.js';
+import type { Secrets } from './store.js';
+import { secrets as table } from './tables.js';
+
+export function createSecrets(queries: Queries): Secrets {
+  return {
+    async get(organizationId, id) {
+      const [row] = await queries
+        .select()
+        .from(table)
+        .where(and(eq(table.organizationId, organizationId), eq(table.id, id)));
+      return row;
+    },
+
+    ofConnector(connectorId) {
+      return queries.select().from(table).where(eq(table.connectorId, connectorId));
+    },
+
+    async notes(connectorIds) {
+      if (connectorIds.length === 0) return [];
+      return queries
+        .select({
+          id: table.id,
+          connectorId: table.connectorId,
+          field: table.field,
+          name: table.name,
+          updatedAt: table.updatedAt,
+        })
+        .from(table)
+        .where(inArray(table.connectorId, [...connectorIds]));
+    },
+
+    async put(secrets) {
+      if (secrets.length === 0) return;
+      await queries
+        .insert(table)
+        .values([...secrets])
+        .onConflictDoUpdate({
+          target: [table.connectorId, table.field],
+          set: {
+            name: sql`excluded.name`,
+            description: sql`excluded.description`,
+            keyId: sql`excluded.key_id`,
+            sealed: sql`excluded.sealed`,
+            destination: sql`excluded.destination`,
+            updatedAt: sql`excluded.updated_at`,
+          },
+        });
+    },
+
+    async remove(ids) {
+      if (ids.length === 0) return;
+      await queries.delete(table).where(inArray(table.id, [...ids]));
+    },
+  };
+}

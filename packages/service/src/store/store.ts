@@ -1,0 +1,136 @@
+/**
+ * What the service keeps, and the questions it asks. One implementation (`create-store.ts`) runs on PGlite and on PostgreSQL.
+ * Every question about a connector, secret or key names the organization, so that a foreign id reads like an unknown one.
+ */
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import type { InferSelectModel } from 'drizzle-orm';
+import type { apiKeys, connectors, dataKeys, organizations, secrets } from './tables.js';
+
+/** An organization. One without `parentId` is a parent; the others are its teams. */
+export type Organization = InferSelectModel<typeof organizations>;
+/** A data key, wrapped by the master key `masterKeyId`. `organizationId` is null for the service's own. */
+export type WrappedKey = InferSelectModel<typeof dataKeys>;
+/** An API key; only the HMAC of its text is known. */
+export type ApiKey = InferSelectModel<typeof apiKeys>;
+/** A configured connector without its secrets. `version` grows by one with each change. */
+export type Connector = InferSelectModel<typeof connectors>;
+/** One secret as it lies in the database. */
+export type StoredSecret = InferSelectModel<typeof secrets>;
+/** What may be told about a secret. */
+export type SecretNote = Pick<StoredSecret, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** Rows in the order they were made, and how many there are in all. */
+export interface Rows<T> {
+  rows: T[];
+  total: number;
+}
+
+export interface Organizations {
+  insert(organization: Organization): Promise<void>;
+  get(id: string): Promise<Organization | undefined>;
+  /** Teams of a parent. */
+  teams(parentId: string, page: Page): Promise<Rows<Organization>>;
+  /** The oldest parent of that name, or with `parentId` the oldest team of that name. */
+  named(name: string, parentId?: string): Promise<Organization | undefined>;
+  update(
+    id: string,
+    change: Partial<Pick<Organization, 'name' | 'allowedOrigins'>>,
+    at: Date,
+  ): Promise<Organization | undefined>;
+  /** Removes it with all it owns; its data key goes too, so no backup of a ciphertext can be read with a later dump. */
+  remove(id: string): Promise<void>;
+  /** Whether any organization allows frames on pages of this origin. */
+  allowsOrigin(origin: string): Promise<boolean>;
+}
+
+export interface ApiKeys {
+  insert(key: ApiKey): Promise<void>;
+  get(id: string): Promise<ApiKey | undefined>;
+  byDigest(digest: Buffer): Promise<ApiKey | undefined>;
+  list(organizationId: string, page: Page): Promise<Rows<ApiKey>>;
+  /** Undefined when the organization has no such key. A second revocation keeps the first time. */
+  revoke(organizationId: string, id: string, at: Date): Promise<ApiKey | undefined>;
+}
+
+export interface Connectors {
+  insert(connector: Connector): Promise<void>;
+  get(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
+  /** Reads it and holds it until the transaction ends. */
+  lock(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
+  list(organizationId: string, kind: ConnectorKind, page: Page): Promise<Rows<Connector>>;
+  update(connector: Connector): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export interface Secrets {
+  get(organizationId: string, id: string): Promise<StoredSecret | undefined>;
+  ofConnector(connectorId: string): Promise<StoredSecret[]>;
+  /** What may be told about the secrets of several connectors; never the sealed value. */
+  notes(connectorIds: readonly string[]): Promise<SecretNote[]>;
+  /** Inserts each, or replaces what its connector had in that field. */
+  put(secrets: readonly StoredSecret[]): Promise<void>;
+  remove(ids: readonly string[]): Promise<void>;
+}
+
+export interface DataKeys {
+  /** Does nothing when there is a key of that id. */
+  insert(key: WrappedKey): Promise<void>;
+  get(id: string): Promise<WrappedKey | undefined>;
+  ofOrganization(organizationId: string): Promise<WrappedKey | undefined>;
+  /** Ids of all master keys that wrap something here. */
+  masterKeyIds(): Promise<string[]>;
+  /** Keys wrapped by that master key. */
+  wrappedBy(masterKeyId: string): Promise<WrappedKey[]>;
+  rewrap(id: string, masterKeyId: string, wrapped: Buffer): Promise<void>;
+}
+
+/** How a request with an `Idempotency-Key` stands: `mine` to do, answered before, being answered, or another request's key. */
+export type Claim =
+  { state: 'mine' } | { state: 'done'; answer: string } | { state: 'in_flight' } | { state: 'mismatch' };
+
+export interface IdempotencyKeys {
+  /** Takes the key for `owner` until `lockedUntil`; after that, unanswered, another may take it over. */
+  claim(request: {
+    organizationId: string;
+    key: string;
+    digest: Buffer;
+    owner: string;
+    now: Date;
+    lockedUntil: Date;
+    expiresAt: Date;
+  }): Promise<Claim>;
+  /** Keeps the answer; false when the owner lost the key meanwhile, and then its transaction must not commit. */
+  complete(organizationId: string, key: string, owner: string, answer: string): Promise<boolean>;
+  /** Gives the key back: nothing has happened. */
+  release(organizationId: string, key: string, owner: string): Promise<void>;
+  /** Forgets what has expired. */
+  sweep(now: Date): Promise<void>;
+}
+
+/** The tables, outside or inside a transaction. */
+export interface Tables {
+  readonly organizations: Organizations;
+  readonly apiKeys: ApiKeys;
+  readonly connectors: Connectors;
+  readonly secrets: Secrets;
+  readonly dataKeys: DataKeys;
+  readonly idempotency: IdempotencyKeys;
+}
+
+export interface Store extends Tables {
+  /**
+   * All or nothing. Inside, use only the tables handed in: PGlite has one connection, and a question to the store itself
+   * would wait for the transaction that asks it.
+   */
+  transaction<T>(work: (tables: Tables) => Promise<T>): Promise<T>;
+  /** As `transaction`, one at a time over all replicas for each `name`. */
+  exclusive<T>(name: string, work: (tables: Tables) => Promise<T>): Promise<T>;
+  /** Number of the newest migration in the database; throws when the database does not answer. */
+  schemaVersion(): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,84 @@
+/** The tables of `migrations/*.sql`, for queries. A test compares the two. */
+import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { bigint, customType, integer, jsonb, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core';
+import type { Permission } from '../auth/permissions.js';
+
+const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  // node-postgres answers a Buffer, PGlite a Uint8Array.
+  fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+});
+
+const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+
+export const organizations = pgTable('organizations', {
+  id: text('id').primaryKey(),
+  parentId: text('parent_id'),
+  name: text('name').notNull(),
+  allowedOrigins: text('allowed_origins').array().notNull(),
+  createdAt: moment('created_at').notNull(),
+  updatedAt: moment('updated_at').notNull(),
+});
+
+export const dataKeys = pgTable('data_keys', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id'),
+  masterKeyId: text('master_key_id').notNull(),
+  wrapped: bytes('wrapped').notNull(),
+  createdAt: moment('created_at').notNull(),
+});
+
+export const apiKeys = pgTable('api_keys', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  digest: bytes('digest').notNull(),
+  hint: text('hint').notNull(),
+  permissions: text('permissions').array().$type<Permission[]>().notNull(),
+  createdAt: moment('created_at').notNull(),
+  expiresAt: moment('expires_at'),
+  revokedAt: moment('revoked_at'),
+});
+
+export const connectors = pgTable('connectors', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  kind: text('kind').$type<ConnectorKind>().notNull(),
+  type: text('type').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  settings: jsonb('settings').$type<Record<string, unknown>>().notNull(),
+  version: integer('version').notNull(),
+  createdAt: moment('created_at').notNull(),
+  updatedAt: moment('updated_at').notNull(),
+});
+
+export const secrets = pgTable('secrets', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  connectorId: text('connector_id').notNull(),
+  field: text('field').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  keyId: text('key_id').notNull(),
+  sealed: bytes('sealed').notNull(),
+  destination: text('destination').notNull(),
+  createdAt: moment('created_at').notNull(),
+  updatedAt: moment('updated_at').notNull(),
+});
+
+export const idempotencyKeys = pgTable('idempotency_keys', {
+  organizationId: text('organization_id').notNull(),
+  key: text('key').notNull(),
+  requestDigest: bytes('request_digest').notNull(),
+  owner: text('owner').notNull(),
+  lockedUntil: moment('locked_until').notNull(),
+  expiresAt: moment('expires_at').notNull(),
+  answer: text('answer'),
+});
+
+export const rateLimits = pgTable('rate_limits', {
+  key: varchar('key', { length: 255 }).primaryKey(),
+  points: integer('points').notNull(),
+  expire: bigint('expire', { mode: 'number' }),
+});

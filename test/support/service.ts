@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { loadCatalog } from '@connector-frame/catalog';
+import { createApp, type App, type AppSettings } from '../../packages/service/src/app.js';
+import { bootstrap } from '../../packages/service/src/bootstrap.js';
+import { createSessionTokens, type SessionTokens } from '../../packages/service/src/auth/session-tokens.js';
+import type { Clock } from '../../packages/service/src/clock.js';
+import { createEgress } from '../../packages/service/src/egress/index.js';
+import type { FormAssets } from '../../packages/service/src/embed/form-assets.js';
+import { createRateLimits, type RateLimitSettings } from '../../packages/service/src/http/rate-limits.js';
+import { createLog } from '../../packages/service/src/log.js';
+import { createMetrics } from '../../packages/service/src/metrics.js';
+import { createReadiness, type Readiness } from '../../packages/service/src/readiness.js';
+import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';
+import { openVault, type Vault } from '../../packages/service/src/secrets/vault.js';
+import { createStore } from '../../packages/service/src/store/create-store.js';
+import type { Database } from '../../packages/service/src/store/database.js';
+import type { Store } from '../../packages/service/src/store/store.js';
+import { testers } from '../../packages/service/src/testers/index.js';
+
+/** No limit at all. */
+export const unlimited: RateLimitSettings = { address: null, key: null, organization: null, session: null, test: null };
+
+/** The page that holds the frame in these tests. */
+export const PARENT = 'https://app.example';
+/** Where these tests say the service is. */
+export const PUBLIC_URL = 'https://connect.example';
+
+export interface TestServiceOptions {
+  database: Database;
+  /** Of another service on the same database. */
+  master?: MasterKey;
+  limits?: Partial<RateLimitSettings>;
+  settings?: Partial<AppSettings>;
+  form?: FormAssets;
+  /** Ranges that connection tests may reach. */
+  egressAllow?: readonly string[];
+  clock?: TestClock;
+}
+
+/** A clock that stands still until it is told to go on. */
+export interface TestClock extends Clock {
+  advance(milliseconds: number): void;
+}
+
+export function createTestClock(): TestClock {
+  let now = Date.now();
+  return {
+    now: () => now,
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+  };
+}
+
+/** A parent organization with a key that may do all, or a team of another parent. */
+export interface Tenant {
+  id: string;
+  key: string;
+  /** A team of it. */
+  team: string;
+}
+
+export interface TestService {
+  app: App;
+  database: Database;
+  store: Store;
+  vault: Vault;
+  sessions: SessionTokens;
+  master: MasterKey;
+  readiness: Readiness;
+  clock: TestClock;
+  /** Lines written to the log. */
+  log: string[];
+  /** A parent organization of that name, with a team and a key of its own. */
+  tenant(name: string): Promise<Tenant>;
+  /** A session token, minted through the API. */
+  session(tenant: Tenant, options?: Record<string, unknown>): Promise<string>;
+  /** Calls the API in this process. `key` and `session` are credentials. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+}
+
+export interface CallOptions {
+  key?: string;
+  session?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Address of the client. */
+  peer?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The JSON of the answer; an empty object when it holds none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect
+  body: any;
+}
+
+/** The real service on a real database, without a port. */
+export async function createTestService(options: TestServiceOptions): Promise<TestService> {
+  const { database, master = masterKey(randomBytes(32)), clock = createTestClock() } = options;
+  const lines: string[] = [];
+  const log = createLog(
+    'trace',
+    new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),
+  );
+  const store = createStore(database);
+  const vault = await openVault(store, { current: master }, clock);
+  const sessions = createSessionTokens([master.derive('sessions')], clock);
+  const readiness = createReadiness(store, vault, await store.schemaVersion());
+  const app = createApp({
+    store,
+    secrets: vault,
+    sessions,
+    catalog: loadCatalog(),
+    testers,
+    egress: createEgress({ allow: options.egressAllow ?? [] }),
+    limits: createRateLimits({ ...unlimited, ...options.limits }, database.pool),
+    readiness,
+    ...(options.form ? { form: options.form } : {}),
+    settings: { publicUrl: PUBLIC_URL, allowedParentOrigins: [PARENT], ...options.settings },
+    clock,
+    log,
+    metrics: createMetrics(),
+  });
+  const call = caller(app);
+
+  return {
+    app,
+    database,
+    store,
+    vault,
+    sessions,
+    master,
+    readiness,
+    clock,
+    log: lines,
+    call,
+
+    async tenant(name) {
+      const made = await bootstrap({ store, secrets: vault, clock }, { organization: name, teams: [`${name} team`] });
+      return { id: made.organizationId, key: made.apiKey, team: made.teams[`${name} team`] ?? '' };
+    },
+
+    async session({ key, team }, wish = {}) {
+      const { status, text, body } = await call('POST', '/v3/sessions', {
+        key,
+        body: { organization_id: team, ...wish },
+      });
+      if (status !== 200) throw new Error(`no session: ${text}`);
+      return body.session_token;
+    },
+  };
+}
+
+function caller(app: App): TestService['call'] {
+  return async (method, path, { key, session, body, headers = {}, peer = '192.0.2.1' } = {}) => {
+    const response = await app.request(
+      path,
+      {
+        method,
+        headers: {
+          ...(key === undefined ? {} : { 'x-api-key': key }),
+          ...(session === undefined ? {} : { authorization: `Bearer ${session}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      },
+      { incoming: { socket: { remoteAddress: peer } } },
+    );
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+  };
+}
