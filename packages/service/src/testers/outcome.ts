@@ -15,7 +15,8 @@ export function passed(summary: string): TestOutcome {
 }
 
 export function failed(reason: TestFailureReason, message: string, { hint, at }: FailureDetails = {}): Failure {
-  const issues = [at].flat().flatMap((path): Issue[] => (path ? [{ path, code: 'pattern', message }] : []));
+  const paths = new Set([at].flat());
+  const issues = [...paths].flatMap((path): Issue[] => (path ? [{ path, code: 'pattern', message }] : []));
   return { ok: false, reason, message, ...(hint && { hint }), ...(issues.length > 0 && { issues }) };
 }
 
