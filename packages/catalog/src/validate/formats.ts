@@ -10,7 +10,13 @@ type Problem = string | undefined;
 
 const LABEL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u;
 
-const parses = (url: string): boolean => URL.canParse(url);
+function parse(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Words: `url` (a whole address was pasted), `path`, `credentials`, `port`. */
 function hostname(value: string): Problem {
@@ -18,7 +24,7 @@ function hostname(value: string): Problem {
   if (/[/?#\\]/.test(value)) return 'path';
   if (value.includes('@')) return 'credentials';
   if (/^[^:]*:\d*$|^\[.*\]/.test(value)) return 'port';
-  if (value.includes(':')) return parses(`http://[${value}]`) ? undefined : '';
+  if (value.includes(':')) return parse(`http://[${value}]`) ? undefined : '';
   return value.length <= 253 && value.split('.').every((label) => LABEL.test(label)) ? undefined : '';
 }
 
@@ -36,11 +42,10 @@ function hostPort(value: string): Problem {
 /** Words: `space`, `no_scheme`, `scheme` (other than http and https), `credentials`. */
 function uri(value: string): Problem {
   if (/[\s\\]/.test(value)) return 'space';
-  const scheme = /^([a-z][\w+.-]*):\/\//i.exec(value);
-  if (!scheme) return 'no_scheme';
+  if (!/^[a-z][\w+.-]*:\/\//i.test(value)) return 'no_scheme';
   if (!/^https?:/i.test(value)) return 'scheme';
-  if (!parses(value)) return '';
-  const url = new URL(value);
+  const url = parse(value);
+  if (!url) return '';
   return url.username || url.password ? 'credentials' : undefined;
 }
 
