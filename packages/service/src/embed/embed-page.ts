@@ -36,6 +36,7 @@ export function createEmbedPage(assets: FormAssets, apiBases: readonly string[])
   if (!PLACEHOLDER.test(assets.html)) throw new Error('The form\'s page has no <meta name="api-bases" content="">.');
   const list = JSON.stringify(apiBases).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
   const scripts = ["'self'", ...assets.scriptHashes].join(' ');
+  const styles = ["'self'", ...assets.styleHashes].join(' ');
   return {
     html: assets.html.replace(PLACEHOLDER, () => `<meta name="api-bases" content="${list}" />`),
 
@@ -46,7 +47,7 @@ export function createEmbedPage(assets: FormAssets, apiBases: readonly string[])
         "default-src 'none'",
         `script-src ${scripts}`,
         "connect-src 'self'",
-        `style-src 'self' ${parent}`,
+        `style-src ${styles} ${parent}`,
         `font-src 'self' ${parent}`,
         "img-src 'self' data:",
         "frame-src 'none'",

@@ -18,6 +18,8 @@ export interface FormAssets {
   html: string;
   /** Sources for `script-src`: the hash of each inline script, `'sha256-...'`. */
   scriptHashes: string[];
+  /** Sources for `style-src`: the hash of each inline sheet. */
+  styleHashes: string[];
   /** By name: `form-3f2a.js`. Names carry a hash, so a name never changes its content. */
   files: ReadonlyMap<string, Asset>;
 }
@@ -42,7 +44,12 @@ export async function loadFormAssets(folder: string): Promise<FormAssets> {
   });
   const names = (await readdir(join(folder, 'assets'))).filter((name) => extname(name) in contentTypes);
   const files = await Promise.all(names.map(async (name) => [name, await pack(join(folder, 'assets', name))] as const));
-  return { html, scriptHashes: inlineScripts(html).map(hashSource), files: new Map(files) };
+  return {
+    html,
+    scriptHashes: inlineScripts(html).map(hashSource),
+    styleHashes: inlineStyles(html).map(hashSource),
+    files: new Map(files),
+  };
 }
 
 async function pack(path: string): Promise<Asset> {
@@ -59,11 +66,14 @@ async function pack(path: string): Promise<Asset> {
   };
 }
 
-/** Contents of scripts without `src`. */
+/** Contents of scripts that run and have no `src`; a data block (`type="application/json"`) needs no permission. */
 function inlineScripts(html: string): string[] {
   return [...html.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/gi)]
-    .filter(([, attributes = '']) => !/\bsrc\s*=/i.test(attributes))
+    .filter(([, attributes = '']) => !/\bsrc\s*=|\btype\s*=\s*"application\/json"/i.test(attributes))
     .map(([, , content = '']) => content);
 }
+
+const inlineStyles = (html: string): string[] =>
+  [...html.matchAll(/<style\b[^>]*>([\s\S]*?)<\/style>/gi)].map(([, content = '']) => content);
 
 const hashSource = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type RunningServer } from '@connector-frame/service';
+import { serve } from './serve.js';
+import { bundle } from './bundle.js';
+
+/** A host page of one origin and a service of another, both real, for tests in a browser. */
+export interface World {
+  service: RunningServer;
+  /** Origin of the host page, registered with the service. */
+  host: string;
+  apiKey: string;
+  team: string;
+  /** Mints a session for the team. */
+  session(narrow?: Record<string, unknown>): Promise<string>;
+  /** Calls the API with the key. */
+  call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  close(): Promise<void>;
+}
+
+const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
+<meta name="viewport" content="width=device-width"><main id="form"></main><script type="module" src="/host.js"></script></html>`;
+
+/** `globalThis.mount(options)` mounts a frame and records what the page hears in `globalThis.heard`. */
+const script = `
+import { createConnectorFrame } from '@connector-frame/core/connect';
+const heard = (globalThis.heard = []);
+globalThis.messages = [];
+addEventListener('message', (event) => globalThis.messages.push(event.data));
+globalThis.mount = (options) => {
+  globalThis.frame = createConnectorFrame({
+    container: '#form',
+    onReady: () => heard.push({ type: 'ready' }),
+    onSave: (connector) => heard.push({ type: 'save', connector }),
+    onCancel: () => heard.push({ type: 'cancel' }),
+    onError: (message, error) => heard.push({ type: 'error', message, code: error.code }),
+    ...options,
+  });
+};`;
+
+/**
+ * Starts a service on an embedded database in a new folder, and a host page in front of it.
+ * @param environment variables of the service, over the test's own
+ * @param extra further routes of the host page's server
+ */
+export async function startWorld(
+  environment: Record<string, string> = {},
+  extra: Record<string, { body: string; headers?: Record<string, string> }> = {},
+): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'connector-frame-'));
+  const site = await serve({
+    '/': page,
+    '/host.js': { body: await bundle(script), headers: { 'content-type': 'text/javascript' } },
+    ...extra,
+  });
+  const service = await createServer({
+    SERVICE_PORT: '0',
+    DATA_DIR: folder,
+    ALLOWED_PARENT_ORIGINS: site.origin,
+    LOG_LEVEL: 'silent',
+    ...environment,
+  });
+  const { apiKey, teams } = await service.bootstrap({ organization: 'Test', teams: ['acme'] });
+  const team = teams['acme'] ?? '';
+  const call: World['call'] = async (method, path, body) => {
+    const response = await fetch(`${service.url}${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  return {
+    service,
+    host: site.origin,
+    apiKey,
+    team,
+    call,
+    async session(narrow = {}) {
+      const { body } = await call('POST', '/v3/sessions', { organization_id: team, ...narrow });
+      return String(body['session_token']);
+    },
+    async close() {
+      await site.close();
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
