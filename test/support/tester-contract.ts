@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEgress, type Egress } from '../../packages/service/src/egress/index.js';
 import type { Tester, TesterConfig, TestOutcome } from '../../packages/service/src/testers/tester.js';
 import { createCertificate, type Certificate } from './certificate.js';
+import { undeclaredFields } from './declared-fields.js';
 import { listenTcp, type Listener } from './listener.js';
 import { startVendor, type Received, type Reply } from './vendor.js';
 
 export interface TesterContract {
+  /** The tester's name in the registry, for the fields it may point to: `input:okta-systemlog`. */
+  type: string;
   /** A tester and a right configuration that lead to `origin`, an https address. */
   at(origin: string): { tester: Tester; config: TesterConfig };
   /** The vendor's documented answers to that configuration. */
@@ -26,6 +29,7 @@ export function runTesterContract(name: string, contract: TesterContract): void 
     const before = structuredClone(config);
     const result = await tester(config, { egress, signal });
     expect(config).toEqual(before);
+    expect(undeclaredFields(contract.type, result)).toEqual([]);
     return result;
   }
 

@@ -26,12 +26,12 @@ function falcon({ method, url, headers, body }: Received): Reply {
 }
 
 runTesterContract('crowdstrike-event-stream', {
+  type: 'input:crowdstrike-event-stream',
   at: (origin) => ({
     tester: createCrowdstrikeEventStreamTester(new Map([['us-1', origin]])),
     config: { settings, secrets },
   }),
   respond: falcon,
-  // The one contract in which a redirect has a meaning: another cloud.
   summary: 'Found 1 event stream',
 });
 

@@ -11,6 +11,7 @@ const config = {
 };
 
 runTesterContract('datadog', {
+  type: 'output:datadog',
   at: (origin) => ({ tester: createDatadogTester({ apiOf: () => origin }), config }),
   respond: ({ url, headers }) =>
     url === '/api/v1/validate' && headers['dd-api-key'] === KEY

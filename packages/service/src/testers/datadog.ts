@@ -30,7 +30,7 @@ export function createDatadogTester({ apiOf = (site) => `https://api.${site}` }:
     const site = siteOf(text(settings, 'domain_url') ?? '');
     if (!site) {
       return failed('invalid_config', 'This is not an address of Datadog.', {
-        hint: 'It ends in datadoghq.com, datadoghq.eu or ddog-gov.com, as in the address bar when you are signed in.',
+        hint: "Use your site's intake address, such as https://http-intake.logs.datadoghq.com.",
         at: datadog.address,
       });
     }

@@ -38,6 +38,7 @@ function configFor(origin: string, changes: Record<string, unknown> = {}): Teste
 }
 
 runTesterContract('elasticsearch', {
+  type: 'output:elasticsearch',
   at: (origin) => ({ tester: testElasticsearch, config: configFor(origin) }),
   respond: cluster,
   summary: 'Signed in, and may write to the index',

@@ -23,7 +23,7 @@ export const testElasticsearch = createTester(elasticsearch, async ({ settings, 
   const index = text(settings, 'index');
   if (!index) return missing('/settings/index', 'Enter an index.');
 
-  const byKey = at(settings, 'auth_config', 'type') === 'api_key';
+  const byKey = at(settings, 'auth_config', 'type') !== 'password';
   const credential = byKey ? '/secrets/api_key' : '/secrets/password';
   const secret = text(secrets, byKey ? 'api_key' : 'password');
   if (!secret) return missing(credential, byKey ? 'Enter an API key.' : 'Enter a password.');

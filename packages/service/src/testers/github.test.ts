@@ -13,6 +13,7 @@ const config = {
 const entry = { '@timestamp': 1767225600000, action: 'team.create', actor: 'octocat' };
 
 runTesterContract('github-audit-logs', {
+  type: 'input:github-audit-logs',
   at: (baseUrl) => ({ tester: createGithubAuditLogTester({ baseUrl }), config }),
   respond: ({ url, headers }) =>
     url === '/enterprises/acme/audit-log?per_page=1&include=web' && headers.authorization === `Bearer ${TOKEN}`

@@ -14,6 +14,7 @@ function configFor(origin: string, changes: Record<string, unknown> = {}): Teste
 }
 
 runTesterContract('http', {
+  type: 'output:http',
   at: (origin) => ({ tester: testHttp, config: configFor(origin) }),
   respond: ({ headers }) => ({ status: headers.authorization === secrets.auth_headers.Authorization ? 202 : 401 }),
   summary: 'The server accepted a test record (HTTP 202)',

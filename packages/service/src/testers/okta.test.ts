@@ -8,6 +8,7 @@ import type { TestOutcome } from './tester.js';
 const TOKEN = '00canary-okta-token';
 
 runTesterContract('okta-systemlog', {
+  type: 'input:okta-systemlog',
   at: (origin) => ({
     tester: testOktaSystemLog,
     config: { settings: { org_url: origin }, secrets: { api_key: TOKEN } },

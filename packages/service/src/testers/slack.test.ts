@@ -30,12 +30,14 @@ function webApi({ method, url, headers }: Received): Reply {
 }
 
 runTesterContract('slack with a bot token', {
+  type: 'output:slack',
   at: (api) => ({ tester: createSlackTester({ api }), config: bot('C0123456789') }),
   respond: webApi,
   summary: 'Slack accepted the bot token, and the bot may write to the channel. Nothing was posted',
 });
 
 runTesterContract('slack with a webhook', {
+  type: 'output:slack',
   at: (origin) => ({ tester: createSlackTester({ hooks: [origin] }), config: webhook(`${origin}${PATH}`) }),
   respond: ({ method, url, body }) =>
     method === 'POST' && url === PATH && body === '{}'
@@ -134,6 +136,15 @@ describe('a webhook', () => {
       issues: [{ path: '/secrets/webhook_url' }],
     });
   });
+});
+
+test('a workflow is not started', async () => {
+  server = await startVendor(() => ({ body: { ok: true } }));
+  const tester = createSlackTester({ hooks: [server.origin] });
+  for (const path of ['/triggers/T0/1/x', '/workflows/T0/A0/1/x', '/services/../triggers/T0/1/x']) {
+    expect(await runTester(tester, webhook(`${server.origin}${path}`))).toMatchObject({ reason: 'unsupported' });
+  }
+  expect(server.connections()).toBe(0);
 });
 
 test('what is absent is asked for', async () => {

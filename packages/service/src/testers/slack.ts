@@ -24,12 +24,18 @@ export function createSlackTester({
   hooks = ['https://hooks.slack.com', 'https://hooks.slack-gov.com'],
 }: SlackOptions = {}): Tester {
   return createTester(slack, async ({ settings, secrets }, { egress }) => {
-    if (at(settings, 'auth_config', 'type') === 'webhook') {
+    if (at(settings, 'auth_config', 'type') !== 'bot_token') {
       const address = text(secrets, 'webhook_url');
       if (!address) return missing(WEBHOOK, 'Enter the webhook address.');
       if (!URL.canParse(address) || !hooks.includes(new URL(address).origin)) {
         return failed('invalid_config', 'This is not the address of a Slack webhook.', {
           hint: 'It begins with https://hooks.slack.com/services/.',
+          at: WEBHOOK,
+        });
+      }
+      if (!new URL(address).pathname.startsWith('/services/')) {
+        return failed('unsupported', 'This webhook starts a workflow, so it can not be tested without doing that.', {
+          hint: 'Save without a test, or use an incoming webhook: its address goes on with /services/.',
           at: WEBHOOK,
         });
       }

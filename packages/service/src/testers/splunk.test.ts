@@ -24,6 +24,7 @@ function configFor(origin: string, changes: Record<string, unknown> = {}): Teste
 }
 
 runTesterContract('splunk', {
+  type: 'output:splunk',
   at: (origin) => ({ tester: testSplunk, config: configFor(origin) }),
   respond: hec,
   summary: 'Splunk accepted the token',

@@ -17,10 +17,10 @@ export interface Encryption {
 
 const unverified = { rejectUnauthorized: false };
 
-/** `prefer`, the default of every PostgreSQL client. */
+/** `prefer`, what PostgreSQL's own clients do when nobody says otherwise. */
 export const preferTls: Encryption = { tries: [true, false], mayRefuse: true, tls: unverified };
 
-/** Reads `ssl_mode` of the settings, with the client's key among the secrets. */
+/** Reads `ssl_mode` of the settings, with the client's key among the secrets. Without a mode it is `require`. */
 export function readEncryption(
   settings: Record<string, unknown>,
   secrets: Record<string, unknown>,
@@ -31,13 +31,13 @@ export function readEncryption(
       return { tries: [false], mayRefuse: true, tls: {} };
     case 'allow':
       return { tries: [false, true], mayRefuse: true, tls: unverified };
-    case 'require':
-      return { tries: [true], mayRefuse: false, tls: unverified };
+    case 'prefer':
+      return preferTls;
     case 'verify-ca':
     case 'verify-full':
       return verified(settings, secrets, mode);
     default:
-      return preferTls;
+      return { tries: [true], mayRefuse: false, tls: unverified };
   }
 }
 

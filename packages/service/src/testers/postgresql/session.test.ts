@@ -8,7 +8,13 @@ import { testPostgresqlInput } from './input.js';
 const PASSWORD = 'canary-postgres-password';
 
 function read(changes: Record<string, unknown>): Promise<TestOutcome> {
-  const settings = { host: '127.0.0.1', database: 'postgres', username: 'reader', ...changes };
+  const settings = {
+    host: '127.0.0.1',
+    database: 'postgres',
+    username: 'reader',
+    ssl_mode: { mode: 'prefer' },
+    ...changes,
+  };
   return runTester(testPostgresqlInput, { settings, secrets: { password: PASSWORD } });
 }
 

@@ -36,18 +36,18 @@ const settings = { bucket: 'logs', region: 'eu-central-1' };
 const input = createS3InputTester(storage);
 const output = createS3OutputTester(storage);
 
-/** The vendor of the contract is a real fake: what it answers is what it would serve. */
 function contract(name: string, tester: typeof input, summary: string, respond: (method: string) => Reply): void {
   runTesterContract(name, {
+    type: name,
     at: (endpoint) => ({ tester, config: { settings: { ...settings, endpoint }, secrets } }),
     respond: ({ method }) => respond(method),
     summary,
   });
 }
-contract('s3 input', input, 'Listed the bucket: no file there yet', () => ({
+contract('input:object-storage', input, 'Listed the bucket: no file there yet', () => ({
   body: '<ListBucketResult></ListBucketResult>',
 }));
-contract('s3 output', output, 'May write to the bucket. Nothing was written', (method) =>
+contract('output:object-storage', output, 'May write to the bucket. Nothing was written', (method) =>
   method === 'POST' ? { body: '<UploadId>1</UploadId>' } : { status: 204 },
 );
 

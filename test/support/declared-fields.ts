@@ -1,0 +1,31 @@
+import { loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
+import { getAt } from '@connector-frame/catalog/validate';
+import type { TestOutcome } from '../../packages/service/src/testers/tester.js';
+
+/** The catalog's type by a tester's name: `input:okta-systemlog`. */
+export function typeOf(name: string): ConnectorTypeData {
+  const [kind, typeId = ''] = name.split(':');
+  const type = loadCatalog().get(kind === 'input' ? 'input' : 'output', typeId);
+  if (!type) throw new Error(`${name} is not in the catalog`);
+  return type;
+}
+
+/** Pointers in an outcome that lead to no field of the type: the form could not show what is said there. */
+export function undeclaredFields(name: string, outcome: TestOutcome): string[] {
+  const { config } = typeOf(name);
+  const paths = outcome.ok ? [] : (outcome.issues ?? []).map(({ path }) => path);
+  return paths.filter((path) => !declares(config, path));
+}
+
+/** Whatever variant is chosen. */
+function declares(config: ConnectorTypeData['config'], pointer: string): boolean {
+  const [, root = '', ...keys] = pointer.split('/');
+  let fields: unknown[] = [getAt(config, `/${root}`)];
+  for (const key of keys) {
+    fields = fields
+      .flatMap((field) => [field, ...[getAt(field, '/oneOf') ?? []].flat()])
+      .map((field) => getAt(field, `/properties/${key}`) ?? (/^\d+$/.test(key) ? getAt(field, '/items') : undefined))
+      .filter((field) => field !== undefined);
+  }
+  return fields.length > 0;
+}
