@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { contrast, parseColor, type Color } from './color.js';
+import { contrast, type Color } from './color.js';
 import { deriveTokens, schemeOf, type GivenTokens } from './derive-tokens.js';
 import { TOKEN_NAMES, type TokenName, type Tokens } from './tokens.js';
 
-const color = (css: string): Color => parseColor(css, () => '') ?? [0, 0, 0, 1];
+/** `#rrggbb`, or `#rgb`. */
+function color(hex: string): Color {
+  const digits = hex.slice(1).length === 3 ? hex.slice(1).replaceAll(/./g, '$&$&') : hex.slice(1);
+  const value = Number.parseInt(digits.slice(0, 6), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255, 1];
+}
 
 /** What must stand out from what, and by how much. */
 const RULES: readonly [front: TokenName, backs: readonly TokenName[], ratio: number][] = [

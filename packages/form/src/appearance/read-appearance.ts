@@ -1,33 +1,32 @@
 import type { Appearance } from '@connector-frame/core/protocol';
-import { parseColor } from './color.js';
+import { isColor, readSrgb } from './color.js';
 import type { GivenTokens } from './derive-tokens.js';
 
 /** A family: quoted, or words of letters, digits and hyphens. */
-const FAMILY = String.raw`(?:"[\p{L}\p{N} -]+"|'[\p{L}\p{N} -]+'|[\p{L}-][\p{L}\p{N}-]*(?: +[\p{L}\p{N}-]+)*)`;
-const FONT = new RegExp(`^${FAMILY}(?: *, *${FAMILY})*$`, 'u');
-const RADIUS = /^(?:0|(?:\d{1,4}(?:\.\d{1,4})?|\.\d{1,4})(?:px|rem|em|pt|%))$/;
+const FAMILY = String.raw`("[\p{L}\p{N} -]+"|'[\p{L}\p{N} -]+'|[\p{L}-][\p{L}\p{N}-]*( +[\p{L}\p{N}-]+)*)`;
+const FONT = new RegExp(`^${FAMILY}( *, *${FAMILY})*$`, 'u');
+const RADIUS = /^(0|(\d{1,4}(\.\d{1,4})?|\.\d{1,4})(px|rem|em|pt|%))$/;
 
 /**
- * Reads the six tokens by a grammar of its own: the browser's would let `var()`, `env()` and `url()` pass. A token that does not
- * fit is left out, and told of once. `resolve` says what a color's name is.
+ * Reads the six tokens by a grammar of its own. A token that does not fit is left out, and told of once. `resolve` is the
+ * browser: it writes a color as `color(srgb ...)`, or answers `''` for what is none.
  */
 export function readAppearance(
   appearance: Appearance,
-  resolve: (name: string) => string,
+  resolve: (color: string) => string,
   warn: (message: string) => void,
 ): GivenTokens {
-  const read = <T>(token: keyof Appearance, parse: (css: string) => T | undefined, takes: string): T | undefined => {
-    const css = appearance[token];
-    if (css === undefined) return undefined;
-    const value = parse(css);
-    if (value === undefined)
-      warn(`appearance.${token} is ${JSON.stringify(css)}; it takes ${takes}. The default is used.`);
+  const read = <T>(token: keyof Appearance, takes: string, parse: (css: string) => T | undefined): T | undefined => {
+    const css = appearance[token]?.trim();
+    const value = css === undefined ? undefined : parse(css);
+    if (css !== undefined && value === undefined)
+      warn(`appearance.${token} takes ${takes}, not ${JSON.stringify(css)}. The default is used.`);
     return value;
   };
   const color = (token: keyof Appearance) =>
-    read(token, (css) => parseColor(css, resolve), 'a color: hex, rgb(), hsl(), oklch() or a name');
-  const matching = (pattern: RegExp) => (css: string) => (pattern.test(css.trim()) ? css.trim() : undefined);
-
+    read(token, 'a color (hex, rgb(), hsl(), oklch() or a name)', (css) =>
+      isColor(css) ? readSrgb(resolve(css)) : undefined,
+    );
   const background = color('colorBackground');
   return {
     primary: color('colorPrimary'),
@@ -35,7 +34,7 @@ export function readAppearance(
     // Nothing to see is nothing given: the page shows through, as it does by default.
     background: background?.[3] === 0 ? undefined : background,
     border: color('colorBorder'),
-    font: read('fontFamily', matching(FONT), 'a font stack: names, quotes and commas'),
-    radius: read('borderRadius', matching(RADIUS), 'a number and a unit, for example 10px'),
+    font: read('fontFamily', 'a font stack', (css) => (css.length <= 256 && FONT.test(css) ? css : undefined)),
+    radius: read('borderRadius', 'a number and a unit', (css) => (RADIUS.test(css) ? css : undefined)),
   };
 }

@@ -7,112 +7,86 @@ export interface Subject {
   label: string;
   /** Kind of the control; `key` and `value` are the cells of a map's row. */
   kind: Field['kind'] | 'key' | 'value';
-  /** A kept secret that has to be entered again, or one that was being replaced and is blank. */
+  /** A kept secret that has to be entered again, or one that is being replaced. */
   secret?: 'reentry' | 'replacing';
   minimum?: number;
   maximum?: number;
   integer?: boolean;
   unit?: string;
   placeholder?: string;
-  /** Names that keep their capital inside a sentence. */
-  names?: readonly string[];
 }
 
-/** `Organization URL` -> `organization URL`; `API token` and names of vendors stay. */
-function inSentence(label: string, names: readonly string[] = []): string {
-  const [first = ''] = label.split(/[\s-]/, 1);
-  return /^\p{Lu}\p{Ll}*$/u.test(first) && !names.includes(first)
+/** `Organization URL` -> `organization URL`; `API token` stays, and so do names. */
+const inSentence = (label: string, names: readonly string[]): string =>
+  /^\p{Lu}\p{Ll}*(?!\p{L})/u.test(label) && !names.some((name) => label.startsWith(name))
     ? label.charAt(0).toLowerCase() + label.slice(1)
     : label;
-}
 
+/** By format, and by what was found instead. */
 const FORMATS: Readonly<Record<string, string>> = {
-  'uri/no_scheme': 'Start the address with https://',
-  'uri/scheme': 'Use an address that starts with https:// or http://',
+  uri: 'Use a full address that starts with https://',
   'uri/space': 'Remove the space from the address',
   'uri/credentials': 'Remove the user name and password from the address',
-  uri: 'Use a full address that starts with https://',
-  'hostname/url': 'Use the host name alone, without https://',
+  hostname: 'Use a host name such as db.example.com',
   'hostname/path': 'Use the host name alone, without a path',
   'hostname/port': 'Use the host name alone, without a port',
-  hostname: 'Use a host name such as db.example.com',
-  'host-port/url': 'Use host and port alone, without https://',
-  'host-port/path': 'Use host and port alone, without a path',
-  'host-port/port': 'Use a port from 1 to 65535',
-  'host-port': 'Use a host, with a port if it needs one, such as db.example.com:9092',
+  'host-port': 'Use a host and port such as db.example.com:9092',
+  'host-port/path': 'Use the host and port alone, without a path',
   email: 'Use an e-mail address such as name@example.com',
   'date-time': 'Enter both a date and a time',
-  'cron/fields': 'Use five fields: minute, hour, day, month, weekday',
-  'cron/field_1': 'Use a minute from 0 to 59',
-  'cron/field_2': 'Use an hour from 0 to 23',
-  'cron/field_3': 'Use a day from 1 to 31',
-  'cron/field_4': 'Use a month from 1 to 12, or jan to dec',
-  'cron/field_5': 'Use a weekday from 0 to 7, or sun to sat',
   cron: 'Use five fields: minute, hour, day, month, weekday',
-  'json/not_object': 'Paste the whole JSON document, from { to }',
-  json: 'This is not complete JSON. Paste the whole document, from { to }',
-  'pem/escaped': 'Replace each \\n with a real line break',
-  'pem/cut_off': 'Paste the whole block, with its END line',
+  json: 'Paste the whole JSON document, from { to }',
   pem: 'Paste the whole block, from its BEGIN line to its END line',
 };
 
 function range({ minimum, maximum, integer, unit }: Subject): string {
-  const what = `a ${integer ? 'whole ' : ''}number`;
-  const of = unit ? ` ${unit}` : '';
-  if (minimum !== undefined && maximum !== undefined) return `Use ${what} from ${minimum} to ${maximum}${of}`;
-  if (minimum !== undefined) return `Use ${what} of ${minimum}${of} or more`;
-  return maximum === undefined ? `Use ${what}` : `Use ${what} of ${maximum}${of} or less`;
+  const number = `Use a ${integer ? 'whole ' : ''}number`;
+  const units = unit ? ` ${unit}` : '';
+  if (minimum === undefined) return maximum === undefined ? number : `${number} of ${maximum}${units} or less`;
+  return maximum === undefined
+    ? `${number} of ${minimum}${units} or more`
+    : `${number} from ${minimum} to ${maximum}${units}`;
 }
 
-function missing({ label, kind, secret, names }: Subject): string {
-  const it = inSentence(label, names);
-  if (secret === 'reentry') return `The address changed, so the saved ${it} is not sent there. Enter it again`;
-  if (secret === 'replacing') return `Enter the new ${it}, or undo to keep the saved one`;
+function missing({ kind, secret }: Subject, it: string): string {
+  if (secret === 'reentry') return `The address changed, so the saved ${it} is not sent there. Enter it again.`;
+  if (secret) return `Enter the new ${it}, or undo to keep the saved one`;
   if (kind === 'enum' || kind === 'variants') return `Choose the ${it}`;
   if (kind === 'key') return 'Enter a name';
   if (kind === 'value') return 'Enter a value';
-  if (kind === 'string-list' || kind === 'object-list' || kind === 'map') return `Add at least one entry to ${it}`;
-  return /^(a|an|the|your) /i.test(it) ? `Enter ${it}` : `Enter the ${it}`;
+  return /list$|map/.test(kind) ? `Add at least one entry to ${it}` : `Enter the ${it}`;
 }
 
-function sentence(issue: Issue, subject: Subject): string {
-  const { code, params = {} } = issue;
+/**
+ * The type's own words where it has some, else ours.
+ * @param names words that keep their capital inside a sentence
+ */
+export function issueSentence(issue: Issue, subject: Subject, names: readonly string[]): string {
+  const { code, message, params = {} } = issue;
+  const it = inSentence(subject.label, names);
+  if (message) return message;
   switch (code) {
     case 'required':
-      return missing(subject);
+      return missing(subject, it);
     case 'min_length':
-      return `Use at least ${params['minLength'] ?? 1} characters`;
+      return `Use at least ${params['minLength']} characters`;
     case 'max_length':
-      return `Use at most ${params['maxLength'] ?? 0} characters`;
-    case 'minimum':
-    case 'maximum':
-      return range(subject);
-    case 'type':
-      return subject.kind === 'number' ? range(subject) : `Check the ${inSentence(subject.label, subject.names)}`;
-    case 'format':
-      return FORMATS[`${params['format']}/${params['found']}`] ?? FORMATS[`${params['format']}`] ?? 'Check this value';
-    case 'pattern':
-      return subject.placeholder
-        ? `Use the form of ${subject.placeholder}`
-        : `Check the ${inSentence(subject.label, subject.names)}: it has a different form`;
-    case 'enum':
-      return 'Choose one of the options';
+      return `Use at most ${params['maxLength']} characters`;
     case 'min_items':
-      return params['minItems'] === 1 ? missing(subject) : `Add at least ${params['minItems']} entries`;
+      return params['minItems'] === 1 ? missing(subject, it) : `Add at least ${params['minItems']} entries`;
     case 'max_items':
       return `Keep at most ${params['maxItems']} entries`;
     case 'unique_items':
-      return subject.kind === 'key' ? 'This name is already in use above' : 'This entry is already in the list';
+      return 'This is already in use above';
     case 'masked':
-      return 'These are only dots. Paste the real value';
+      return 'These are only dots. Paste the real value.';
+    case 'format':
+      return FORMATS[`${params['format']}/${params['found']}`] ?? FORMATS[`${params['format']}`] ?? `Check the ${it}`;
+    case 'pattern':
+      return subject.placeholder ? `Use the form of ${subject.placeholder}` : `Check the ${it}`;
+    case 'enum':
+      return `Choose the ${it}`;
     default:
-      return `Check the ${inSentence(subject.label, subject.names)}`;
+      return subject.kind === 'number' ? range(subject) : `Check the ${it}`;
   }
-}
-
-/** The type's own words where it has some, else ours. Ends with a full stop only where there is more than one sentence. */
-export function problemOf(issue: Issue, subject: Subject): string {
-  if (issue.message) return issue.message;
-  const text = sentence(issue, subject);
-  return text.includes('. ') ? `${text}.` : text;
 }

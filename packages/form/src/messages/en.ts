@@ -1,7 +1,6 @@
 /** Every sentence the form says. Another language is one more file of this shape. */
-import type { Issue } from '@connector-frame/catalog/types';
 import { cronSentence } from './en-cron.js';
-import { problemOf, type Subject } from './en-issues.js';
+import { issueSentence } from './en-issues.js';
 
 const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine'];
 
@@ -107,40 +106,21 @@ export const en = {
   failures: {
     offline: ['You are offline', 'Try again once you are connected.'],
     unreachable: ['The service did not answer', 'Try again in a moment.'],
-    busy: ['The service is busy', 'Wait a minute, then try again.'],
-    load_failed: [
-      'The form could not be loaded',
-      'Try again. If it keeps failing, contact the people who run this page.',
-    ],
-    type_not_found: ['This kind of connector is not available', 'Choose another one on the page around this form.'],
-    connector_not_found: [
-      'This connector no longer exists',
-      'It may have been deleted. Go back and choose another one.',
-    ],
+    busy: ['The service is busy', 'Try again in a minute.'],
+    load_failed: ['The form could not be loaded', 'Try again in a moment.'],
+    type_not_found: ['This connector is not available', 'Choose another one.'],
+    connector_not_found: ['This connector no longer exists', 'Choose another one.'],
     unauthorized: ['You may not do this', 'Ask the people who run this page for access.'],
     session_expired: ['Your session ended', 'Sign in again if the page asks you to, then try again.'],
-    protocol_mismatch: ['This form and the page around it do not fit', 'The page has to update its connector package.'],
-    api_base_mismatch: [
-      'This form may not talk to that service',
-      'The page names a service address that is not this one’s.',
-    ],
-    test_failed: ['Connection failed', 'Check the fields above, then test again.'],
-    no_test: ['This connector has no test', 'Save it, and see whether data arrives.'],
-    egress_refused: ['This address is not reachable from here', 'Use an address on the public internet.'],
+    protocol_mismatch: ['The page and this form do not fit', 'Update the connector package of the page.'],
+    api_base_mismatch: ['The page names another service', 'Its apiBase is not one of this form’s service.'],
+    test_failed: ['Connection failed', 'Check the fields, then test again.'],
     save_failed: ['Not saved', 'Try again in a moment.'],
-    invalid: ['Not saved: some fields need another look', 'Correct them, then save again.'],
-    changed_elsewhere: [
-      'Someone else changed this connector',
-      'Load the latest version; what you changed here stays. Then save again.',
-    ],
-    secret_reentry_required: [
-      'Not saved: a saved secret has to be entered again',
-      'The address changed, so it is not sent there.',
-    ],
-    too_large: ['Not saved: this is too much text', 'Shorten the longest fields, then save again.'],
+    invalid: ['Not saved', 'Correct the fields, then save again.'],
+    changed_elsewhere: ['Someone else changed this connector', 'Load the latest version, then save again.'],
     stylesheet_failed: ['The page’s style sheet could not be loaded', 'The form keeps its own look.'],
   } satisfies Record<string, [title: string, hint: string]>,
 
   /** What is wrong with a field, in its own words. */
-  issue: (issue: Issue, subject: Subject): string => problemOf(issue, subject),
+  issue: issueSentence,
 };

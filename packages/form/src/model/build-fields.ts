@@ -1,38 +1,159 @@
-import type { ConnectorConfigSchema } from '@connector-frame/catalog/types';
-import type { ConfigMetaOverrides } from '@connector-frame/core/protocol';
-import { buildGroup, type BuildContext } from './build-field.js';
-import type { Field } from './field.js';
+import type { FieldSchema, ObjectSchema, StringFormat } from '@connector-frame/catalog/types';
+import {
+  discriminatorOf,
+  isGroup,
+  isList,
+  isMap,
+  isUnion,
+  joinPointer,
+  variantsOf,
+} from '@connector-frame/catalog/validate';
+import type { ConfigMetaOverrides, FieldOverride } from '@connector-frame/core/protocol';
+import type { BooleanField, Field, MultilineField, TextField } from './field.js';
+import type { ConnectorType } from './wire.js';
 
 export interface BuildOptions {
   overrides?: ConfigMetaOverrides | undefined;
+  /** Whether the host asked for synthetic data. */
   synthetic?: boolean | undefined;
-  /** Hears once about all override keys that the type does not have. */
-  warn?: ((message: string) => void) | undefined;
+  /** Hears once of all override keys that the type does not have. */
+  warn(message: string): void;
+}
+
+type Base = Omit<BooleanField, 'kind'>;
+type Dictionary = Readonly<Record<string, FieldOverride>>;
+
+const schemas = new WeakMap<Field, FieldSchema>();
+
+/** The schema a field was built from. */
+export const schemaOf = (field: Field): FieldSchema | undefined => schemas.get(field);
+
+const isLong = (format: StringFormat | undefined): format is MultilineField['format'] =>
+  format === 'multiline' || format === 'json' || format === 'pem';
+
+/** Rules that a control shows or keeps to, under the same name in schema and field. */
+const RULES = ['maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as const;
+
+function rulesOf(schema: FieldSchema): { [rule in (typeof RULES)[number]]?: number } {
+  const entries = Object.entries(schema).filter(([key]) => RULES.some((rule) => rule === key));
+  return Object.fromEntries('maxProperties' in schema ? [...entries, ['maxItems', schema.maxProperties]] : entries);
 }
 
 /**
  * The form's fields from a type: what `order` names first, then required settings, secrets, optional settings; advanced
- * ones apart. Overrides change words only: what a secret is comes from the schema, whatever a host calls it.
+ * ones apart. Overrides change words only: what is a secret comes from the schema, whatever a host calls it.
  */
 export function buildFields(
-  { config, order = [] }: { config: ConnectorConfigSchema; order?: readonly string[] },
-  { overrides = {}, synthetic = false, warn }: BuildOptions = {},
+  { config, order = [] }: Pick<ConnectorType, 'config' | 'order'>,
+  { overrides = {}, synthetic = false, warn }: BuildOptions,
 ): { fields: Field[]; advanced: Field[] } {
-  const context: BuildContext = { synthetic, unused: new Set() };
-  const settings = buildGroup(config.settings, '/settings', 'settings', overrides.settings, context);
-  const secrets = buildGroup(config.secrets, '/secrets', 'secrets', overrides.secrets, context);
+  /** Keys of the host that no field has asked for. */
+  const unused = new Set<string>();
 
-  const all = [
-    ...settings.filter(({ required }) => required),
-    ...secrets,
-    ...settings.filter(({ required }) => !required),
-  ];
-  const rank = ({ path }: Field): number => (order.includes(path) ? order.indexOf(path) : order.length);
-  const ordered = all.toSorted((a, b) => rank(a) - rank(b));
+  /** Looks a key up in the host's words for the group called `name`. */
+  function read(dictionary: Dictionary = {}, name: string): (key: string) => FieldOverride | undefined {
+    for (const key of Object.keys(dictionary)) unused.add(`${name}.${key}`);
+    return (key) => {
+      unused.delete(`${name}.${key}`);
+      return Object.hasOwn(dictionary, key) ? dictionary[key] : undefined;
+    };
+  }
 
-  if (context.unused.size > 0)
-    warn?.(
-      `configMetaOverrides: this type has no field ${[...context.unused].join(', ')}. Check the keys for typing errors.`,
-    );
-  return { fields: ordered.filter(({ advanced }) => !advanced), advanced: ordered.filter(({ advanced }) => advanced) };
+  function group(
+    rules: Pick<ObjectSchema, 'properties' | 'required'>,
+    parent: string,
+    name: string,
+    words: Dictionary | undefined,
+  ): Field[] {
+    const wordsOf = read(words, name);
+    return Object.entries(rules.properties).flatMap(([key, schema]) => {
+      const override = wordsOf(key);
+      if (schema['x-role'] === 'synthetic-toggle' && !synthetic) return [];
+      const when = schema['x-when'];
+      const help = override?.discriminator?.description ?? override?.description ?? schema.description;
+      const placeholder = override?.placeholder ?? schema.examples?.[0];
+      const base: Base = {
+        path: joinPointer(parent, key),
+        key,
+        label: override?.discriminator?.name?.trim() || override?.name?.trim() || schema.title || key,
+        ...(help && { help }),
+        ...(placeholder && { placeholder }),
+        required: when?.required === true || rules.required?.includes(key) === true,
+        advanced: schema['x-advanced'] === true,
+        deprecated: schema.deprecated === true,
+        destination: schema['x-destination'] === true,
+        ...(when && { when }),
+      };
+      const made = field(schema, base, `${name}.${key}`, override);
+      schemas.set(made, schema);
+      return [made];
+    });
+  }
+
+  function field(schema: FieldSchema, base: Base, name: string, override: FieldOverride | undefined): Field {
+    const { path } = base;
+    const rules = rulesOf(schema);
+    const children = override?.children;
+    if (isGroup(schema)) return { ...base, kind: 'group', fields: group(schema, path, name, children) };
+    const isRows = isList(schema) && schema.items.type === 'object';
+    if (isRows && 'properties' in schema.items)
+      return { ...base, ...rules, kind: 'object-list', columns: group(schema.items, '', name, children) };
+
+    // No other field has children: a host's words for some are reported, not swallowed.
+    read(children, name);
+    if ('writeOnly' in schema) {
+      const long = schema.type === 'string' && isLong(schema.format) && schema.format;
+      return { ...base, ...rules, kind: 'secret', shape: schema.type === 'object' ? 'map' : long || 'line' };
+    }
+    if (isUnion(schema)) {
+      const wordsOf = read(override?.discriminator?.one_of, name);
+      const variants = variantsOf(schema).map(({ value, title, description, key = '', body }) => {
+        const words = wordsOf(value);
+        const help = words?.description ?? description;
+        return {
+          value,
+          label: words?.name?.trim() || title,
+          ...(help && { help }),
+          fields: body ? group(body, joinPointer(path, key), `${name}.${value}`, words?.children) : [],
+        };
+      });
+      return { ...base, kind: 'variants', discriminator: discriminatorOf(schema), variants };
+    }
+    if (isMap(schema)) return { ...base, ...rules, kind: 'map' };
+    if (isList(schema)) {
+      const { items } = schema;
+      const row = { ...base, path: '', key: '', label: items.title ?? base.label, required: false };
+      return { ...base, ...rules, kind: 'string-list', item: text(items, row) };
+    }
+    if (schema.type === 'boolean') return { ...base, kind: 'boolean' };
+    if (schema.type !== 'string') {
+      const unit = schema['x-unit'];
+      return { ...base, ...rules, kind: 'number', integer: schema.type === 'integer', ...(unit && { unit }) };
+    }
+    const { format, enum: values, 'x-labels': labels } = schema;
+    if (values) {
+      const words = new Map(Object.entries(labels ?? {}));
+      return { ...base, kind: 'enum', options: values.map((value) => ({ value, label: words.get(value) || value })) };
+    }
+    if (isLong(format)) return { ...base, ...rules, kind: 'multiline', format };
+    if (format === 'date-time') return { ...base, kind: format };
+    return format === 'cron' ? { ...base, kind: format } : text(schema, base);
+  }
+
+  function text(schema: FieldSchema, base: Base): TextField {
+    const format = schema.type === 'string' ? schema.format : undefined;
+    return { ...base, ...rulesOf(schema), kind: 'text', ...(format && !isLong(format) && { format }) };
+  }
+
+  const settings = group(config.settings, '/settings', 'settings', overrides.settings);
+  const secrets = group(config.secrets, '/secrets', 'secrets', overrides.secrets);
+  if (unused.size > 0) warn(`configMetaOverrides: this type has no ${[...unused].join(', ')}. Check the keys.`);
+
+  const rank = ({ path, required }: Field): number => {
+    const named = order.indexOf(path);
+    if (named >= 0) return named;
+    return order.length + (path.startsWith('/secrets') ? 1 : required ? 0 : 2);
+  };
+  const all = [...settings, ...secrets].toSorted((a, b) => rank(a) - rank(b));
+  return { fields: all.filter(({ advanced }) => !advanced), advanced: all.filter(({ advanced }) => advanced) };
 }

@@ -81,14 +81,13 @@ export function createForm(options: FormOptions): LivingForm {
         type,
         subject,
         saved,
-        ...firstWords(init, type, saved),
+        words: firstWords(init, type, saved),
         messages,
         subscriptions,
         onEdit() {
           revision += 1;
           move({ type: 'edited' });
         },
-        onSummary: () => subscriptions.notify('*'),
       });
       loaded = { type, subject, saved, etag: found?.etag ?? null, editor };
       move({ type: 'loaded', subject });
@@ -121,7 +120,7 @@ export function createForm(options: FormOptions): LivingForm {
   /** What a refused call says about fields goes to the fields. True: nothing is left to say elsewhere. */
   const land = (error: unknown, { editor }: Loaded): boolean => {
     if (!(error instanceof ApiError) || error.issues.length === 0) return false;
-    return editor.land(error.issues, error.type === 'secret_reentry_required') === error.issues.length;
+    return editor.land(error.issues, error.type === 'secret_reentry_required');
   };
 
   async function save(form: Loaded): Promise<void> {
@@ -158,10 +157,9 @@ export function createForm(options: FormOptions): LivingForm {
     try {
       const found = await api.loadConnector();
       if (!found) return;
-      const { name, description } = firstWords(init, form.type, found.connector);
       form.saved = found.connector;
       form.etag = found.etag;
-      form.editor.rebase(found.connector, name, description);
+      form.editor.rebase(found.connector, firstWords(init, form.type, found.connector));
       move({ type: 'rebased' });
     } catch (error) {
       move({ type: 'save_failed', failure: fail(error, 'save') });

@@ -1,18 +1,27 @@
+/**
+ * Two shapes of one connector. A person edits a **draft**: a map is a list of rows (it has an order, and a row may still lack its
+ * name), a number may be text not finished. The service takes a **config**: a map is an object, a number a number.
+ */
 import type { ConnectorConfig, ConnectorConfigSchema, FieldSchema } from '@connector-frame/catalog/types';
 import {
   chosenOf,
   getAt,
   initialValue,
+  isEmpty,
+  isGroup,
+  isList,
+  isMap,
   isUnion,
   joinPointer,
   setAt,
+  variantsOf,
   withDefaults,
 } from '@connector-frame/catalog/validate';
-import type { Field } from './field.js';
-import { toConfig, toDraft } from './rows.js';
-import { schemaAt } from './schema-at.js';
+import { schemaOf } from './build-fields.js';
+import type { Field, VariantsField } from './field.js';
+import { readNumber } from './normalize.js';
 
-/** What a person edits; pointers go into it. */
+/** What a person edits; the form's pointers go into it. */
 export interface Draft {
   name: string;
   description: string;
@@ -20,43 +29,59 @@ export interface Draft {
   secrets: Record<string, unknown>;
 }
 
-type Settings = Record<string, unknown>;
+/** One row of a map. */
+export interface MapRow {
+  key: string;
+  value: unknown;
+}
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const isMapRow = (row: unknown): row is MapRow => isPlain(row) && typeof row['key'] === 'string';
+
+type Leaf = (schema: FieldSchema, value: unknown, path: string) => unknown;
+
+/** A copy in which `leaf` has replaced every map and every single value. What does not fit the schema stays as it is. */
+function convert(schema: FieldSchema, value: unknown, path: string, leaf: Leaf): unknown {
+  if (isList(schema) && Array.isArray(value))
+    return value.map((row, index) => convert(schema.items, row, joinPointer(path, index), leaf));
+  const inner = isGroup(schema)
+    ? new Map(Object.entries(schema.properties))
+    : isUnion(schema) && new Map(variantsOf(schema).map(({ key, body }) => [key ?? '', body]));
+  if (!inner || !isPlain(value)) return leaf(schema, value, path);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => {
+      const rules = inner.get(key);
+      return [key, rules ? convert(rules, part, joinPointer(path, key), leaf) : part];
+    }),
+  );
+}
+
+const toDraft = (schema: FieldSchema, value: unknown): unknown =>
+  convert(schema, value, '', (rules, found) =>
+    isMap(rules) && isPlain(found) ? Object.entries(found).map(([key, part]) => ({ key, value: part })) : found,
+  );
+
+/** The settings of a new connector, or of a saved one. A saved one gets no defaults: what a person took out stays out. */
+export const settingsDraft = (schema: ConnectorConfigSchema, saved?: Draft['settings']): Draft['settings'] => ({
+  ...(toDraft(schema.settings, saved ?? withDefaults(schema).settings) as Draft['settings']),
+});
 
 /** One more row of a list or map. */
-export function newRow(field: Field, schema: FieldSchema | undefined): unknown {
+export function newRow(field: Field): unknown {
   if (field.kind === 'string-list') return '';
-  if (field.kind === 'map' || field.kind === 'secret') return { key: '', value: '' };
-  const items = schema?.type === 'array' ? schema.items : undefined;
-  return (items && initialValue(items)) ?? {};
+  const schema = schemaOf(field);
+  return schema && isList(schema) ? (initialValue(schema.items) ?? {}) : { key: '', value: '' };
 }
 
-/** The settings as rows, of a new connector or a saved one. A saved one gets no defaults: what a person took out stays out. */
-export function settingsDraft(schema: ConnectorConfigSchema, saved: Settings | undefined): Settings {
-  const draft = toDraft(schema.settings, saved ?? withDefaults(schema).settings);
-  return { ...(draft as Settings) };
-}
-
-/** The draft with a blank row in each list that must have some, so that there is where to type. */
-export function withFirstRows(draft: Draft, fields: readonly Field[], schema: ConnectorConfigSchema): Draft {
-  const settings = { ...draft.settings };
-  for (const field of fields) {
-    if (!field.required || field.path !== `/settings/${field.key}` || Object.hasOwn(settings, field.key)) continue;
-    if (field.kind !== 'string-list' && field.kind !== 'object-list' && field.kind !== 'map') continue;
-    const count = ('minItems' in field && field.minItems) || 1;
-    settings[field.key] = Array.from({ length: count }, () => newRow(field, schemaAt(schema, field.path)));
-  }
-  return { ...draft, settings };
-}
-
-/** The draft after a choice was made in the union at `path`: the chosen body has its defaults where nothing was typed into it. */
-export function withChoice(draft: Draft, schema: ConnectorConfigSchema, path: string): Draft {
-  const rules = schemaAt(schema, path);
-  const union = getAt(draft, path);
-  const chosen = rules && isUnion(rules) ? chosenOf(rules, union) : undefined;
-  if (!chosen?.body || chosen.key === undefined) return draft;
-  const at = joinPointer(path, chosen.key);
-  const body = getAt(draft, at);
-  return setAt(draft, at, body ?? toDraft(chosen.body, initialValue(chosen.body)));
+/** The draft after a choice was made: the chosen body has its defaults where nothing was typed into it. */
+export function withChoice(draft: Draft, field: VariantsField): Draft {
+  const schema = schemaOf(field);
+  const chosen = schema && isUnion(schema) ? chosenOf(schema, getAt(draft, field.path)) : undefined;
+  if (!chosen?.body) return draft;
+  const at = joinPointer(field.path, chosen.key ?? '');
+  return setAt(draft, at, getAt(draft, at) ?? toDraft(chosen.body, initialValue(chosen.body)));
 }
 
 /**
@@ -69,11 +94,26 @@ export function configOf(
   typed: (key: string) => boolean,
 ): { config: ConnectorConfig; cells: Map<string, string> } {
   const cells = new Map<string, string>();
-  const entries = Object.entries(secrets).filter(([key]) => typed(key));
-  const root: FieldSchema = { ...schema.secrets, required: [] };
-  const config = {
-    settings: toConfig(schema.settings, settings, '/settings', cells) as Settings,
-    secrets: toConfig(root, Object.fromEntries(entries), '/secrets', cells) as Settings,
+  const toConfig: Leaf = (rules, found, path) => {
+    if (isMap(rules) && Array.isArray(found)) {
+      const entries = found.flatMap((row: unknown, index): [string, unknown][] => {
+        if (!isMapRow(row) || isEmpty(row)) return [];
+        const key = row.key.trim();
+        cells.set(joinPointer(path, key), `${path}/${index}/value`);
+        return [[key, row.value]];
+      });
+      return Object.fromEntries(entries);
+    }
+    const isNumber = rules.type === 'number' || rules.type === 'integer';
+    return isNumber && typeof found === 'string' ? (readNumber(found) ?? found) : found;
   };
-  return { config, cells };
+  const sent = Object.fromEntries(Object.entries(secrets).filter(([key]) => typed(key)));
+  const root: FieldSchema = { ...schema.secrets, required: [] };
+  return {
+    config: {
+      settings: convert(schema.settings, settings, '/settings', toConfig) as Draft['settings'],
+      secrets: convert(root, sent, '/secrets', toConfig) as Draft['secrets'],
+    },
+    cells,
+  };
 }

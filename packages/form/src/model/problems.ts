@@ -1,55 +1,86 @@
-import type { ConnectorConfigSchema, Issue } from '@connector-frame/catalog/types';
-import { getAt, validateConfig } from '@connector-frame/catalog/validate';
-import { configOf, type Draft } from './draft.js';
-import type { Field, SecretState } from './field.js';
-import { isMapRow } from './rows.js';
-import { walkFields } from './walk-fields.js';
+import type { ConnectorConfigSchema, Issue, IssueCode } from '@connector-frame/catalog/types';
+import { getAt, isEmpty, validateConfig } from '@connector-frame/catalog/validate';
+import type { Messages } from '../messages/index.js';
+import { configOf, isMapRow, type Draft } from './draft.js';
+import type { Field } from './field.js';
+import type { Secrets } from './secrets.js';
+import { walkFields, type Standing } from './walk-fields.js';
 
-/** What the form knows of itself when it looks for problems. */
-export interface Content {
-  schema: ConnectorConfigSchema;
-  fields: readonly Field[];
-  draft: Draft;
-  secretAt(path: string): SecretState;
-  kept: ReadonlySet<string>;
+/** A problem where the person sees it. */
+export interface Problem {
+  path: string;
+  label: string;
+  message: string;
+  code: IssueCode;
 }
 
-/** Rows of a map that lack a name, or repeat one: a config, an object, could not even say so. */
-function rowProblems(path: string, rows: unknown): Issue[] {
-  if (!Array.isArray(rows)) return [];
+export interface ProblemContext {
+  schema: ConnectorConfigSchema;
+  fields: readonly Field[];
+  secrets: Secrets;
+  messages: Messages;
+  /** Words that keep their capital inside a sentence. */
+  names: readonly string[];
+}
+
+/** What only a draft can have, since a config could not even say it: map rows that lack a name or repeat one, secrets to enter again. */
+function draftIssues(fields: readonly Field[], draft: Draft, secrets: Secrets): Issue[] {
   const seen = new Set<string>();
-  return rows.flatMap((row: unknown, index): Issue[] => {
-    if (!isMapRow(row)) return [];
-    const key = row.key.trim();
-    const at = `${path}/${index}/key`;
-    if (key === '') return row.value === '' ? [] : [{ path: at, code: 'required' }];
-    if (seen.has(key)) return [{ path: at, code: 'unique_items' }];
-    seen.add(key);
-    return [];
+  return [...walkFields(fields, draft, false)].flatMap(({ field, path, cell, list }): Issue[] => {
+    const value = getAt(draft, path);
+    const required: Issue[] = [{ path, code: 'required' }];
+    if (cell === 'key') {
+      const row = getAt(draft, path.slice(0, -'/key'.length));
+      if (isEmpty(value)) return isMapRow(row) && !isEmpty(row.value) ? required : [];
+      const place = `${list?.path} ${String(value).trim()}`;
+      if (seen.has(place)) return [{ path, code: 'unique_items' }];
+      seen.add(place);
+    }
+    if (path === '/name') return isEmpty(value) ? required : [];
+    if (field.kind !== 'secret' || cell) return [];
+    const secret = secrets.get(path);
+    return secret.state === 'reentry' || (secret.state === 'typing' && isEmpty(value)) ? required : [];
   });
 }
 
-/** Everything wrong with the form, by pointers into the draft: the shared validator's issues, and what only a draft can have. */
-export function problemsIn({ schema, fields, draft, secretAt, kept }: Content): Issue[] {
-  const own: Issue[] = [];
-  for (const { field, path } of walkFields(fields, draft)) {
-    if (path === '/name' && !draft.name.trim()) own.push({ path, code: 'required' });
-    const isMap = field.kind === 'map' || (field.kind === 'secret' && field.shape === 'map');
-    if (field.kind === 'secret') {
-      const secret = secretAt(path);
-      const blank = secret.state === 'typing' && secret.replaces && !hasContent(getAt(draft, path));
-      if (secret.state === 'reentry' || blank) own.push({ path, code: 'required' });
-    }
-    if (isMap) own.push(...rowProblems(path, getAt(draft, path)));
+/**
+ * Everything wrong with the draft, and what the service said beside (`landed`, pointers into a config), as sentences in the
+ * order shown, one for each place. What stands on no field is left out.
+ */
+export function problemsIn(draft: Draft, landed: readonly Issue[], context: ProblemContext): Problem[] {
+  const { schema, fields, secrets, messages, names } = context;
+  const { config, cells } = configOf(schema, draft, secrets.typed);
+  const issues = new Map<string, Issue>();
+  for (const issue of [
+    ...draftIssues(fields, draft, secrets),
+    ...[...validateConfig(schema, config, { kept: secrets.kept() }), ...landed].map((issue) => ({
+      ...issue,
+      path: cells.get(issue.path) ?? issue.path,
+    })),
+  ])
+    if (!issues.has(issue.path)) issues.set(issue.path, issue);
+
+  const problems = new Map<string, Problem>();
+  for (const standing of walkFields(fields, draft, true)) {
+    const issue = issues.get(standing.path);
+    if (!issue) continue;
+    const { field, list, row } = standing;
+    // A choice has no place of its own beside the field that offers it.
+    const path = field.kind === 'variants' ? field.path : standing.path;
+    const label = list && row ? messages.row(list.label, row) : field.label;
+    problems.set(path, {
+      path,
+      label,
+      code: issue.code,
+      message: messages.issue(issue, subjectOf(standing, secrets), names),
+    });
   }
-  const { config, cells } = configOf(schema, draft, (key) => secretAt(`/secrets/${key}`).state === 'typing');
-  const shared = validateConfig(schema, config, { kept }).map((issue) => ({
-    ...issue,
-    path: cells.get(issue.path) ?? issue.path,
-  }));
-  const known = new Set(own.map(({ path }) => path));
-  return [...own, ...shared.filter(({ path }) => !known.has(path))];
+  return [...problems.values()];
 }
 
-const hasContent = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some((row) => isMapRow(row) && (row.key || row.value)) : Boolean(value);
+/** The field in the words that a sentence needs. */
+function subjectOf({ field, path, cell }: Standing, secrets: Secrets): Parameters<Messages['issue']>[1] {
+  const secret = field.kind === 'secret' && secrets.get(path);
+  const again = secret && (secret.state === 'reentry' ? 'reentry' : 'replaces' in secret && 'replacing');
+  return { ...field, kind: cell ?? field.kind, ...(again && { secret: again }) };
+}

@@ -27,10 +27,10 @@ export class NoAnswer extends Error {
 }
 
 /** `Retry-After` in milliseconds, from seconds or a date. */
-function retryAfter(response: Response, now: number): number | undefined {
+function retryAfter(response: Response): number | undefined {
   const value = response.headers.get('retry-after');
   if (value === null) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
@@ -52,8 +52,7 @@ export async function withRetry(
     );
     if (response && !AGAIN.has(response.status)) return response;
     const wait =
-      (response && retryAfter(response, now())) ??
-      random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
+      (response && retryAfter(response)) ?? random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
     const offline = !response && !online();
     if (offline || tries === TRIES || now() + wait >= end) {
       if (response) return response;

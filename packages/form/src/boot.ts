@@ -1,0 +1,126 @@
+/**
+ * The inline script of the frame's page. While the form's own script is still on its way it
+ *
+ * 1. tells the host page that the frame listens (`ready`), naming the exact origin it answers to;
+ * 2. takes the first `init` of that window and origin, and no other;
+ * 3. refuses a version it does not speak, and a service that is not its own, before anything has been sent anywhere;
+ * 4. begins the calls for the type and the connector;
+ * 5. leaves all of it for the form's script in one place: `connectorFrameBoot`.
+ *
+ * It looks only at what it uses. The form's script checks the whole message.
+ */
+import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
+
+/** What became of the first `init`. */
+export type Start =
+  | {
+      /** As it came, unchecked. */
+      init: unknown;
+      /** Address of the service, without a slash at the end. */
+      base: string;
+      type: Promise<Response>;
+      /** Undefined for a new connector. */
+      connector: Promise<Response> | undefined;
+    }
+  | { refused: 'protocol_mismatch' | 'api_base_mismatch' };
+
+/** What the boot script leaves for the form's script. Absent outside of a frame. */
+export interface Boot {
+  parentOrigin: string;
+  start: Promise<Start>;
+}
+
+declare global {
+  var connectorFrameBoot: Boot | undefined;
+}
+
+const parentOrigin = new URLSearchParams(location.search).get('parentOrigin') ?? '';
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+
+/** An `init` of our version, as far as it is used here. */
+interface Words {
+  sessionToken: string;
+  apiBase: string;
+  organizationId: string;
+  typeId: string;
+  kind: string;
+  existingId?: unknown;
+}
+
+const isWords = (data: Record<string, unknown>): data is Record<string, unknown> & Words =>
+  ['sessionToken', 'apiBase', 'organizationId', 'typeId'].every((key) => data[key] && typeof data[key] === 'string') &&
+  (data['kind'] === 'input' || data['kind'] === 'output');
+
+function begin(words: Words): Start {
+  const base = withoutSlash(words.apiBase);
+  // The page's own address is `<base>/embed/`; the service may list others of its own.
+  const listed = document.querySelector<HTMLMetaElement>('meta[name=api-bases]')?.content;
+  const own: string[] = [new URL('..', location.href).href, ...JSON.parse(listed || '[]')];
+  if (!own.map(withoutSlash).includes(base)) return { refused: 'api_base_mismatch' };
+
+  const call = (...path: string[]): Promise<Response> => {
+    const response = fetch(`${base}/v1/${path.map(encodeURIComponent).join('/')}`, {
+      headers: { Authorization: `Bearer ${words.sessionToken}`, 'Connector-Frame-Parent': parentOrigin },
+      credentials: 'omit',
+    });
+    // A failure is the form's to tell.
+    response.catch(() => undefined);
+    return response;
+  };
+  const connectors = `${words.kind}s`;
+  const { existingId } = words;
+  return {
+    init: words,
+    base,
+    type: call(connectors, words.typeId),
+    connector:
+      existingId && typeof existingId === 'string' ? call(words.organizationId, connectors, existingId) : undefined,
+  };
+}
+
+/** Plain words in place of a form that can not be. */
+function say(text: string): void {
+  document.body.textContent = text;
+}
+
+if (parent === self) {
+  say('This form works inside the page of a product that offers it.');
+} else {
+  // Throws for what is no origin: then there is nobody to talk to.
+  const target = new URL(parentOrigin).origin;
+  const post = (message: FrameMessage): void => parent.postMessage(message, target);
+  const source = MESSAGE_SOURCE;
+
+  globalThis.connectorFrameBoot = {
+    parentOrigin,
+    start: new Promise((resolve) => {
+      addEventListener('message', function take({ data, origin, source: sender }: MessageEvent<unknown>) {
+        if (sender !== parent || origin !== parentOrigin || !isMessage(data)) return;
+        if (data['source'] !== source || data['type'] !== 'init' || typeof data['version'] !== 'number') return;
+        const spoken = data['version'] === PROTOCOL_VERSION;
+        if (spoken && !isWords(data)) return;
+        removeEventListener('message', take);
+        resolve(isWords(data) && spoken ? begin(data) : { refused: 'protocol_mismatch' });
+      });
+    }),
+  };
+
+  // The form's script did not arrive. Errors of scripts that did are not events of an element.
+  addEventListener(
+    'error',
+    ({ target: element }) => {
+      if (!(element instanceof HTMLScriptElement)) return;
+      const message = 'The form could not be loaded. Reload the page to try again.';
+      say(message);
+      post({ source, type: 'error', code: 'load_failed', message });
+    },
+    true,
+  );
+
+  post({ source, type: 'ready', version: PROTOCOL_VERSION, reportsLoad: true });
+}
+
+function isMessage(data: unknown): data is Record<string, unknown> {
+  return typeof data === 'object' && data !== null;
+}

@@ -1,0 +1,85 @@
+/** Joins the parts inside the frame: what the boot script began, the form, its view, and the host page. */
+import { parseHostMessage, type InitMessage } from '@connector-frame/core/protocol';
+import { applyAppearance } from './appearance/apply-appearance.js';
+import { loadStylesheets } from './appearance/load-stylesheets.js';
+import type { Boot, Start } from './boot.js';
+import { messages } from './messages/index.js';
+import { createApi } from './model/api.js';
+import { createChannel, onSession, type Channel } from './model/channel.js';
+import { createForm } from './model/create-form.js';
+import { failureFor } from './model/failure-of.js';
+import type { Form } from './model/form.js';
+import { createSession } from './model/session.js';
+import { mountView } from './view/root.js';
+import { colorSecrets } from './view/secret-sheet.js';
+import { setLook } from './view/sheets.js';
+
+type Begun = Exclude<Start, { refused: string }>;
+
+const now = (): number => performance.now();
+
+const warn = (message: string): void => console.warn(`[connector-frame] ${message}`);
+
+/** Waits `ms`, then calls; the result stops it. */
+function after(ms: number, then: () => void): () => void {
+  const timer = setTimeout(then, ms);
+  return () => clearTimeout(timer);
+}
+
+function openForm(init: InitMessage, { base, type, connector }: Begun, parentOrigin: string, channel: Channel): Form {
+  const session = createSession(init.sessionToken, { now, after, request: channel.requestSession });
+  const api = createApi({
+    ...init,
+    base,
+    parentOrigin,
+    session,
+    first: { type, connector },
+    fetch: (input, request) => fetch(input, request),
+    now,
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    online: () => navigator.onLine,
+  });
+  const form = createForm({ init, api, channel, messages, warn, random: Math.random, renewSession: session.renew });
+  onSession(
+    (listener) => addEventListener('message', listener),
+    { source: parent, origin: parentOrigin },
+    (token) => {
+      session.receive(token);
+      form.sessionRenewed();
+    },
+  );
+  return form;
+}
+
+async function run({ parentOrigin, start }: Boot): Promise<void> {
+  const begun = await start;
+  const channel = createChannel({ post: (message) => parent.postMessage(message, parentOrigin) });
+  const message = 'init' in begun ? parseHostMessage(begun.init) : undefined;
+  const init = message?.type === 'init' ? message : undefined;
+
+  if (!init || !('init' in begun)) {
+    const failure = failureFor('refused' in begun ? begun.refused : 'protocol_mismatch', messages);
+    channel.error(failure);
+    // For whoever builds the page; nobody else ever sees it.
+    document.body.textContent = `${failure.message}. ${failure.hint ?? ''}`;
+    return;
+  }
+  const form = openForm(init, begun, parentOrigin, channel);
+  document.documentElement.lang = messages.language;
+  document.documentElement.dir = messages.direction;
+  let mounted = false;
+  applyAppearance(init.appearance, warn, (tokens) => {
+    if (mounted) return colorSecrets(tokens);
+    mounted = true;
+    mountView(form, document.body, { messages, tokens, onHeight: channel.resize });
+  });
+
+  if (!init.stylesheets?.length) return;
+  // Until they have loaded the form has its own look, and keeps it if they fail.
+  if (await loadStylesheets(init.stylesheets, parentOrigin)) setLook(false);
+  else channel.error(failureFor('stylesheet_failed', messages));
+}
+
+// Outside of a frame there is nothing to do; the boot script has said so.
+if (globalThis.connectorFrameBoot) void run(globalThis.connectorFrameBoot);
