@@ -17,8 +17,7 @@ export function errorResponse(error: unknown, report: (error: unknown) => void):
 function asHostError(error: unknown): HostError {
   if (error instanceof HostError) return error;
   if (error instanceof ServiceRequestError) return upstreamRefusal(error);
-  if (isUnreachable(error))
-    return new HostError('upstream_error', 'The connector service can’t be reached. Try again.');
+  if (isUnreachable(error)) return new HostError('upstream_error', 'The connector service can’t be reached right now.');
   return new HostError('internal_error', 'Something went wrong on the server.');
 }
 
@@ -34,7 +33,7 @@ function upstreamRefusal({ status, retryAfter }: ServiceRequestError): HostError
       headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
     });
   }
-  return new HostError('upstream_error', 'The connector service had a problem. Try again.');
+  return new HostError('upstream_error', 'The connector service has a problem right now.');
 }
 
 /** What `fetch` throws: a TypeError for the network, a DOMException for a timeout. */

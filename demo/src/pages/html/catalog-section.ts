@@ -8,6 +8,7 @@ import { blank, skeleton } from './section.js';
 export function createCatalogSection() {
   const box = byId('catalog');
   const count = byId('catalog-count');
+  const filters = byId('filters');
   const search = byId('search', HTMLInputElement);
   const category = byId('category', HTMLSelectElement);
   let kind: ComponentKind = 'input';
@@ -33,10 +34,12 @@ export function createCatalogSection() {
       if (nextKind !== kind || types.length === 0) offerCategories(category, next);
       if (nextKind !== kind) search.value = '';
       [kind, types] = [nextKind, next];
+      filters.hidden = false;
       show();
     },
     fail(message: string, retry: () => void): void {
       count.textContent = '';
+      filters.hidden = true;
       box.replaceChildren(blank(message, { label: 'Try again', run: retry }));
     },
   };

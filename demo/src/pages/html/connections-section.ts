@@ -43,7 +43,7 @@ function row(kind: ComponentKind, connector: ConfiguredConnector, type: CatalogT
   const name = slot('name');
   name.textContent = connector.name || typeName;
   name.setAttribute('href', placeHref({ kind, typeId: connector.type_id, connectorId: connector.id }));
-  slot('about').textContent = typeName;
+  slot('about').textContent = `${typeName} · ${connector.id.slice(0, 8)}`;
   const state = slot('state');
   state.textContent = isNew ? 'Saved just now' : 'Saved';
   if (isNew) state.dataset['state'] = 'new';

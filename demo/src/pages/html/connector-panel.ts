@@ -93,6 +93,7 @@ export function createConnectorPanel({ log, onSaved, onCanceled }: PanelOptions)
         },
         onError: (message, { code, cause }) => {
           log('error', `${code}: ${message}`);
+          settle();
           if (!ready && unseen.has(code)) fail(cause instanceof backend.BackendError ? cause.message : message);
         },
       });
