@@ -1,5 +1,5 @@
 /** Shows a vendor's mark in `tile`, or the first letter of `name` where there is none. */
-export function showMark(tile: HTMLElement, icon: string | undefined, name: string): void {
+export function showMark(tile: HTMLElement, icon: string | null | undefined, name: string): void {
   const monogram = () => tile.replaceChildren(name.slice(0, 1).toUpperCase());
   if (!icon) {
     monogram();

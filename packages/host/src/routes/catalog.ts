@@ -58,8 +58,9 @@ function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
   ];
 }
 
-/** As the service says; otherwise the well-known address, which answers 404 where there is no mark. */
-function iconAddress(typeId: string, icon: unknown, apiBase: string): string {
+/** `null` says that there is no mark; where the service says nothing, it is at the well-known address, or that answers 404. */
+function iconAddress(typeId: string, icon: unknown, apiBase: string): string | null {
+  if (icon === null) return null;
   const known = `${apiBase}/external/icons/raw/${encodeURIComponent(typeId)}.svg`;
   if (typeof icon !== 'string' || !URL.canParse(icon, `${apiBase}/`)) return known;
   const url = new URL(icon, `${apiBase}/`);
