@@ -1,4 +1,4 @@
-import { parseCIDR, isValid } from 'ipaddr.js';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isPageOrigin } from './embed/origin.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
@@ -32,7 +32,7 @@ const integer = (min: number, max: number, hint: string) =>
 const origins = listOf(isPageOrigin, 'origins, separated by commas: https://app.example,http://localhost:3000');
 const isRange = (text: string): boolean => {
   try {
-    return text.includes('/') ? parseCIDR(text).length === 2 : isValid(text);
+    return text.includes('/') ? ipaddr.parseCIDR(text).length === 2 : ipaddr.isValid(text);
   } catch {
     return false;
   }
