@@ -1,52 +1,73 @@
-import { build as bundle } from 'esbuild';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build as bundle, transform } from 'esbuild';
 import { defineConfig, defaultClientConditions, type Plugin } from 'vite';
 
-const BOOT = /<script src="\.\/src\/boot\.ts"><\/script>/;
+const conditions = ['source', ...defaultClientConditions];
 
-/** Puts the boot script itself where the page names it: it has to run before anything else has arrived. */
-function inlineBoot(conditions: string[]): Plugin {
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const INLINE = /<!-- inline (\w+): (.+?) -->/g;
+
+async function script(path: string): Promise<string> {
+  const { outputFiles } = await bundle({
+    entryPoints: [fileOf(path)],
+    conditions,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    legalComments: 'none',
+    write: false,
+  });
+  return outputFiles[0]?.text.trim() ?? '';
+}
+
+async function element(id: string, paths: readonly string[]): Promise<string> {
+  const [path = ''] = paths;
+  if (path.endsWith('.ts')) return `<script>${await script(path)}</script>`;
+  const text = (await Promise.all(paths.map((one) => readFile(fileOf(one), 'utf8')))).join('\n');
+  if (path.endsWith('.json')) {
+    // A block of data: no script, so no policy has a say in it.
+    const data = JSON.stringify(JSON.parse(text)).replaceAll('<', String.raw`\u003c`);
+    return `<script type="application/json" id="${id}">${data}</script>`;
+  }
+  const { code } = await transform(text, { loader: 'css', minify: true, legalComments: 'none' });
+  return `<style id="${id}">${code.trim()}</style>`;
+}
+
+/**
+ * Puts files into the page where it says `<!-- inline <id>: <files> -->`: what has to be there before any script has arrived (the boot
+ * script, the look), and what the script only reads (the language). `decisions/001` and `decisions/006` say why.
+ */
+function inline(): Plugin {
   return {
-    name: 'inline-boot',
+    name: 'inline',
     transformIndexHtml: {
-      order: 'pre',
+      order: 'post',
       async handler(html) {
-        const { outputFiles } = await bundle({
-          entryPoints: [new URL('src/boot.ts', import.meta.url).pathname],
-          conditions,
-          bundle: true,
-          minify: true,
-          format: 'iife',
-          target: 'es2022',
-          legalComments: 'none',
-          write: false,
-        });
-        const code = outputFiles[0]?.text.trim() ?? '';
-        if (!BOOT.test(html) || /<\/script|<!--/i.test(code)) throw new Error('The boot script can not be inlined.');
-        return html.replace(BOOT, () => `<script>${code}</script>`);
+        const places = [...html.matchAll(INLINE)];
+        const elements = await Promise.all(places.map(([, id = '', paths = '']) => element(id, paths.split(' '))));
+        if (elements.some((text) => /<\/(script|style)[\s\S]*<\/(script|style)|<!--/i.test(text)))
+          throw new Error('A file to inline ends its own element.');
+        return html.replace(INLINE, () => elements.shift() ?? '');
       },
     },
   };
 }
 
-const conditions = ['source', ...defaultClientConditions];
-
-// One page, one script: CSS is text inside it, because the policy of the page allows no inline style and a file would be a request more.
+// One page and one script: a style sheet of its own would be one more request.
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
   resolve: { conditions },
-  plugins: [inlineBoot(conditions)],
+  plugins: [inline()],
   build: {
     target: 'es2022',
     modulePreload: { polyfill: false },
-    emptyOutDir: true,
     reportCompressedSize: false,
     rolldownOptions: {
-      output: {
-        entryFileNames: 'assets/form-[hash].js',
-        codeSplitting: false,
-        legalComments: 'none',
-      },
+      output: { entryFileNames: 'assets/form-[hash].js', codeSplitting: false, comments: { legal: false } },
     },
   },
 });

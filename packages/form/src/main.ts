@@ -3,7 +3,7 @@ import { parseHostMessage, type InitMessage } from '@connector-frame/core/protoc
 import { applyAppearance } from './appearance/apply-appearance.js';
 import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
-import { messages } from './messages/index.js';
+import { createMessages } from './messages/index.js';
 import { createApi } from './model/api.js';
 import { createChannel, onSession, type Channel } from './model/channel.js';
 import { createForm } from './model/create-form.js';
@@ -13,6 +13,9 @@ import { createSession } from './model/session.js';
 import { mountView } from './view/root.js';
 import { colorSecrets } from './view/secret-sheet.js';
 import { setLook } from './view/sheets.js';
+
+// The build put the language into the page.
+const messages = createMessages(JSON.parse(document.getElementById('messages')?.textContent ?? ''));
 
 type Begun = Exclude<Start, { refused: string }>;
 

@@ -121,7 +121,10 @@ export function createApi(options: ApiOptions): Api {
       const body = JSON.stringify({ type: options.typeId, config, ...(existingId && { id: existingId }) });
       const response = await call(`/v2/${connectors}/test-connection`, { method: 'POST', body }, undefined, TEST_MS);
       const { summary, duration_ms } = await read<{ summary?: string; duration_ms?: number }>(response);
-      return { durationMs: duration_ms ?? options.now() - begun, ...(summary && { summary }) };
+      return {
+        durationMs: duration_ms ?? options.now() - begun,
+        ...(summary && { summary: summary.replace(/\.$/, '') }),
+      };
     },
   };
 }

@@ -10,7 +10,7 @@ type Sentence = keyof Messages['failures'];
 
 /** A failure in words, with the code for the host page. */
 export function failureFor(sentence: Sentence, messages: Messages, code: string = sentence): Failure {
-  const [message, hint] = messages.failures[sentence];
+  const [message = '', hint = ''] = messages.failures[sentence];
   return { code, message, hint };
 }
 
@@ -36,6 +36,6 @@ export function failureOf(error: unknown, action: Action, messages: Messages): F
   // The service's own words say more about a test than ours could.
   if (sentence === 'test_failed' && error instanceof ApiError && error.message)
     return { code: sentence, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
-  if (action === 'save') failure.hint = `${messages.kept} ${failure.hint ?? ''}`;
+  if (action === 'save') failure.hint = messages.kept(failure.hint ?? '');
   return sentence === 'changed_elsewhere' ? { ...failure, action: 'reload' } : failure;
 }

@@ -1,0 +1,41 @@
+import { clock, type createFormat, type Template } from './format.js';
+
+type Words = Readonly<
+  Record<'cronMinutes' | 'cronHours' | 'cronDays' | 'cronWeekdays' | 'cronWeekdaySpan' | 'cronMonths', Template>
+>;
+
+/** Each: minute, hour, day, month, weekday. */
+const MINUTES = /^\*(?:\/(\d+))? \* \* \* \*$/;
+const HOURS = /^(\d+) \*(?:\/(\d+))? \* \* \*$/;
+const DAYS = /^(\d+) (\d+) (\*|\d+) \* (\*|[0-7](?:[,-][0-7])*)$/;
+
+/** What a schedule of a common form means; undefined for any other. The service runs it in UTC. */
+export function cronSentence(
+  expression: string,
+  words: Words,
+  locale: string,
+  format: ReturnType<typeof createFormat>,
+): string | undefined {
+  const cron = expression.trim().replaceAll(/\s+/g, ' ');
+  const minutes = MINUTES.exec(cron);
+  if (minutes) return format(words.cronMinutes, Number(minutes[1] ?? 1));
+  const hours = HOURS.exec(cron);
+  if (hours) return format(words.cronHours, Number(hours[2] ?? 1), hours[1]);
+
+  const [, minute, hour, day, weekdays] = DAYS.exec(cron) ?? [];
+  if (day === undefined || weekdays === undefined) return undefined;
+  const at = clock(Number(hour), Number(minute));
+  if (day !== '*') return weekdays === '*' ? format(words.cronMonths, at, day) : undefined;
+  if (weekdays === '*') return format(words.cronDays, at);
+  // The first of August 2027 is a Sunday.
+  const name = (weekday: string): string =>
+    new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(
+      Date.UTC(2027, 7, 1 + Number(weekday)),
+    );
+  const [from = '', to = '', ...more] = weekdays.split('-');
+  if (to)
+    return more.length || to.length > 1 || from.length > 1
+      ? undefined
+      : format(words.cronWeekdaySpan, at, name(from), name(to));
+  return format(words.cronWeekdays, at, new Intl.ListFormat(locale).format(from.split(',').map(name)));
+}

@@ -1,0 +1,65 @@
+import type { Issue } from '@connector-frame/catalog/types';
+import type { Field } from '../model/field.js';
+import type { createFormat, Template } from './format.js';
+
+/** The field an issue stands on, as far as its sentence needs it. */
+export interface Subject {
+  label: string;
+  /** Kind of the control; `key` and `value` are the cells of a map's row. */
+  kind: Field['kind'] | 'key' | 'value';
+  /** A kept secret that has to be entered again, or one that is being replaced. */
+  secret?: 'reentry' | 'replacing';
+  minimum?: number;
+  maximum?: number;
+  integer?: boolean;
+  unit?: string;
+  placeholder?: string;
+}
+
+export interface IssueWords {
+  /** By code, by code and more: the most exact one is said. */
+  issues: Readonly<Record<string, Template>>;
+  /** Whether a label loses its capital inside a sentence. */
+  lowerLabels: boolean;
+}
+
+/** `Organization URL` -> `organization URL`; `API token` stays, and so do names. */
+const lower = (label: string, names: readonly string[]): string =>
+  /^\p{Lu}\p{Ll}*(?!\p{L})/u.test(label) && !names.some((name) => label.startsWith(name))
+    ? label.charAt(0).toLowerCase() + label.slice(1)
+    : label;
+
+/**
+ * From an issue to a sentence that says what to do, with the field's own words in it: the type's own sentence where it has one.
+ * @param names words that keep their capital inside a sentence
+ */
+export function issueSentence(
+  { code, message, params = {} }: Issue,
+  subject: Subject,
+  names: readonly string[],
+  { issues, lowerLabels }: IssueWords,
+  format: ReturnType<typeof createFormat>,
+): string {
+  if (message) return message;
+  const { label, kind, secret, minimum, maximum, integer, unit, placeholder } = subject;
+  const it = lowerLabels ? lower(label, names) : label;
+  const say = (keys: string[], ...values: (string | number | undefined)[]): string =>
+    format(keys.map((key) => issues[key]).find((template) => template !== undefined) ?? '', ...values);
+
+  if (kind === 'number' && code !== 'required') {
+    const bound =
+      minimum === undefined ? maximum !== undefined && 'maximum' : maximum === undefined ? 'minimum' : 'between';
+    const whole = code === 'type' && integer;
+    return say([(!whole && bound) || (integer ? 'integer' : 'number')], minimum, maximum, unit);
+  }
+  const { minLength, maxLength, minItems, maxItems, found } = params;
+  const detail =
+    code === 'format'
+      ? `${params['format']}/${found}`
+      : code === 'pattern' && placeholder
+        ? 'example'
+        : (secret ?? kind);
+  const exact = `${code}/${detail}`;
+  const bound = minLength ?? maxLength ?? minItems ?? maxItems ?? placeholder;
+  return say([exact, exact.slice(0, exact.lastIndexOf('/')), code, 'unknown'], it, bound);
+}
