@@ -5,7 +5,7 @@ import { createApp, type App, type AppSettings } from '../../packages/service/sr
 import { bootstrap } from '../../packages/service/src/bootstrap.js';
 import { createSessionTokens, type SessionTokens } from '../../packages/service/src/auth/session-tokens.js';
 import type { Clock } from '../../packages/service/src/clock.js';
-import { createEgress } from '../../packages/service/src/egress/index.js';
+import { createEgress, type Egress } from '../../packages/service/src/egress/index.js';
 import type { FormAssets } from '../../packages/service/src/embed/form-assets.js';
 import { createRateLimits, type RateLimitSettings } from '../../packages/service/src/http/rate-limits.js';
 import { createLog } from '../../packages/service/src/log.js';
@@ -35,6 +35,8 @@ export interface TestServiceOptions {
   form?: FormAssets;
   /** Ranges that connection tests may reach. */
   egressAllow?: readonly string[];
+  /** In place of the guarded way out: to see what would go there. */
+  egress?: Egress;
   clock?: TestClock;
 }
 
@@ -116,7 +118,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     sessions,
     catalog: loadCatalog(),
     testers,
-    egress: createEgress({ allow: options.egressAllow ?? [] }),
+    egress: options.egress ?? createEgress({ allow: options.egressAllow ?? [] }),
     limits: createRateLimits({ ...unlimited, ...options.limits }, database.pool),
     readiness,
     ...(options.form ? { form: options.form } : {}),

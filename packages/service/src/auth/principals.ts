@@ -6,7 +6,7 @@ import type { ApiKey, Organization, Store } from '../store/store.js';
 import { isLive } from './api-key.js';
 import { createBriefCache } from './brief-cache.js';
 import type { Principal } from './principal.js';
-import type { SessionTokens } from './session-tokens.js';
+import { ended, type SessionTokens } from './session-tokens.js';
 
 /** Milliseconds for which an answer of the database is believed; a revocation holds everywhere within twice that. */
 const BELIEF_MS = 400;
@@ -51,7 +51,7 @@ export function createPrincipals(store: Store, vault: Vault, sessions: SessionTo
         organization(session.organizationId),
       ]);
       if (!key || !home || !isLive(key, clock.now())) {
-        throw new ApiError(401, 'invalid_token', 'The session has ended: its API key or its organization is gone.');
+        throw ended();
       }
       return { type: 'session', session, key };
     },

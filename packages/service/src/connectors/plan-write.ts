@@ -63,9 +63,7 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
     ...validateConfig(type.config, config, { kept: new Set(kept.keys()) }),
     ...unknownFields(type, kept.keys()),
   ];
-  if (issues.length > 0) {
-    throw new ApiError(422, 'invalid_config', 'Some fields are not valid.', { details: { issues } });
-  }
+  if (issues.length > 0) throw invalidConfig(issues);
 
   // A kept secret takes part with any value, so that pruning says whether its field is shown.
   const standIns = Object.fromEntries([...kept.keys()].map((field) => [field, 'kept']));
@@ -123,6 +121,10 @@ function unknownFields(type: ConnectorTypeData, fields: Iterable<string>): Issue
     .filter((field) => !Object.hasOwn(type.config.secrets.properties, field))
     .map((field) => ({ path: `/secrets/${field}`, code: 'unknown_property' }));
 }
+
+/** Fields that are not valid, each by its pointer. */
+export const invalidConfig = (issues: readonly Issue[]): ApiError =>
+  new ApiError(422, 'invalid_config', 'Some fields are not valid.', { details: { issues } });
 
 const reentryRequired = (fields: readonly string[]): ApiError =>
   new ApiError(422, 'secret_reentry_required', 'The destination has changed: enter the secrets again.', {

@@ -28,7 +28,9 @@ export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options:
   for (const route of routes) {
     checkAccess(route);
     app.openAPIRegistry.registerPath(describeRoute(route));
-    app.on(route.spec.method, route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(c, route, options));
+    // The router is told to ignore a slash at the end, and then wants none in its own paths.
+    const path = route.spec.path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');
+    app.on(route.spec.method, path, (c) => answer(c, route, options));
   }
 }
 

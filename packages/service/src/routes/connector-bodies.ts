@@ -22,11 +22,28 @@ const typeNames = (kind: ConnectorKind) => ({
   ...(kind === 'output' ? { output_type: TypeId.optional().openapi({ description: 'Another name for `type`.' }) } : {}),
 });
 
+const examples = {
+  input: {
+    type: 'okta-systemlog',
+    config: {
+      settings: { org_url: 'https://acme.okta.com' },
+      secrets: { api_key: { value: '00aBcDeFgHiJkLmNoPqRsTuVwXyZ' } },
+    },
+  },
+  output: {
+    type: 'http',
+    config: {
+      settings: { endpoint: 'https://logs.acme.com/ingest', method: 'POST', payload_structure: 'array' },
+      secrets: { auth_headers: { value: { Authorization: 'Bearer example-token' } } },
+    },
+  },
+};
+
 /** Bodies of the writes of one kind. What a client can't write (id, version, times) is ignored. */
 export function connectorBodies(kind: ConnectorKind) {
   const Kind = kind === 'input' ? 'Input' : 'Output';
-  const type = kind === 'input' ? 'okta-systemlog' : 'http';
-  const example = { name: 'Production', type, config: { settings: {}, secrets: {} } };
+  const { type, config } = examples[kind];
+  const example = { name: 'Production', type, config };
   return {
     create: z
       .object({ name: z.string(), description: z.string().default(''), ...typeNames(kind), config: Config })
@@ -48,7 +65,7 @@ export function connectorBodies(kind: ConnectorKind) {
         config: Config,
         id: z.string().optional().openapi({ description: 'Use the kept secrets of this connector.' }),
       })
-      .openapi(`Test${Kind}`, { example: { type, config: example.config } }),
+      .openapi(`Test${Kind}`, { example: { type, config } }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import { requireConnector, requireCovered, requireCreate, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
-import { openPlan } from '../connectors/plan-write.js';
+import { invalidConfig, openPlan } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
 import { storePlan } from '../connectors/store-plan.js';
 import { invalidRequest, notFound } from '../http/api-error.js';
@@ -147,11 +147,17 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
       updatedAt: now,
     };
     const issues = textIssues(after.name, after.description);
+    if (!body.config) {
+      // A rename asks nothing of the configuration, not even that its type still exists.
+      if (issues.length > 0) throw invalidConfig(issues);
+      await tables.connectors.update(after);
+      return saved(after, await tables.secrets.notes([after.id]));
+    }
     const plan = await planner.plan(
       {
         type: planner.type(before.type),
-        settings: body.config?.settings ?? before.settings,
-        secrets: body.config?.secrets ?? {},
+        settings: body.config.settings ?? before.settings,
+        secrets: body.config.secrets,
         stored: await tables.secrets.ofConnector(before.id),
         issues,
       },

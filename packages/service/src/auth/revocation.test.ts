@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, postgresql } from '../../../../test/support/databases.js';
+import { createTestClock, createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+/** Two replicas on one database: what is revoked on one is dead on the other within a second (S15). */
+describe('revocation', () => {
+  const databases = postgresql();
+  const clock = createTestClock();
+  let one: TestService;
+  let two: TestService;
+
+  beforeAll(async () => {
+    const first = await databases.open();
+    one = await createTestService({ database: first, clock });
+    const { connectionString = '' } = first.pool?.options ?? {};
+    two = await createTestService({ database: connect(connectionString), clock, master: one.master });
+  });
+  afterAll(async () => {
+    await one.store.close();
+    await two.store.close();
+    await databases.close();
+  });
+
+  async function tenantWithKey(expires_at?: string): Promise<Tenant & { keyId: string; session: string }> {
+    const tenant = await one.tenant(`tenant ${Math.random()}`);
+    const { body } = await one.call('POST', `/v3/${tenant.id}/api-keys`, {
+      key: tenant.key,
+      body: { name: 'backend', permissions: ['sessions:create', 'read'], ...(expires_at ? { expires_at } : {}) },
+    });
+    const session = await one.session({ ...tenant, key: body.key }, { ttl_seconds: 300 });
+    return { ...tenant, key: body.key, keyId: body.id, session };
+  }
+
+  const statuses = async ({ key, session }: { key: string; session: string }) => {
+    const answers = [one, two].flatMap((replica) => [
+      replica.call('GET', '/v1/inputs', { key }),
+      replica.call('GET', '/v1/inputs', { session }),
+    ]);
+    return (await Promise.all(answers)).map(({ status }) => status);
+  };
+
+  it('ends a revoked key and its sessions', async () => {
+    const admin = await one.tenant('Northwind');
+    const { body } = await one.call('POST', `/v3/${admin.id}/api-keys`, {
+      key: admin.key,
+      body: { name: 'backend', permissions: ['sessions:create', 'read'] },
+    });
+    const session = await one.session({ ...admin, key: body.key });
+    expect(await statuses({ key: body.key, session })).toEqual([200, 200, 200, 200]);
+    const revoked = await one.call('DELETE', `/v3/${admin.id}/api-keys/${body.id}`, { key: admin.key });
+    expect(revoked.body.revoked_at).toEqual(expect.any(String));
+    expect((await one.call('GET', '/v1/inputs', { session })).status).toBe(401);
+    clock.advance(1_000);
+    expect(await statuses({ key: body.key, session })).toEqual([401, 401, 401, 401]);
+    const again = await two.call('DELETE', `/v3/${admin.id}/api-keys/${body.id}`, { key: admin.key });
+    expect(again.body.revoked_at).toBe(revoked.body.revoked_at);
+  });
+
+  it('ends key and sessions when the key expires', async () => {
+    const expiry = new Date(clock.now() + 301_000).toISOString();
+    const { key, session } = await tenantWithKey(expiry);
+    expect(await statuses({ key, session })).toEqual([200, 200, 200, 200]);
+    clock.advance(302_000);
+    expect(await statuses({ key, session })).toEqual([401, 401, 401, 401]);
+  });
+
+  it('ends the sessions of an organization that is removed', async () => {
+    const tenant = await one.tenant('Globex');
+    const session = await one.session(tenant);
+    const read = (replica: TestService) => replica.call('GET', '/v1/inputs', { session });
+    expect([(await read(one)).status, (await read(two)).status]).toEqual([200, 200]);
+    const path = `/v3/${tenant.id}/organizations/${tenant.team}`;
+    expect((await two.call('DELETE', path, { key: tenant.key })).status).toBe(200);
+    clock.advance(1_000);
+    expect([(await read(one)).status, (await read(two)).status]).toEqual([401, 401]);
+    expect((await read(one)).body.error_type).toBe('invalid_token');
+  });
+});

@@ -1,0 +1,78 @@
+import { isShown } from '@connector-frame/catalog/validate';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allTypes, asWrite } from '../../../../test/support/connectors.js';
+import { embedded } from '../../../../test/support/databases.js';
+import { movesOf } from '../../../../test/support/destinations.js';
+import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+/** Whoever may change an address must not be able to send a secret there that they never knew (S03). */
+describe('a kept secret and another destination', () => {
+  const databases = embedded();
+  const moves = allTypes().flatMap(movesOf);
+  const reached: string[] = [];
+  let service: TestService;
+  let acme: Tenant;
+  let session: string;
+
+  beforeAll(async () => {
+    const database = await databases.open();
+    const egress = {
+      fetch: (url: string | URL) => (reached.push(String(url)), Promise.reject(new TypeError('closed'))),
+      connect: ({ host }: { host: string }) => (reached.push(host), Promise.reject(new TypeError('closed'))),
+    };
+    service = await createTestService({ database, egress });
+    acme = await service.tenant('Northwind');
+    session = await service.session(acme);
+  });
+  afterAll(() => service.store.close());
+
+  it('is covered for every type that says where its secrets go', () => {
+    const covered = new Set(moves.map(({ type }) => `${type.kind} ${type.type_id}`));
+    expect(covered.size).toBeGreaterThan(25);
+    expect(moves.length).toBeGreaterThan(covered.size);
+  });
+
+  it.each(moves.map((move) => ({ name: `${move.type.kind} ${move.type.type_id} ${move.path}`, ...move })))(
+    '$name',
+    async ({ type, before, after }) => {
+      const base = `/v2/${acme.team}/${type.kind}s`;
+      const body = { name: 'Kept', type: type.type_id, config: asWrite(before) };
+      const made = await service.call('POST', base, { key: acme.key, body });
+      expect(made.status, made.text).toBe(200);
+      const stored = JSON.stringify(await service.store.secrets.ofConnector(made.body.id));
+      const issues = Object.keys(made.body.config.secrets)
+        .filter((field) => isShown(type.config.secrets.properties[field]?.['x-when'], after))
+        .map((field) => ({ path: `/secrets/${field}`, code: 'required' }));
+      expect(issues.length).toBeGreaterThan(0);
+
+      reached.length = 0;
+      const { settings } = after;
+      const path = `${base}/${made.body.id}`;
+      const test = { type: type.type_id, config: { settings, secrets: {} }, id: made.body.id };
+      const ids = Object.entries<{ id: string }>(made.body.config.secrets).map(([field, { id }]) => [field, { id }]);
+      const named = { settings, secrets: Object.fromEntries(ids) };
+      for (const credential of [{ key: acme.key }, { session }]) {
+        const tries = [
+          await service.call('PATCH', path, { ...credential, body: { config: { settings } } }),
+          await service.call('PATCH', path, { ...credential, body: { config: named } }),
+          await service.call('PUT', path, { ...credential, body: { name: 'Kept', config: { settings } } }),
+          await service.call('POST', `${base}/test-connection`, { ...credential, body: test }),
+          await service.call('POST', `${base}/test-connection`, { ...credential, body: { ...test, config: named } }),
+        ];
+        for (const { status, body } of tries) {
+          expect([status, body.error_type]).toEqual([422, 'secret_reentry_required']);
+          expect(body.additional_details.issues).toEqual(expect.arrayContaining(issues));
+        }
+      }
+      const copy = { name: 'Copy', type: type.type_id, config: named };
+      expect((await service.call('POST', base, { key: acme.key, body: copy })).body.error_type).toBe(
+        'secret_reentry_required',
+      );
+      expect(reached).toEqual([]);
+      expect(JSON.stringify(await service.store.secrets.ofConnector(made.body.id))).toBe(stored);
+
+      const typed = await service.call('PATCH', path, { key: acme.key, body: { config: asWrite(after) } });
+      expect(typed.status, typed.text).toBe(200);
+    },
+  );
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { embedded } from '../../../../test/support/databases.js';
+import { operationsOf } from '../../../../test/support/operations.js';
+import {
+  createTestService,
+  PARENT,
+  PUBLIC_URL,
+  type Tenant,
+  type TestService,
+} from '../../../../test/support/service.js';
+
+const OTHER_EMBED = 'https://frame.example';
+const foreign = [
+  PARENT,
+  'https://evil.example',
+  `${PUBLIC_URL}.evil.example`,
+  'http://connect.example',
+  `${PUBLIC_URL}:8443`,
+  'null',
+  `${PUBLIC_URL}/`,
+];
+
+const databases = embedded();
+let service: TestService;
+let acme: Tenant;
+let session: string;
+
+beforeAll(async () => {
+  const settings = { embedOrigins: [OTHER_EMBED] };
+  service = await createTestService({ database: await databases.open(), settings });
+  acme = await service.tenant('Northwind');
+  session = await service.session(acme);
+});
+afterAll(() => service.store.close());
+
+describe('other sites (S24)', () => {
+  it('may ask first only from where the form is', async () => {
+    const preflight = (origin: string, path: string) =>
+      service.call('OPTIONS', path, {
+        headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+      });
+    for (const path of [`/v2/${acme.team}/inputs`, '/v1/inputs', '/v3/sessions', '/nowhere']) {
+      for (const origin of [PUBLIC_URL, OTHER_EMBED]) {
+        const { status, headers } = await preflight(origin, path);
+        expect([status, headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+        expect(headers.get('access-control-allow-headers')).toContain('Idempotency-Key');
+        expect(headers.get('access-control-allow-credentials')).toBeNull();
+        expect(headers.get('vary')).toContain('Origin');
+      }
+      for (const origin of foreign) {
+        const { status, headers } = await preflight(origin, path);
+        expect([origin, status, headers.get('access-control-allow-origin')]).toEqual([origin, 403, null]);
+      }
+    }
+  });
+
+  it('get nothing from a session, and change nothing', async () => {
+    const body = exampleBody(typeOf('input', 'okta-systemlog'));
+    for (const origin of foreign) {
+      const write = await service.call('POST', `/v2/${acme.team}/inputs`, { session, body, headers: { origin } });
+      expect([origin, write.status, write.body.error_type]).toEqual([origin, 403, 'origin_not_allowed']);
+      expect(write.headers.get('access-control-allow-origin')).toBeNull();
+      expect((await service.call('GET', '/v1/inputs', { session, headers: { origin } })).status).toBe(403);
+    }
+    const list = await service.call('GET', `/v1/${acme.team}/inputs`, { key: acme.key });
+    expect(list.body.pagination.total).toBe(0);
+  });
+
+  it('do not matter to the form, whose answers it may read', async () => {
+    for (const origin of [PUBLIC_URL, OTHER_EMBED]) {
+      const { status, headers } = await service.call('GET', '/v1/inputs', { session, headers: { origin } });
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+      expect(headers.get('access-control-expose-headers')).toContain('ETag');
+      expect(headers.get('access-control-allow-credentials')).toBeNull();
+    }
+  });
+
+  it('never write by GET', async () => {
+    const reads = (await operationsOf(service.app)).filter(({ method }) => method === 'GET');
+    expect(reads.every(({ example }) => example === undefined)).toBe(true);
+  });
+});
+
+describe('headers of the API', () => {
+  it('are on every answer', async () => {
+    const answers = [
+      await service.call('GET', '/v1/inputs', { key: acme.key }),
+      await service.call('GET', '/v1/inputs'),
+      await service.call('GET', '/nowhere'),
+      await service.call('POST', '/v3/sessions', { key: acme.key, body: '{' }),
+      await service.call('GET', '/livez'),
+    ];
+    for (const { headers } of answers) {
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('set-cookie')).toBeNull();
+      expect(headers.get('request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { embedded } from '../../../../test/support/databases.js';
+import { operationsOf } from '../../../../test/support/operations.js';
+import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+const databases = embedded();
+let service: TestService;
+let acme: Tenant;
+let path: string;
+
+beforeAll(async () => {
+  service = await createTestService({ database: await databases.open() });
+  acme = await service.tenant('Northwind');
+  path = `/v2/${acme.team}/inputs`;
+});
+afterAll(() => service.store.close());
+
+const post = (body: string, headers: Record<string, string> = {}) =>
+  service.call('POST', path, { key: acme.key, body, headers });
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const withSettings = (settings: string) => `{"name":"x","type":"okta-systemlog","config":{"settings":${settings}}}`;
+
+describe('bodies that no honest client sends (S17, S28)', () => {
+  const refused: [name: string, body: string][] = [
+    ['no JSON', '{"name":'],
+    ['nothing', ''],
+    ['a text', '"name"'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['__proto__', '{"name":"x","type":"demo","__proto__":{"polluted":1}}'],
+    ['__proto__ in settings', withSettings('{"__proto__":{"polluted":1}}')],
+    ['constructor in settings', withSettings('{"constructor":{"prototype":{"polluted":1}}}')],
+    ['prototype as a key', withSettings('{"a":{"prototype":1}}')],
+    ['depth 21', nested(21)],
+    ['depth of the whole body', nested(100_000)],
+    ['2,001 values', withSettings(`[${Array(2_001).fill(0).join(',')}]`)],
+    ['2,001 keys', withSettings(`{${Array.from({ length: 2_001 }, (_, index) => `"k${index}":0`).join(',')}}`)],
+    ['a text of 64 KiB and one', withSettings(`{"org_url":"${'x'.repeat(65_537)}"}`)],
+    ['a key of 64 KiB and one', withSettings(`{"${'x'.repeat(65_537)}":1}`)],
+    ['a null character', withSettings('{"org_url":"a\\u0000b"}')],
+    ['half a surrogate pair', withSettings('{"org_url":"a\\ud800b"}')],
+    ['a number out of range', withSettings('{"org_url":1e999}')],
+  ];
+
+  it.each(refused)('400: %s', async (_name, body) => {
+    const answer = await post(body);
+    expect(answer).toMatchObject({ status: 400, body: { error_type: 'invalid_request', code: 400 } });
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('422: nested deeper than any field', async () => {
+    const deep = `${'{"a":'.repeat(14)}1${'}'.repeat(14)}`;
+    expect((await post(withSettings(deep))).status).toBe(422);
+  });
+
+  it('413: more than 256 KiB, announced or not', async () => {
+    const large = JSON.stringify({ name: 'x'.repeat(256 * 1024) });
+    expect(await post(large)).toMatchObject({ status: 413, body: { error_type: 'payload_too_large' } });
+    expect((await post('{}', { 'content-length': String(300 * 1024) })).status).toBe(413);
+    const umlauts = JSON.stringify({ name: 'ü'.repeat(140 * 1024) });
+    expect((await post(umlauts)).status).toBe(413);
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1;
+        controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));
+      },
+    });
+    const request = new Request(`http://service${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': acme.key, 'content-type': 'application/json' },
+      body: endless,
+      duplex: 'half',
+    } as RequestInit);
+    expect((await service.app.request(request)).status).toBe(413);
+    expect(sent).toBeLessThan(10);
+  });
+
+  it('415: encoded, or not JSON', async () => {
+    const body = JSON.stringify(exampleBody(typeOf('input', 'okta-systemlog')));
+    for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip', 'identity, gzip', '*']) {
+      expect((await post(body, { 'content-encoding': encoding })).status, encoding).toBe(415);
+    }
+    const types = [
+      'text/plain',
+      'text/json',
+      'application/xml',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/jsonp',
+      'application/json; charset=utf-16',
+      'application/merge-patch+json',
+      ' ',
+    ];
+    for (const type of types) expect((await post(body, { 'content-type': type })).status, type).toBe(415);
+    for (const type of [
+      'application/json',
+      'Application/JSON',
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+    ]) {
+      expect((await post(body, { 'content-type': type })).status, type).toBe(200);
+    }
+  });
+
+  it('asks who it is before it reads a byte', async () => {
+    const answer = await service.call('POST', path, { body: nested(100_000) });
+    expect(answer.status).toBe(401);
+  });
+
+  it('answers strange addresses like unknown ones', async () => {
+    for (const id of ['%00', '..%2f..', '%E0%A4%A', "'--", 'x'.repeat(65), '%F0%9F%92%A9', '*', '{}']) {
+      const one = await service.call('GET', `/v1/${acme.team}/inputs/${id}`, { key: acme.key });
+      expect([id, one.status, one.body.error_type]).toEqual([id, 404, 'not_found']);
+      const all = await service.call('GET', `/v1/${id}/inputs`, { key: acme.key });
+      expect([id, all.status]).toEqual([id, 404]);
+    }
+  });
+});
+
+describe('fields that can not be written (S25)', () => {
+  const planted = 'planted-1f0c';
+  const extra = {
+    id: planted,
+    organization_id: planted,
+    organizationId: planted,
+    parent_id: planted,
+    kind: 'output',
+    version: 99,
+    created_at: '1999-01-01T00:00:00.000Z',
+    updated_at: '1999-01-01T00:00:00.000Z',
+    revoked_at: '1999-01-01T00:00:00.000Z',
+    hint: planted,
+    key: planted,
+    digest: planted,
+    component_of: [planted],
+  };
+
+  it('change nothing, on any write', async () => {
+    const { body: connector } = await service.call('POST', path, {
+      key: acme.key,
+      body: exampleBody(typeOf('input', 'okta-systemlog')),
+    });
+    const { body: output } = await service.call('POST', `/v2/${acme.team}/outputs`, {
+      key: acme.key,
+      body: exampleBody(typeOf('output', 'http')),
+    });
+    const writes = (await operationsOf(service.app)).filter(({ example, id }) => example && !/Connection$/.test(id));
+    expect(writes.length).toBeGreaterThan(8);
+    for (const operation of writes) {
+      const own = operation.idFields.includes('organization_id') ? { organization_id: acme.team } : {};
+      const at = operation.path
+        .replace('{org}', acme.team)
+        .replace('{parent_org}', acme.id)
+        .replace('inputs/{id}', `inputs/${connector.id}`)
+        .replace('outputs/{id}', `outputs/${output.id}`)
+        .replace('organizations/{id}', `organizations/${acme.team}`);
+      const answer = await service.call(operation.method, at, {
+        key: acme.key,
+        body: { ...extra, ...operation.example, ...own },
+      });
+      expect([operation.id, answer.status], answer.text).toEqual([operation.id, expect.closeTo(200, -1)]);
+      expect([operation.id, answer.text]).toEqual([
+        operation.id,
+        expect.not.stringMatching(/planted|1999|"version":99/),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
+import {
+  createTestService,
+  type CallOptions,
+  type Tenant,
+  type TestService,
+} from '../../../../test/support/service.js';
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+interface World {
+  tenant: Tenant;
+  /** What stands for `{id}` and for id fields of bodies. */
+  ids: Record<string, string>;
+}
+
+/** Ids of A with a key or session of B (S05): made from the document, so that a new route is covered, or fails here. */
+describe.each([embedded(), postgresql()])('organizations are apart, on $name', (databases) => {
+  let service: TestService;
+  let operations: Operation[];
+  let a: World;
+  let b: World;
+
+  async function world(name: string): Promise<World> {
+    const tenant = await service.tenant(name);
+    const create = async (kind: 'input' | 'output', type: string): Promise<string> => {
+      const body = exampleBody(typeOf(kind, type));
+      return (await service.call('POST', `/v2/${tenant.team}/${kind}s`, { key: tenant.key, body })).body.id;
+    };
+    const keys = await service.call('GET', `/v3/${tenant.id}/api-keys`, { key: tenant.key });
+    const inputs = await create('input', 'okta-systemlog');
+    const outputs = await create('output', 'http');
+    return { tenant, ids: { inputs, outputs, organizations: tenant.team, 'api-keys': keys.body.api_keys[0].id } };
+  }
+
+  /** Everything A owns, as it lies in the database. */
+  const everythingOf = ({ tenant }: World) =>
+    service.database.script(async (run) => {
+      const owned: unknown[] = [];
+      for (const table of ['connectors', 'secrets', 'api_keys', 'data_keys']) {
+        owned.push(
+          await run(`select * from ${table} where organization_id in ('${tenant.id}', '${tenant.team}') order by id`),
+        );
+      }
+      owned.push(await run(`select * from organizations where id in ('${tenant.id}', '${tenant.team}') order by id`));
+      return JSON.stringify(owned);
+    });
+
+  beforeAll(async () => {
+    service = await createTestService({ database: await databases.open() });
+    operations = (await operationsOf(service.app)).filter(({ isPublic }) => !isPublic);
+    a = await world('A');
+    b = await world('B');
+  });
+  afterAll(async () => {
+    await service.store.close();
+    await databases.close();
+  });
+
+  const send = (operation: Operation, path: string, credential: CallOptions, body = operation.example) =>
+    service.call(operation.method, path, { ...credential, ...(body ? { body } : {}) });
+
+  it('answers 404 to a foreign key on a foreign path, like for an unknown organization', async () => {
+    const before = await everythingOf(a);
+    const under = operations.filter(({ params }) => params.includes('org') || params.includes('parent_org'));
+    expect(under.length).toBeGreaterThan(15);
+    for (const operation of under) {
+      const foreign = { org: a.tenant.team, parent_org: a.tenant.id };
+      const got = await send(operation, fillPath(operation, foreign, a.ids), { key: b.tenant.key });
+      const nowhere = { org: UNKNOWN, parent_org: UNKNOWN };
+      const unknown = await send(operation, fillPath(operation, nowhere, a.ids), { key: b.tenant.key });
+      expect([operation.id, got.status, got.text]).toEqual([operation.id, 404, unknown.text]);
+    }
+    expect(await everythingOf(a)).toBe(before);
+  });
+
+  it('answers 404 to foreign ids on its own path, like for unknown ids', async () => {
+    const before = await everythingOf(a);
+    const withIds = operations.filter(({ params }) => params.includes('id'));
+    expect(withIds.length).toBeGreaterThan(8);
+    const own = { org: b.tenant.team, parent_org: b.tenant.id };
+    const nowhere = Object.fromEntries(Object.keys(a.ids).map((name) => [name, UNKNOWN]));
+    const session = await service.session(b.tenant);
+    for (const operation of withIds) {
+      const credentials = [{ key: b.tenant.key }, ...(operation.session === 'allow' ? [{ session }] : [])];
+      for (const credential of credentials) {
+        const got = await send(operation, fillPath(operation, own, a.ids), credential);
+        const unknown = await send(operation, fillPath(operation, own, nowhere), credential);
+        expect([operation.id, got.status, got.text]).toEqual([operation.id, 404, unknown.text]);
+      }
+    }
+    expect(await everythingOf(a)).toBe(before);
+  });
+
+  it('answers 403 to a session outside its organization', async () => {
+    const before = await everythingOf(a);
+    const session = await service.session(b.tenant);
+    for (const operation of operations.filter(({ params }) => params.includes('org'))) {
+      for (const org of [a.tenant.team, b.tenant.id, UNKNOWN]) {
+        const { status } = await send(operation, fillPath(operation, { org, parent_org: org }, a.ids), { session });
+        expect([operation.id, status]).toEqual([operation.id, 403]);
+      }
+    }
+    expect(await everythingOf(a)).toBe(before);
+  });
+
+  it('answers 404 to foreign ids in a body', async () => {
+    const before = await everythingOf(a);
+    const inBodies = operations.flatMap((operation) => operation.idFields.map((field) => ({ operation, field })));
+    expect(inBodies.length).toBeGreaterThan(3);
+    for (const { operation, field } of inBodies) {
+      const kind = operation.path.includes('/outputs') ? 'outputs' : 'inputs';
+      const foreign: Record<string, string | undefined> = {
+        organization_id: a.tenant.team,
+        connector_id: a.ids['inputs'],
+        id: a.ids[kind],
+      };
+      if (foreign[field] === undefined)
+        throw new Error(`${operation.id} takes an id this test does not know: ${field}.`);
+      const path = fillPath(operation, { org: b.tenant.team, parent_org: b.tenant.id }, b.ids);
+      const own = operation.idFields.includes('organization_id') ? { organization_id: b.tenant.team } : {};
+      const body = (value: string) => ({ ...operation.example, ...own, [field]: value });
+      const got = await send(operation, path, { key: b.tenant.key }, body(foreign[field]));
+      const unknown = await send(operation, path, { key: b.tenant.key }, body(UNKNOWN));
+      expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, 404, unknown.text]);
+    }
+    expect(await everythingOf(a)).toBe(before);
+  });
+
+  it('answers 404 to a foreign secret named by its id', async () => {
+    const [secret] = await service.store.secrets.ofConnector(a.ids['inputs'] ?? '');
+    const body = exampleBody(typeOf('input', 'okta-systemlog'));
+    const secrets = { api_key: { id: secret?.id } };
+    const sent = { key: b.tenant.key, body: { ...body, config: { ...body.config, secrets } } };
+    expect((await service.call('POST', `/v2/${b.tenant.team}/inputs`, sent)).status).toBe(404);
+  });
+
+  it('keeps teams apart from each other and from their parent', async () => {
+    const { body: sister } = await service.call('POST', `/v3/${a.tenant.id}/organizations`, {
+      key: a.tenant.key,
+      body: { name: 'Sister' },
+    });
+    const { body: made } = await service.call('POST', `/v3/${sister.id}/api-keys`, {
+      key: a.tenant.key,
+      body: { name: 'team key', permissions: ['read', 'write', 'sessions:create'] },
+    });
+    const list = (org: string) => service.call('GET', `/v1/${org}/inputs`, { key: made.key });
+    expect((await list(sister.id)).status).toBe(200);
+    expect((await list(a.tenant.team)).status).toBe(404);
+    expect((await list(a.tenant.id)).status).toBe(404);
+    const session = { organization_id: a.tenant.team };
+    expect((await service.call('POST', '/v3/sessions', { key: made.key, body: session })).status).toBe(404);
+  });
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { embedded } from '../../../../test/support/databases.js';
+import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
+import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+/** All that a frame may do (S04). A route that joins this list must be meant to. */
+const ALLOWED = [
+  'changeInput',
+  'changeOutput',
+  'createInput',
+  'createOutput',
+  'listInputTypes',
+  'listOutputTypes',
+  'readInput',
+  'readInputType',
+  'readOutput',
+  'readOutputType',
+  'replaceInput',
+  'replaceOutput',
+  'testInputConnection',
+  'testOutputConnection',
+];
+
+const databases = embedded();
+let service: TestService;
+let acme: Tenant;
+let operations: Operation[];
+let ids: Record<string, string>;
+
+const send = (operation: Operation, session: string) =>
+  service.call(operation.method, fillPath(operation, { org: acme.team, parent_org: acme.id }, ids), {
+    session,
+    ...(operation.example ? { body: nearby({ ...operation.example, organization_id: acme.team }) } : {}),
+  });
+/** Connection tests of these tests go no further than this machine, where the egress guard refuses them. */
+const nearby = (body: object): unknown =>
+  JSON.parse(JSON.stringify(body).replaceAll(/acme\.okta\.com|logs\.acme\.com/g, 'localhost'));
+const known = () => operations.filter(({ isPublic }) => !isPublic);
+const allowed = () => known().filter(({ session }) => session === 'allow');
+const ofKind = (kind: 'input' | 'output') => allowed().filter(({ path }) => path.includes(`/${kind}s`));
+
+beforeAll(async () => {
+  service = await createTestService({ database: await databases.open() });
+  acme = await service.tenant('Northwind');
+  operations = await operationsOf(service.app);
+  const create = async (kind: 'input' | 'output', type: string) =>
+    (await service.call('POST', `/v2/${acme.team}/${kind}s`, { key: acme.key, body: exampleBody(typeOf(kind, type)) }))
+      .body.id;
+  const keys = await service.call('GET', `/v3/${acme.id}/api-keys`, { key: acme.key });
+  ids = {
+    inputs: await create('input', 'okta-systemlog'),
+    outputs: await create('output', 'http'),
+    organizations: acme.team,
+    'api-keys': keys.body.api_keys[0].id,
+  };
+});
+afterAll(() => service.store.close());
+
+/** `/v1/inputs/{type_id}` takes a type, `/v1/{org}/inputs/{id}` a connector. */
+const withTypes = (operation: Operation): Operation => ({
+  ...operation,
+  path: operation.path
+    .replace('/v1/inputs/{type_id}', '/v1/inputs/okta-systemlog')
+    .replace('/v1/outputs/{type_id}', '/v1/outputs/http'),
+});
+
+describe('a session of a frame', () => {
+  it('is allowed exactly what is meant', () => {
+    expect(
+      allowed()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(ALLOWED);
+  });
+
+  it('gets 403 everywhere else', async () => {
+    const session = await service.session(acme);
+    const denied = known().filter(({ session: decision }) => decision === 'deny');
+    expect(denied.length).toBeGreaterThan(10);
+    for (const operation of denied) {
+      const { status, body } = await send(operation, session);
+      expect([operation.id, status, body.error_type]).toEqual([operation.id, 403, 'forbidden']);
+    }
+  });
+
+  it('gets in where it is allowed', async () => {
+    const session = await service.session(acme);
+    for (const operation of allowed()) {
+      const { status } = await send(withTypes(operation), session);
+      expect([401, 403, 404, 500], operation.id).not.toContain(status);
+    }
+  });
+
+  it('stays in its kind', async () => {
+    const session = await service.session(acme, { kind: 'input' });
+    for (const operation of ofKind('output')) {
+      expect((await send(withTypes(operation), session)).status, operation.id).toBe(403);
+    }
+    for (const operation of ofKind('input')) {
+      expect((await send(withTypes(operation), session)).status, operation.id).not.toBe(403);
+    }
+  });
+
+  it('stays with its types', async () => {
+    const session = await service.session(acme, { type_ids: ['demo', 'dev-null'] });
+    const answers = await Promise.all(
+      allowed().map(async (operation) => [operation.id, (await send(withTypes(operation), session)).status] as const),
+    );
+    for (const [id, status] of answers) {
+      const wanted = id.startsWith('list') ? 200 : /^(read|change|replace)(In|Out)put$/.test(id) ? 404 : 403;
+      expect([id, status]).toEqual([id, wanted]);
+    }
+    const { body } = await service.call('GET', '/v1/inputs', { session });
+    expect(body.map((type: { type_id: string }) => type.type_id)).toEqual(['demo']);
+  });
+
+  it('stays with its connector', async () => {
+    const session = await service.session(acme, { connector_id: ids['inputs'] });
+    expect((await service.call('GET', `/v1/${acme.team}/inputs/${ids['inputs']}`, { session })).status).toBe(200);
+    const body = exampleBody(typeOf('input', 'okta-systemlog'));
+    const other = (await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body })).body.id;
+    expect((await service.call('GET', `/v1/${acme.team}/inputs/${other}`, { session })).status).toBe(403);
+    expect((await service.call('POST', `/v2/${acme.team}/inputs`, { session, body })).status).toBe(403);
+    expect((await service.call('PATCH', `/v2/${acme.team}/inputs/${other}`, { session, body: {} })).status).toBe(403);
+    const test = { type: body.type, config: body.config, id: other };
+    expect(
+      (await service.call('POST', `/v2/${acme.team}/inputs/test-connection`, { session, body: test })).status,
+    ).toBe(403);
+    for (const operation of ofKind('output')) {
+      expect((await send(withTypes(operation), session)).status, operation.id).toBe(403);
+    }
+  });
+
+  it('works only for the page it was made for', async () => {
+    const session = await service.session(acme);
+    const from = (page: string) =>
+      service.call('GET', '/v1/inputs', { session, headers: { 'connector-frame-parent': page } });
+    expect((await from(PARENT)).status).toBe(200);
+    for (const page of ['https://evil.example', `${PARENT}/`, 'null', '']) {
+      const { status, body } = await from(page);
+      expect([page, status, body.error_type]).toEqual([page, 403, 'origin_not_allowed']);
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import {
+  exampleConfig,
+  type ConnectorConfig,
+  type ConnectorTypeData,
+  type FieldSchema,
+} from '@connector-frame/catalog';
+import {
+  destinationOf,
+  getAt,
+  isGroup,
+  isList,
+  isUnion,
+  joinPointer,
+  setAt,
+  validateConfig,
+  variantsOf,
+  discriminatorOf,
+} from '@connector-frame/catalog/validate';
+
+/** A change of where a connector's secrets would be sent. */
+export interface Move {
+  type: ConnectorTypeData;
+  /** The field that decides. */
+  path: string;
+  before: ConnectorConfig;
+  /** Valid too, with another destination. */
+  after: ConnectorConfig;
+}
+
+/** Every field of a type that decides where secrets go, with a valid change of it. Throws where no valid change is known. */
+export function movesOf(type: ConnectorTypeData): Move[] {
+  if (Object.keys(type.config.secrets.properties).length === 0) return [];
+  return destinationFields(type).map(({ path, field, choices }) => {
+    const before = withSecrets(type, choices);
+    const home = destinationOf(type.config, before.settings);
+    for (const value of otherValues(field, getAt(before, path))) {
+      const after = setAt(before, path, value);
+      if (validateConfig(type.config, after).length > 0) continue;
+      if (destinationOf(type.config, after.settings) !== home) return { type, path, before, after };
+    }
+    throw new Error(`${type.kind} ${type.type_id}: this test knows no other valid value for ${path}.`);
+  });
+}
+
+/** An example in which a secret is asked for; some types have choices without one. */
+function withSecrets({ config }: ConnectorTypeData, choices: ReadonlyMap<string, string | boolean>): ConnectorConfig {
+  const conditions = Object.values(config.secrets.properties).map((secret) => secret['x-when']);
+  for (const when of [undefined, ...conditions]) {
+    const wanted = when?.in[0];
+    const chosen =
+      when && wanted !== undefined && typeof wanted !== 'number' ? new Map([...choices, [when.path, wanted]]) : choices;
+    const example = exampleConfig(config, { optional: true, choices: chosen });
+    if (Object.keys(example.secrets).length > 0) return example;
+  }
+  throw new Error('No choice asks for a secret.');
+}
+
+interface Found {
+  path: string;
+  field: FieldSchema;
+  /** What must be chosen for the field to be shown. */
+  choices: Map<string, string | boolean>;
+}
+
+function destinationFields(type: ConnectorTypeData): Found[] {
+  const found: Found[] = [];
+  const visit = (field: FieldSchema, path: string, choices: Map<string, string | boolean>): void => {
+    const when = field['x-when'];
+    const wanted = when?.in[0];
+    const shown = new Map(choices);
+    if (when && wanted !== undefined && typeof wanted !== 'number') shown.set(when.path, wanted);
+    if (field['x-destination']) found.push({ path, field, choices: shown });
+    if (isUnion(field)) {
+      for (const { value, key, body } of variantsOf(field)) {
+        const chosen = new Map(shown).set(joinPointer(path, discriminatorOf(field)), value);
+        if (key !== undefined && body) visit(body, joinPointer(path, key), chosen);
+      }
+    } else if (isGroup(field)) {
+      for (const [key, child] of Object.entries(field.properties)) visit(child, joinPointer(path, key), shown);
+    } else if (isList(field)) visit(field.items, joinPointer(path, 0), shown);
+  };
+  visit(type.config.settings, '/settings', new Map());
+  return found;
+}
+
+/** Values an attacker might try, valid for one kind of address or another. */
+function otherValues(field: FieldSchema, value: unknown): unknown[] {
+  if (isUnion(field)) {
+    return variantsOf(field).map((variant) => ({
+      [discriminatorOf(field)]: variant.value,
+      ...(variant.key !== undefined && variant.body
+        ? { [variant.key]: exampleConfig({ settings: variant.body, secrets: noSecrets }, { optional: true }).settings }
+        : {}),
+    }));
+  }
+  if (typeof value === 'number') return [value + 1];
+  if (typeof value === 'boolean') return [!value];
+  const text = String(value);
+  return [
+    ...('enum' in field && field.enum ? field.enum : []),
+    'https://evil.example',
+    'evil.example',
+    'evil.example:9443',
+    'evil-account',
+    'evil_account',
+    '/evil',
+    '9443',
+    'us-west-2',
+    'eu-central-1',
+    'https://events.ent.1password.com',
+    'https://sqs.us-west-2.amazonaws.com/999999999999/evil',
+    'https://evil.blob.core.windows.net',
+    'https://evil.us-1.ingest.monitor.azure.com',
+    'https://evil.example/receiver/v1/http/evil',
+    'api-0e1.duosecurity.com',
+    'evil:ZXZpbA==',
+    text.replace(/[a-z]/, 'z'),
+  ];
+}
+
+const noSecrets = { type: 'object', properties: {}, additionalProperties: false } as const;

@@ -1,0 +1,69 @@
+import type { App } from '../../packages/service/src/app.js';
+
+/** One operation of the service's own OpenAPI document. */
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  /** Nobody is asked who they are. */
+  isPublic: boolean;
+  session: 'allow' | 'deny';
+  /** Names of the parameters in the path. */
+  params: string[];
+  /** The example of the body; undefined when it takes none. */
+  example?: Record<string, unknown>;
+  /** Fields of the body that hold an id. */
+  idFields: string[];
+}
+
+interface Schema {
+  $ref?: string;
+  example?: Record<string, unknown>;
+  properties?: Record<string, unknown>;
+}
+
+interface Document {
+  paths: Record<string, Record<string, DocumentOperation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+interface DocumentOperation {
+  operationId: string;
+  'x-public'?: true;
+  'x-session': 'allow' | 'deny';
+  requestBody?: { content: { 'application/json': { schema: Schema } } };
+}
+
+/** Every operation of the document; throws when one takes a body and shows no example of it. */
+export async function operationsOf(app: App): Promise<Operation[]> {
+  const document: Document = await (await app.request('/openapi.json')).json();
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Operation => {
+      const sent = operation.requestBody?.content['application/json'].schema;
+      const schema = sent?.$ref === undefined ? sent : document.components.schemas[sent.$ref.split('/').at(-1) ?? ''];
+      if (schema && !schema.example) throw new Error(`${operation.operationId} shows no example of its body.`);
+      return {
+        id: operation.operationId,
+        method: method.toUpperCase(),
+        path,
+        isPublic: operation['x-public'] === true,
+        session: operation['x-session'],
+        params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+        idFields: Object.keys(schema?.properties ?? {}).filter((name) => /(^|_)id$/.test(name)),
+        ...(schema?.example ? { example: schema.example } : {}),
+      };
+    }),
+  );
+}
+
+/** What stands for `{id}` in a path, by the segment before it: `inputs`, `api-keys`. */
+export type Ids = Record<string, string>;
+
+/** Fills a path. A parameter that nobody has a value for is an error: a new route must say what it takes. */
+export function fillPath(operation: Operation, organization: { org: string; parent_org: string }, ids: Ids): string {
+  return operation.path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
+    const value = name === 'org' || name === 'parent_org' ? organization[name] : ids[before];
+    if (value === undefined) throw new Error(`${operation.id}: no value for {${name}} after ${before}.`);
+    return `${before}/${value}`;
+  });
+}
