@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { startFakeOkta, type FakeOkta } from '../support/fake-okta.js';
+import { startProcess, type DemoProcess } from '../support/start-process.js';
+
+/**
+ * The whole path, nothing replaced but Okta itself: the process of `npm start`, its database on disk, a browser, two origins, and an https server that
+ * answers as Okta documents it. The operator has opened this machine's loopback, as one does for a system inside one's own network.
+ */
+const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
+
+let folder: string;
+let browser: Browser;
+let okta: FakeOkta;
+let demo: DemoProcess;
+
+const start = () =>
+  startProcess({
+    DATA_DIR: join(folder, 'data'),
+    EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: okta.caFile,
+    LOG_LEVEL: 'silent',
+  });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'first-path-'));
+  okta = await startFakeOkta({ token: TOKEN });
+  [demo, browser] = await Promise.all([start(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await demo?.stop();
+  await okta?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function signIn(): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(demo.hostUrl);
+  await page.getByRole('button', { name: 'Continue as Acme' }).click();
+  return page;
+}
+
+const form = (page: Page) => page.frameLocator('iframe');
+const open = (page: Page, list: string, name: string) => page.locator(list).getByRole('link', { name }).click();
+
+test('a person saves a connector in a frame, the page gets its id; a restart keeps all; an edit changes it', async () => {
+  let page = await signIn();
+  await open(page, '#catalog', 'Okta System Log');
+  expect(new URL(demo.serviceUrl).origin).not.toBe(new URL(page.url()).origin);
+
+  // A wrong token first: the test says what is wrong, on its field.
+  await form(page).getByLabel('Organization URL').fill(okta.url);
+  await form(page).getByLabel('API token', { exact: true }).fill(TOKEN.replace('00a', '00b'));
+  await form(page).getByRole('button', { name: 'Test connection' }).click();
+  await form(page)
+    .getByText(/did not accept/i)
+    .first()
+    .waitFor();
+
+  await form(page).getByLabel('API token', { exact: true }).fill(TOKEN);
+  await form(page).getByRole('button', { name: 'Test connection' }).click();
+  await form(page).getByRole('heading', { name: 'Connection works' }).waitFor();
+  expect(okta.hits.at(-1)).toMatchObject({ authorization: `SSWS ${TOKEN}`, status: 200 });
+
+  await form(page).getByLabel('Name', { exact: true }).fill('Okta production');
+  await form(page).getByRole('button', { name: 'Save' }).click();
+  const said = page.getByRole('status').filter({ hasText: 'Okta production is connected. Its id:' });
+  const id = (await said.locator('code').textContent()) ?? '';
+  expect(id).toMatch(/^[\w-]{8,}$/);
+  expect(await page.content()).not.toContain(TOKEN);
+  await page.close();
+
+  expect(await demo.stop()).toBe(0);
+  demo = await start();
+
+  page = await signIn();
+  await open(page, '#connections', 'Okta production');
+  expect(await form(page).getByLabel('Organization URL').inputValue()).toBe(okta.url);
+  await form(page).getByText('Saved', { exact: false }).first().waitFor();
+
+  // The kept token still opens the door, though no one typed it again.
+  const before = okta.hits.length;
+  await form(page).getByRole('button', { name: 'Test connection' }).click();
+  await form(page).getByRole('heading', { name: 'Connection works' }).waitFor();
+  expect(okta.hits.slice(before)).toEqual([expect.objectContaining({ authorization: `SSWS ${TOKEN}` })]);
+
+  // Another address does not get it.
+  await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
+  await form(page).getByLabel('Organization URL').blur();
+  await form(page).getByLabel('API token', { exact: true }).waitFor();
+  expect(await form(page).getByLabel('API token', { exact: true }).inputValue()).toBe('');
+  await form(page).getByLabel('Organization URL').fill(okta.url);
+  await form(page).getByLabel('Organization URL').blur();
+
+  await form(page).getByLabel('Name', { exact: true }).fill('Okta, renamed');
+  await form(page).getByRole('button', { name: 'Save' }).click();
+  await page
+    .getByRole('status')
+    .filter({ hasText: `Okta, renamed is updated. Its id: ${id}` })
+    .waitFor();
+  await page.close();
+});

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { heard, openHost } from '../support/open-host.js';
+import { startWorld, type World } from '../support/world.js';
+
+const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
+
+let browser: Browser;
+let world: World;
+
+beforeAll(async () => {
+  [browser, world] = await Promise.all([launchBrowser(), startWorld()]);
+});
+afterAll(async () => {
+  await Promise.all([browser?.close(), world?.close()]);
+});
+
+const form = (page: Page) => page.frameLocator('iframe');
+const save = (page: Page) => form(page).getByRole('button', { name: 'Save', exact: true }).click();
+
+async function fill(page: Page): Promise<void> {
+  await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
+  await form(page).getByLabel('API token', { exact: true }).fill(TOKEN);
+}
+
+/** What was typed is still there. */
+async function expectKept(page: Page): Promise<void> {
+  expect(await form(page).getByLabel('Organization URL').inputValue()).toBe('https://acme.okta.com');
+  expect(await form(page).getByLabel('API token', { exact: true }).inputValue()).toBe(TOKEN);
+}
+
+/** The connectors the service keeps for the team. */
+async function kept(): Promise<{ id: string; name: string }[]> {
+  const { body } = await world.call('GET', `/v1/${world.team}/inputs?limit=1000`);
+  return body['inputs'] as { id: string; name: string }[];
+}
+
+/** A session whose API key can be revoked, as an operator does while people have forms open. */
+async function revocable(): Promise<{ sessionToken: string; revoke(): Promise<void> }> {
+  const { body: key } = await world.call('POST', `/v3/${world.team}/api-keys`, {
+    name: 'short-lived',
+    permissions: ['sessions:create', 'read', 'write'],
+  });
+  const minted = await fetch(`${world.service.url}/v3/sessions`, {
+    method: 'POST',
+    headers: { 'x-api-key': String(key['key']), 'content-type': 'application/json' },
+    body: JSON.stringify({ organization_id: world.team }),
+  });
+  const { session_token: sessionToken } = (await minted.json()) as { session_token: string };
+  return {
+    sessionToken,
+    async revoke() {
+      await world.call('DELETE', `/v3/${world.team}/api-keys/${String(key['id'])}`);
+      const path = `${world.service.url}/v1/inputs/okta-systemlog`;
+      const headers = { authorization: `Bearer ${sessionToken}` };
+      await expect.poll(async () => (await fetch(path, { headers })).status).toBe(401);
+    },
+  };
+}
+
+test('R05: a session that ends while a person types is renewed, and there is one save', async () => {
+  const before = await kept();
+  const { sessionToken, revoke } = await revocable();
+  const page = await openHost(browser, world, { sessionToken, fetchSession: true });
+  await fill(page);
+  await revoke();
+  await save(page);
+  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect((await heard(page)).filter(({ type }) => type === 'error')).toEqual([]);
+  expect((await kept()).length).toBe(before.length + 1);
+  await page.close();
+});
+
+test('R05: without a way to renew, the form says so, tells the page, and keeps what was typed', async () => {
+  const before = await kept();
+  const { sessionToken, revoke } = await revocable();
+  const page = await openHost(browser, world, { sessionToken });
+  await fill(page);
+  await revoke();
+  await save(page);
+  await expect
+    .poll(() => heard(page), { timeout: 20_000 })
+    .toContainEqual(expect.objectContaining({ type: 'error', code: 'session_expired' }));
+  await form(page)
+    .getByText(/session/i)
+    .first()
+    .waitFor();
+  await expectKept(page);
+  expect((await kept()).length).toBe(before.length);
+  await page.close();
+});
+
+test('R01: a save whose answer is lost is tried again and makes one connector', async () => {
+  const before = await kept();
+  const page = await openHost(browser, world);
+  await fill(page);
+  const keys: (string | null)[] = [];
+  await page.route(`${world.service.url}/v2/**`, async (route) => {
+    keys.push(await route.request().headerValue('idempotency-key'));
+    if (keys.length > 1) return route.fallback();
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await save(page);
+  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect(keys.length).toBeGreaterThan(1);
+  expect(new Set(keys).size).toBe(1);
+  expect(keys[0]).toBeTruthy();
+  expect((await kept()).length).toBe(before.length + 1);
+  await page.close();
+});
+
+test('R01: a double click saves once', async () => {
+  const before = await kept();
+  const page = await openHost(browser, world);
+  await fill(page);
+  await form(page).getByRole('button', { name: 'Save', exact: true }).dblclick();
+  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect((await heard(page)).filter(({ type }) => type === 'save').length).toBe(1);
+  expect((await kept()).length).toBe(before.length + 1);
+  await page.close();
+});
+
+test('R06: busy answers are waited for, other refusals are not tried again', async () => {
+  const page = await openHost(browser, world);
+  await fill(page);
+  let calls = 0;
+  await page.route(`${world.service.url}/v2/**`, async (route) => {
+    calls += 1;
+    if (calls > 2) return route.fallback();
+    await route.fulfill({ status: calls === 1 ? 429 : 503, headers: { 'retry-after': '0' }, body: '{}' });
+  });
+  await save(page);
+  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect(calls).toBe(3);
+  await page.close();
+
+  const refused = await openHost(browser, world);
+  await fill(refused);
+  let once = 0;
+  await refused.route(`${world.service.url}/v2/**`, async (route) => {
+    once += 1;
+    await route.fulfill({
+      status: 403,
+      contentType: 'application/json',
+      body: '{"error_type":"forbidden","code":403}',
+    });
+  });
+  await save(refused);
+  await expect
+    .poll(() => heard(refused))
+    .toContainEqual(expect.objectContaining({ type: 'error', code: 'unauthorized' }));
+  expect(once).toBe(1);
+  await expectKept(refused);
+  await refused.close();
+});
+
+test('R06: without a connection nothing typed is lost, and the next save works', async () => {
+  const context = await browser.newContext();
+  const page = await openHost(context, world);
+  await fill(page);
+  await context.setOffline(true);
+  await save(page);
+  await expect
+    .poll(() => heard(page), { timeout: 40_000 })
+    .toContainEqual(expect.objectContaining({ type: 'error', code: 'offline' }));
+  await expectKept(page);
+  await context.setOffline(false);
+  await save(page);
+  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await context.close();
+});
+
+test('a type that does not exist is said in the frame and to the page, and nothing spins', async () => {
+  const page = await openHost(browser, world, { typeId: 'no-such-type' });
+  await expect
+    .poll(() => heard(page))
+    .toContainEqual(expect.objectContaining({ type: 'error', code: 'type_not_found' }));
+  expect(await form(page).getByRole('alert').innerText()).not.toBe('');
+  expect((await heard(page)).some(({ type }) => type === 'ready')).toBe(false);
+  await page.close();
+});
+
+test('a load that fails offers Retry, and Retry works', async () => {
+  const page = await browser.newPage();
+  await page.route(`${world.service.url}/v1/inputs/**`, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/json', body: '{"code":500,"error_type":"internal_error"}' }),
+  );
+  await page.goto(world.host);
+  const { mount } = await import('../support/open-host.js');
+  await page.waitForFunction(() => 'mount' in globalThis);
+  await mount(page, world);
+  const retry = form(page).getByRole('button', { name: /retry|try again/i });
+  await retry.waitFor();
+  await page.unroute(`${world.service.url}/v1/inputs/**`);
+  await retry.click();
+  await form(page).getByLabel('Organization URL').waitFor();
+  await page.close();
+});
