@@ -2,6 +2,7 @@ import { createConnectorFrame, type ConnectorFrame, type SavedConnector } from '
 import { appearanceOf } from '../shared/appearance-of.js';
 import { byId } from '../shared/dom.js';
 import * as backend from '../shared/host-api.js';
+import { messageOf } from '../shared/message-of.js';
 import { currentScheme } from '../shared/theme.js';
 import type { EventLog } from './event-log.js';
 import type { Place } from './place.js';
@@ -61,6 +62,7 @@ export function createConnectorPanel({ log, onSaved, onCanceled }: PanelOptions)
     }, patience);
     const turn = reopen;
     let ready = false;
+    let refusal: string | undefined;
     try {
       const { frameOrigin, apiBase } = await backend.config();
       if (reopen !== turn) return;
@@ -76,7 +78,10 @@ export function createConnectorPanel({ log, onSaved, onCanceled }: PanelOptions)
         apiBase,
         fetchSession: async () => {
           log('session', 'a token for this form alone');
-          return backend.session({ tenantId, kind, typeId, connectorId });
+          return backend.session({ tenantId, kind, typeId, connectorId }).catch((error: unknown) => {
+            refusal = messageOf(error);
+            throw error;
+          });
         },
         onReady: () => {
           log('ready');
@@ -91,15 +96,15 @@ export function createConnectorPanel({ log, onSaved, onCanceled }: PanelOptions)
           log('cancel');
           onCanceled();
         },
-        onError: (message, { code, cause }) => {
+        onError: (message, { code }) => {
           log('error', `${code}: ${message}`);
           settle();
-          if (!ready && unseen.has(code)) fail(cause instanceof backend.BackendError ? cause.message : message);
+          if (!ready && unseen.has(code)) fail(code === 'session_failed' ? (refusal ?? message) : message);
         },
       });
     } catch (error) {
       log('error', String(error));
-      if (reopen === turn) fail(error instanceof Error ? error.message : String(error));
+      if (reopen === turn) fail(messageOf(error));
     }
   };
 

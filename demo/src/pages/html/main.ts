@@ -1,6 +1,7 @@
 import type { CatalogType, ComponentKind } from '@connector-frame/core/connect';
 import { byId, make } from '../shared/dom.js';
 import * as backend from '../shared/host-api.js';
+import { messageOf } from '../shared/message-of.js';
 import { bindTheme } from '../shared/theme.js';
 import { createCatalogSection } from './catalog-section.js';
 import { createConnectionsSection } from './connections-section.js';
@@ -29,6 +30,7 @@ const saved = byId('saved');
 const tenants = byId('tenant', HTMLSelectElement);
 let tenantId = '';
 let place = readPlace(location.search);
+let lastLoad = 0;
 
 const go = followPlaces((next) => {
   saved.hidden = true;
@@ -85,14 +87,15 @@ function show(next: Place): void {
 /** Fills both lists; what was shown stays until the new is there. */
 async function loadLists(justSaved?: string): Promise<void> {
   const { kind } = place;
-  const asked = `${tenantId}/${kind}`;
+  lastLoad += 1;
+  const load = lastLoad;
   const retry = () => {
     catalogSection.loading();
     connectionsSection.loading();
     void loadLists(justSaved);
   };
   const [types, connectors] = await Promise.allSettled([backend.catalog(kind), backend.connectors(kind, tenantId)]);
-  if (asked !== `${tenantId}/${place.kind}`) return;
+  if (load !== lastLoad) return;
   if (connectors.status === 'rejected' && isSignedOut(connectors.reason)) {
     start();
     return;
@@ -153,10 +156,6 @@ function start(): void {
 
 function isSignedOut(error: unknown): boolean {
   return error instanceof backend.BackendError && error.code === 'unauthenticated';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 bindTheme(byId('theme'), () => panel.themeChanged());
