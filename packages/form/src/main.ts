@@ -75,7 +75,7 @@ async function run({ parentOrigin, start }: Boot): Promise<void> {
   applyAppearance(init.appearance, warn, (tokens) => {
     if (mounted) return colorSecrets(tokens);
     mounted = true;
-    mountView(form, document.body, { messages, tokens, onHeight: channel.resize });
+    mountView(form, document.getElementById('form') ?? document.body, { messages, tokens, onHeight: channel.resize });
   });
 
   if (!init.stylesheets?.length) return;

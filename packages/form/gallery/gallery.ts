@@ -1,0 +1,38 @@
+/**
+ * One scene of the form: `?scene=create&theme=dark&dir=rtl`. Without a scene, a list of them.
+ * `window.form` is the fake form and `window.heights` what was reported, for tests.
+ */
+import { deriveTokens } from '../src/appearance/derive-tokens.js';
+import en from '../src/messages/en.json' with { type: 'json' };
+import { createMessages } from '../src/messages/index.js';
+import { mountView } from '../src/view/root.js';
+import { setLook } from '../src/view/sheets.js';
+import { FakeForm } from './fake-form.js';
+import { scenes } from './scenes.js';
+
+const query = new URLSearchParams(location.search);
+const theme = query.get('theme') === 'dark' ? 'dark' : 'light';
+const tokens = deriveTokens({}, theme);
+const { dir, style } = document.documentElement;
+style.colorScheme = theme;
+style.background = tokens.surface;
+for (const [name, value] of Object.entries(tokens)) style.setProperty(`--cf-${name}`, value);
+document.documentElement.dir = query.get('dir') ?? dir;
+if (query.has('bare')) setLook(false);
+
+const scene = scenes[query.get('scene') ?? ''];
+const host = document.getElementById('form');
+if (scene && host) {
+  const form = new FakeForm(scene);
+  const heights: number[] = [];
+  mountView(form, host, { messages: createMessages(en), tokens, onHeight: (px) => void heights.push(px) });
+  Object.assign(window, { form, heights });
+} else {
+  document.body.replaceChildren();
+  for (const name of Object.keys(scenes)) {
+    const link = document.createElement('a');
+    link.href = `?scene=${name}`;
+    link.textContent = name;
+    document.body.append(link, ' ');
+  }
+}

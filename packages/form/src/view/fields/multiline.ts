@@ -1,0 +1,23 @@
+import { html, nothing } from 'lit/html.js';
+import type { MultilineField } from '../../model/field.js';
+import { bind } from '../control.js';
+import type { View } from '../view.js';
+import { fromFile } from './file.js';
+import { shell } from './shell.js';
+
+/** Several lines; a JSON or PEM document may come from a file. */
+export function multilineField(view: View, field: MultilineField, path: string): unknown {
+  const { format, placeholder } = field;
+  return shell(view, field, path, (wiring) => {
+    const area = html`<textarea
+      class="cf-input cf-area cf-area-${format}"
+      rows="4"
+      autocomplete="off"
+      autocapitalize="none"
+      spellcheck="false"
+      placeholder=${placeholder ?? nothing}
+      ${bind(view, path, wiring, field)}
+    ></textarea>`;
+    return format === 'multiline' ? area : fromFile(view, { ...field, path, format }, area);
+  });
+}

@@ -1,0 +1,40 @@
+import { html, nothing, type TemplateResult } from 'lit/html.js';
+import { ringIcon } from '../icons.js';
+import type { View } from '../view.js';
+
+interface FooterState {
+  canTest: boolean;
+  testing: boolean;
+  saving: boolean;
+  edit: boolean;
+  onTest(): Promise<void>;
+}
+
+/** Test at the left, Cancel and Save at the right; in a narrow frame Save comes first, over the full width. */
+export function footer(
+  { form, messages: m }: View,
+  { canTest, testing, saving, edit, onTest }: FooterState,
+): TemplateResult {
+  const busy = testing || saving;
+  const test = html`<button
+    class="cf-button cf-test"
+    type="button"
+    aria-busy=${testing}
+    aria-disabled=${busy}
+    @click=${() => busy || void onTest()}
+  >
+    ${label(m.test, testing)}
+  </button>`;
+  return html`<footer class="cf-footer">
+    ${canTest ? test : nothing}
+    <button class="cf-button cf-cancel" type="button" @click=${() => form.cancel()}>${m.cancel}</button>
+    <button class="cf-button cf-save" type="submit" aria-busy=${saving} aria-disabled=${saving}>
+      ${label(edit ? m.saveChanges : m.save, saving)}
+    </button>
+  </footer>`;
+}
+
+/** Stays while the ring turns. */
+function label(text: string, busy: boolean): TemplateResult {
+  return html`<span class="cf-button-label">${busy ? ringIcon : nothing}${text}</span>`;
+}
