@@ -1,0 +1,67 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedded } from '../../../../test/support/databases.js';
+import { operationsOf } from '../../../../test/support/operations.js';
+import { createTestService, PUBLIC_URL, type TestService } from '../../../../test/support/service.js';
+import { mountRoutes, type MountOptions } from './mount-routes.js';
+import type { Route } from './route.js';
+
+const databases = embedded();
+let service: TestService;
+
+beforeAll(async () => {
+  service = await createTestService({ database: await databases.open() });
+});
+afterAll(() => service.store.close());
+
+describe('/openapi.json', () => {
+  it('is a valid document of OpenAPI 3.1', async () => {
+    const { status, headers, body } = await service.call('GET', '/openapi.json/');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(body).toMatchObject({ openapi: '3.1.0', servers: [{ url: PUBLIC_URL }] });
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(body);
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('says of each operation who may call it, and which refusals to expect', async () => {
+    const { body } = await service.call('GET', '/openapi.json');
+    const operations = Object.values<Record<string, Record<string, unknown>>>(body.paths).flatMap((path) =>
+      Object.values(path),
+    );
+    for (const operation of operations) {
+      expect(['allow', 'deny']).toContain(operation['x-session']);
+      const refusals = Object.keys(operation['responses'] as object);
+      if (!operation['x-public']) expect(refusals).toEqual(expect.arrayContaining(['401', '403', '429']));
+    }
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('holds every route there is', async () => {
+    const documented = (await operationsOf(service.app)).map(
+      ({ method, path }) => `${method} ${path.replace(/(.)\/$/, '$1').replaceAll(/\{(\w+)\}/g, ':$1')}`,
+    );
+    const routes = service.app.routes.map(({ method, path }) => `${method} ${path}`);
+    const rest = routes.filter((route) => !documented.includes(route));
+    expect(rest.sort()).toEqual(['GET /openapi.json', 'OPTIONS /*']);
+  });
+});
+
+describe('a route', () => {
+  const mount = (access: object) => {
+    const route = { spec: { method: 'get', path: '/new', access }, handle: () => new Response() };
+    // What a careless change would look like to the compiler that was told to look away.
+    mountRoutes(new OpenAPIHono(), [route as unknown as Route], {} as MountOptions);
+  };
+
+  it('without a decision on sessions does not start', () => {
+    expect(() => mount({})).toThrow('get /new does not decide who may call it');
+    expect(() => mount({ permission: 'read' })).toThrow(TypeError);
+    expect(() => mount({ session: 'allow' })).toThrow(TypeError);
+    expect(() => mount({ permission: 'read', session: 'maybe' })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,82 @@
+import { loadCatalog } from '@connector-frame/catalog';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedded } from '../../../../test/support/databases.js';
+import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { testers } from '../testers/index.js';
+
+const databases = embedded();
+let service: TestService;
+let acme: Tenant;
+
+beforeAll(async () => {
+  service = await createTestService({ database: await databases.open() });
+  acme = await service.tenant('Northwind');
+});
+afterAll(() => service.store.close());
+
+describe('the catalog', () => {
+  it('lists all types of a kind, without their fields', async () => {
+    for (const kind of ['input', 'output'] as const) {
+      const { status, body } = await service.call('GET', `/v1/${kind}s`, { key: acme.key });
+      expect(status).toBe(200);
+      expect(body.map((type: { type_id: string }) => type.type_id)).toEqual(
+        loadCatalog()
+          .list(kind)
+          .map((type) => type.type_id),
+      );
+      for (const type of body) {
+        expect(type).toEqual({
+          type_id: expect.any(String),
+          kind,
+          name: expect.any(String),
+          description: expect.any(String),
+          category: expect.any(String),
+          vendor: expect.any(String),
+          supported_features: { test_connection: testers.has(`${kind}:${type.type_id}`) },
+          in_beta: expect.any(Boolean),
+          version: expect.any(String),
+          icon: type.icon && `${PUBLIC_URL}/external/icons/raw/${type.type_id}.svg`,
+        });
+      }
+    }
+  });
+
+  it('answers one type with its fields and its icon', async () => {
+    const { status, body } = await service.call('GET', '/v1/inputs/okta-systemlog/', {
+      session: await service.session(acme),
+    });
+    expect(status).toBe(200);
+    const type = loadCatalog().get('input', 'okta-systemlog');
+    expect(body).toMatchObject({ type_id: 'okta-systemlog', kind: 'input', config: type?.config, order: type?.order });
+    expect(decodeURIComponent(body.icon)).toBe(`data:image/svg+xml,${loadCatalog().icon('okta-systemlog')}`);
+  });
+
+  it('answers null where a type has no icon', async () => {
+    const without = loadCatalog()
+      .list('input')
+      .find((type) => type.icon === undefined);
+    const { body } = await service.call('GET', `/v1/inputs/${without?.type_id}`, { key: acme.key });
+    expect(body).toMatchObject({ type_id: without?.type_id, icon: null });
+  });
+
+  it('answers 304 to who has it', async () => {
+    for (const path of ['/v1/inputs', '/v1/outputs/http']) {
+      const first = await service.call('GET', path, { key: acme.key });
+      const known = { 'if-none-match': first.headers.get('etag') ?? '' };
+      const again = await service.call('GET', path, { key: acme.key, headers: known });
+      expect([again.status, again.text]).toEqual([304, '']);
+    }
+  });
+
+  it('keeps kinds apart, and knows what it does not have', async () => {
+    for (const path of [
+      '/v1/outputs/okta-systemlog',
+      '/v1/inputs/unknown',
+      '/v1/inputs/OKTA',
+      '/v1/inputs/__proto__',
+    ]) {
+      const answer = await service.call('GET', path, { key: acme.key });
+      expect([path, answer.status, answer.body.error_type]).toEqual([path, 404, 'not_found']);
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedded } from '../../../../test/support/databases.js';
+import { createTestService, type TestService } from '../../../../test/support/service.js';
+
+const databases = embedded();
+let service: TestService;
+
+beforeAll(async () => {
+  service = await createTestService({ database: await databases.open() });
+});
+afterAll(() => service.store.close());
+
+const headers = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+};
+
+describe('icons', () => {
+  it('are for everyone, for a week, with and without suffix', async () => {
+    for (const name of ['okta-systemlog.svg', 'okta-systemlog', 'okta-systemlog.svg/']) {
+      const icon = await service.call('GET', `/external/icons/raw/${name}`, {
+        headers: { origin: 'https://any.example' },
+      });
+      expect(icon.status).toBe(200);
+      expect(icon.text).toMatch(/^<svg /);
+      expect(Object.fromEntries(icon.headers)).toEqual({
+        ...headers,
+        'content-type': 'image/svg+xml; charset=utf-8',
+        'cache-control': 'public, max-age=604800, immutable',
+        etag: expect.stringMatching(/^"[\w-]+"$/),
+      });
+      const known = { 'if-none-match': icon.headers.get('etag') ?? '' };
+      expect((await service.call('GET', `/external/icons/raw/${name}`, { headers: known })).status).toBe(304);
+    }
+  });
+
+  it('are looked up, never read by name (S23)', async () => {
+    const names = [
+      'unknown',
+      'UNKNOWN',
+      'okta',
+      '%2e%2e%2fpackage.json',
+      '..%2f..%2fokta.svg',
+      'okta-systemlog.svg.svg',
+      'okta-systemlog%00.svg',
+      '__proto__',
+      'constructor.svg',
+      'x'.repeat(65),
+      '.svg',
+      '-okta',
+      'okta%20systemlog',
+      '%E0%A4%A',
+    ];
+    for (const name of names) {
+      const icon = await service.call('GET', `/external/icons/raw/${name}`);
+      expect([name, icon.status, icon.text]).toEqual([name, 404, 'not found']);
+      expect(icon.headers.get('access-control-allow-origin')).toBe('*');
+      expect((await service.call('GET', `/external/icons/${name}`)).status).toBe(404);
+    }
+  });
+
+  it('tell their name', async () => {
+    const { status, body, headers: given } = await service.call('GET', '/external/icons/okta-systemlog');
+    expect([status, body]).toEqual([200, { typeId: 'okta-systemlog', iconName: 'okta', fileName: 'okta.svg' }]);
+    expect(given.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('stand for every type that names one', async () => {
+    const { key } = await service.tenant('Northwind');
+    for (const kind of ['inputs', 'outputs']) {
+      for (const { icon } of (await service.call('GET', `/v1/${kind}`, { key })).body) {
+        if (icon !== null) expect((await service.call('GET', new URL(icon).pathname)).status, icon).toBe(200);
+      }
+    }
+  });
+});
