@@ -97,8 +97,9 @@ export function configOf(
   const toConfig: Leaf = (rules, found, path) => {
     if (isMap(rules) && Array.isArray(found)) {
       const entries = found.flatMap((row: unknown, index): [string, unknown][] => {
-        if (!isMapRow(row) || isEmpty(row)) return [];
-        const key = row.key.trim();
+        const key = isMapRow(row) ? row.key.trim() : '';
+        // A value without a name can not be said here; the form asks for the name.
+        if (!isMapRow(row) || key === '') return [];
         cells.set(joinPointer(path, key), `${path}/${index}/value`);
         return [[key, row.value]];
       });

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { transition, type FormEvent } from './machine.js';
+import type { Failure, FormState, FormSubject } from './state.js';
+
+const subject: FormSubject = {
+  mode: 'create',
+  title: 'Okta',
+  subtitle: '',
+  icon: null,
+  monogram: 'O',
+  canTest: true,
+  nameEditable: false,
+  descriptionEditable: false,
+  fields: [],
+  advanced: [],
+};
+const failure: Failure = { code: 'save_failed', message: 'Not saved' };
+const loading: FormState = { phase: 'loading' };
+const failed: FormState = { phase: 'load_failed', failure, canRetry: true };
+const editing: FormState = { phase: 'editing', subject, saving: false, test: { state: 'idle' }, expired: false };
+const passed = { state: 'passed', durationMs: 1 } as const;
+
+const events: readonly FormEvent[] = [
+  { type: 'loading' },
+  { type: 'loaded', subject },
+  { type: 'load_failed', failure, canRetry: true },
+  { type: 'edited' },
+  { type: 'refused' },
+  { type: 'saving' },
+  { type: 'saved' },
+  { type: 'save_failed', failure },
+  { type: 'testing' },
+  { type: 'tested', test: passed },
+  { type: 'expired', failure },
+  { type: 'renewed' },
+  { type: 'rebased' },
+];
+
+describe('transition', () => {
+  it.each([
+    [loading, { type: 'loaded', subject }, editing],
+    [loading, { type: 'load_failed', failure, canRetry: true }, failed],
+    [failed, { type: 'loading' }, loading],
+    [editing, { type: 'saving' }, { ...editing, saving: true }],
+    [{ ...editing, saving: true }, { type: 'saved' }, { phase: 'saved', subject }],
+    [
+      { ...editing, saving: true },
+      { type: 'save_failed', failure },
+      { ...editing, failure },
+    ],
+    [{ ...editing, saving: true }, { type: 'save_failed' }, editing],
+    [{ ...editing, failure }, { type: 'saving' }, { ...editing, saving: true }],
+    [{ ...editing, failure }, { type: 'refused' }, editing],
+    [{ ...editing, failure }, { type: 'testing' }, { ...editing, test: { state: 'running' } }],
+    [editing, { type: 'tested', test: passed }, { ...editing, test: passed }],
+    [{ ...editing, test: passed }, { type: 'edited' }, editing],
+    [
+      { ...editing, saving: true },
+      { type: 'expired', failure },
+      { ...editing, failure, expired: true },
+    ],
+    [{ ...editing, failure, expired: true }, { type: 'renewed' }, editing],
+    [{ ...editing, failure, expired: true }, { type: 'saving' }, { ...editing, saving: true }],
+    [{ ...editing, failure }, { type: 'rebased' }, editing],
+  ] satisfies [FormState, FormEvent, FormState][])('%j, %j -> %j', (state, event, next) => {
+    expect(transition(state, event)).toEqual(next);
+  });
+
+  it('keeps the very same state where an event does not fit or changes nothing', () => {
+    const saved: FormState = { phase: 'saved', subject };
+    for (const event of events) expect(transition(saved, event)).toBe(saved);
+    for (const event of events.slice(3)) expect(transition(loading, event)).toBe(loading);
+    for (const event of events.slice(1)) expect(transition(failed, event)).toBe(failed);
+    for (const type of ['loading', 'edited', 'renewed'] as const) expect(transition(editing, { type })).toBe(editing);
+  });
+});

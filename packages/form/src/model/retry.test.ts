@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { NoAnswer, withRetry } from './retry.js';
+
+type Answer = number | 'none' | { status: number; retryAfter: string };
+
+/** Runs with these answers; time is what was waited for. */
+async function run(answers: readonly Answer[], { random = 1, online = true, takes = 0 } = {}) {
+  let now = 0;
+  const waits: number[] = [];
+  let tries = 0;
+  const attempt = async (): Promise<Response> => {
+    const answer = answers[tries] ?? 200;
+    tries += 1;
+    now += takes;
+    if (answer === 'none') throw new TypeError('Failed to fetch');
+    if (typeof answer === 'number') return new Response(null, { status: answer });
+    return new Response(null, { status: answer.status, headers: { 'retry-after': answer.retryAfter } });
+  };
+  const sleep = async (ms: number): Promise<void> => {
+    waits.push(ms);
+    now += ms;
+  };
+  const tools = { now: () => now, random: () => random, sleep, online: () => online };
+  const result = await withRetry(attempt, tools).then(
+    ({ status }) => status,
+    (error: unknown) => (error instanceof NoAnswer ? `no answer, offline: ${error.offline}` : 'error'),
+  );
+  return { result, waits, tries };
+}
+
+describe('withRetry', () => {
+  it.each([429, 502, 503, 504, 'none'] as const)('tries again after %s, waiting longer each time', async (answer) => {
+    expect(await run([answer, answer, answer])).toEqual({ result: 200, waits: [300, 600, 1200], tries: 4 });
+  });
+
+  it.each([400, 401, 403, 404, 409, 412, 422, 500])('leaves a %i as it is', async (status) => {
+    expect(await run([status])).toEqual({ result: status, waits: [], tries: 1 });
+  });
+
+  it('gives up after four tries', async () => {
+    expect(await run([503, 503, 503, 503, 200])).toMatchObject({ result: 503, tries: 4 });
+    expect(await run(['none', 'none', 'none', 'none'])).toMatchObject({
+      result: 'no answer, offline: false',
+      tries: 4,
+    });
+  });
+
+  it('waits a random part', async () => {
+    expect((await run([503, 503], { random: 0.25 })).waits).toEqual([75, 150]);
+  });
+
+  it('waits as long as the service says, in seconds or until a date', async () => {
+    expect((await run([{ status: 429, retryAfter: '7' }])).waits).toEqual([7000]);
+    const soon = new Date(Date.now() + 5_000).toUTCString();
+    const [wait = 0] = (await run([{ status: 503, retryAfter: soon }])).waits;
+    expect(wait).toBeGreaterThan(3_000);
+    expect(wait).toBeLessThanOrEqual(5_000);
+  });
+
+  it('takes no longer than 30 seconds in all', async () => {
+    expect(await run([{ status: 429, retryAfter: '60' }])).toEqual({ result: 429, waits: [], tries: 1 });
+    expect(await run([503, 503, 503], { takes: 12_000 })).toMatchObject({ result: 503, tries: 3 });
+  });
+
+  it('does not wait for a network that is not there', async () => {
+    expect(await run(['none'], { online: false })).toEqual({ result: 'no answer, offline: true', waits: [], tries: 1 });
+  });
+
+  it('ends a try that does not answer', async () => {
+    const signals: AbortSignal[] = [];
+    const attempt = (signal: AbortSignal): Promise<Response> =>
+      new Promise((_, reject) => {
+        signals.push(signal);
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    const tools = { now: () => performance.now(), random: () => 0, sleep: async () => undefined, online: () => true };
+    await expect(withRetry(attempt, tools, 5)).rejects.toBeInstanceOf(NoAnswer);
+    expect(signals).toHaveLength(4);
+  });
+});

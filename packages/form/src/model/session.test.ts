@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createSession, lifetimeOf } from './session.js';
+
+const tokenOf = (claims: object): string =>
+  ['{}', JSON.stringify(claims), 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+
+function open(first: string) {
+  let now = 0;
+  const timers = new Set<() => void>();
+  let asked = 0;
+  const session = createSession(first, {
+    now: () => now,
+    request: () => void (asked += 1),
+    after(_, then) {
+      timers.add(then);
+      return () => timers.delete(then);
+    },
+  });
+  return {
+    session,
+    asked: () => asked,
+    timers,
+    pass: (ms: number) => (now += ms),
+    giveUp: () => [...timers].forEach((then) => then()),
+  };
+}
+
+describe('lifetimeOf', () => {
+  it('is what the token says, whatever the clock of this machine', () => {
+    expect(lifetimeOf(tokenOf({ iat: 1_000, exp: 2_800, name: 'Zoë' }))).toBe(1_800_000);
+  });
+
+  it.each([
+    '',
+    'abc',
+    'a.b.c',
+    tokenOf({ exp: 5 }),
+    tokenOf({ iat: '1', exp: '2' }),
+    `x.${Buffer.from('null').toString('base64url')}.y`,
+  ])('is endless for a token that does not tell: %j', (token) => {
+    expect(lifetimeOf(token)).toBe(Infinity);
+  });
+});
+
+describe('createSession', () => {
+  it('asks before a call that the token would not outlive', async () => {
+    const { session, asked, pass } = open(tokenOf({ iat: 0, exp: 300 }));
+    await session.prepare();
+    expect(asked()).toBe(0);
+    pass(280_000);
+    const prepared = session.prepare();
+    expect(asked()).toBe(1);
+    session.receive('next');
+    await prepared;
+    expect(session.token).toBe('next');
+  });
+
+  it('asks once for calls at the same time, and leaves no timer', async () => {
+    const { session, asked, timers } = open('first');
+    const both = Promise.all([session.renew(), session.renew()]);
+    session.receive('next');
+    expect(await both).toEqual([true, true]);
+    expect([asked(), timers.size]).toEqual([1, 0]);
+  });
+
+  it('gives up on a host that does not answer, and asks again later', async () => {
+    const { session, asked, giveUp } = open('first');
+    const renewed = session.renew();
+    giveUp();
+    expect(await renewed).toBe(false);
+    void session.renew();
+    expect(asked()).toBe(2);
+  });
+});

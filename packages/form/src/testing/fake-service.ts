@@ -1,0 +1,48 @@
+/** A service in memory that answers the form's calls as `wire.md` says. It stands in for the network, not for our code. */
+export interface Call {
+  method: string;
+  path: string;
+  headers: Headers;
+  body: unknown;
+}
+
+type Answer = Response | Error | undefined;
+
+export interface FakeService {
+  fetch: typeof fetch;
+  calls: Call[];
+  /** The next answers, before `otherwise`. An error is: no answer came. `undefined`: what `otherwise` says. */
+  next: Answer[];
+}
+
+export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+
+/** A refusal in the service's shape. */
+export const refusal = (
+  status: number,
+  error_type: string,
+  additional_details?: object,
+  headers?: Record<string, string>,
+): Response => json({ error: `Refused: ${error_type}`, error_type, code: status, additional_details }, status, headers);
+
+export function fakeService(otherwise: (call: Call) => Response): FakeService {
+  const calls: Call[] = [];
+  const next: Answer[] = [];
+  return {
+    calls,
+    next,
+    async fetch(input, init = {}) {
+      const call: Call = {
+        method: init.method ?? 'GET',
+        path: String(input),
+        headers: new Headers(init.headers),
+        body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
+      };
+      calls.push(call);
+      const answer = next.shift();
+      if (answer instanceof Error) throw answer;
+      return answer ?? otherwise(call);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { FrameMessage, InitMessage } from '@connector-frame/core/protocol';
+import en from '../messages/en.json' with { type: 'json' };
+import { createMessages } from '../messages/index.js';
+import { createApi } from '../model/api.js';
+import { createChannel } from '../model/channel.js';
+import { createForm, type LivingForm } from '../model/create-form.js';
+import { createSession, type Session } from '../model/session.js';
+import { exampleConnector, exampleType } from './example-type.js';
+import { fakeService, json, type Call, type FakeService } from './fake-service.js';
+
+export interface OpenedForm {
+  form: LivingForm;
+  service: FakeService;
+  /** What the form told the host page. */
+  told: FrameMessage[];
+  session: Session;
+  warnings: string[];
+  /** Runs until the form has left `loading`. */
+  loaded: Promise<void>;
+  /** Lets the host answer, from now on, each question for a session with this token. */
+  hostAnswers(token: string): void;
+}
+
+const base: InitMessage = {
+  source: 'monad-embed',
+  type: 'init',
+  version: 1,
+  sessionToken: 'first-token',
+  apiBase: 'http://service.test',
+  organizationId: 'org 1',
+  typeId: exampleType.type_id,
+  kind: 'input',
+};
+
+function answer({ method, path, body }: Call): Response {
+  if (path.endsWith('/v1/inputs/okta-systemlog')) return json(exampleType);
+  if (path.endsWith('/test-connection'))
+    return json({ message: 'success', summary: 'Read 1 event.', duration_ms: 412 });
+  if (method === 'GET') return json(exampleConnector, 200, { etag: '"3"' });
+  const written = typeof body === 'object' && body !== null ? body : {};
+  return json({ ...exampleConnector, ...written, id: exampleConnector.id, version: 4 });
+}
+
+/** A form as the frame opens it, against a service in memory. Waiting takes no time; tokens do not tell when they end. */
+export function openForm(init: Partial<InitMessage> = {}, options: { online?: () => boolean } = {}): OpenedForm {
+  const told: FrameMessage[] = [];
+  const warnings: string[] = [];
+  const service = fakeService(answer);
+  const channel = createChannel({ post: (message) => told.push(message) });
+  let token: string | undefined;
+  const session = createSession(base.sessionToken, {
+    now: () => 0,
+    after: (_, then) => {
+      if (token === undefined) queueMicrotask(then);
+      return () => undefined;
+    },
+    request() {
+      channel.requestSession();
+      const answered = token;
+      if (answered !== undefined) queueMicrotask(() => session.receive(answered));
+    },
+  });
+  const whole = { ...base, ...init };
+  const api = createApi({
+    ...whole,
+    base: whole.apiBase,
+    parentOrigin: 'https://host.test',
+    session,
+    fetch: service.fetch,
+    now: () => 0,
+    random: () => 0,
+    sleep: async () => undefined,
+    online: options.online ?? (() => true),
+  });
+  const form = createForm({
+    init: whole,
+    api,
+    channel,
+    messages: createMessages(en),
+    renewSession: session.renew,
+    random: () => 0.5,
+    warn: (message) => warnings.push(message),
+  });
+  const loaded = new Promise<void>((resolve) => {
+    const stop = form.subscribe('*', () => {
+      if (form.state.phase === 'loading') return;
+      stop();
+      resolve();
+    });
+  });
+  return { form, service, told, session, warnings, loaded, hostAnswers: (next) => (token = next) };
+}
+
+/** A form that is loaded, for a new connector or (`existingId`) a saved one. */
+export async function openedForm(
+  init: Partial<InitMessage> = {},
+  options: { online?: () => boolean } = {},
+): Promise<OpenedForm> {
+  const opened = openForm(init, options);
+  await opened.loaded;
+  opened.service.calls.length = 0;
+  return opened;
+}
+
+/** Fills in what the example type needs before it can be saved. */
+export function fillIn({ form }: OpenedForm): void {
+  form.setValue('/settings/org_url', 'https://acme.okta.com');
+  form.addRow('/settings/regions');
+  form.setValue('/settings/regions/0', 'eu');
+  form.setValue('/secrets/token', 'tok-123');
+  form.setValue('/secrets/signing_key', 'key-123');
+}
