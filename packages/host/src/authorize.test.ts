@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HostError } from './host-error.js';
-import { get, outcome, post, startHost } from './host.fixture.js';
+import { get, outcome, post, startHost } from '../../../test/support/start-host.js';
 import type { HostOptions } from './host-options.js';
 
 let hosts: Awaited<ReturnType<typeof startHost>>;

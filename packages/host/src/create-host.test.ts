@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { get, outcome, post, startHost } from './host.fixture.js';
+import { get, outcome, post, startHost } from '../../../test/support/start-host.js';
 
 let hosts: Awaited<ReturnType<typeof startHost>>;
 

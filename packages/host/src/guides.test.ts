@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOf, freePort, makeFolder, start, writeCode } from './guides.fixture.js';
-import { startUpstream, usualAnswers } from './upstream.fixture.js';
+import { codeOf, freePort, makeFolder, start, writeCode } from '../../../test/support/guides.js';
+import { startUpstream, usualAnswers } from '../../../test/support/upstream.js';
 
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let folder: Awaited<ReturnType<typeof makeFolder>>;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { serve } from '../../../test/support/serve.js';
 import { createHost } from './create-host.js';
 import { toNodeHandler, toRequest, type FetchHandler } from './node.js';
-import { startUpstream, usualAnswers } from './upstream.fixture.js';
+import { startUpstream, usualAnswers } from '../../../test/support/upstream.js';
 
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let close: (() => Promise<void>) | undefined;

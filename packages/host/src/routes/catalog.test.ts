@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { get, outcome, startHost } from '../host.fixture.js';
-import { usualAnswers } from '../upstream.fixture.js';
+import { get, outcome, startHost } from '../../../../test/support/start-host.js';
+import { usualAnswers } from '../../../../test/support/upstream.js';
 
 let hosts: Awaited<ReturnType<typeof startHost>>;
 

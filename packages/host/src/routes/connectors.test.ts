@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { get, outcome, startHost } from '../host.fixture.js';
-import type { Answer, Seen } from '../upstream.fixture.js';
+import { get, outcome, startHost } from '../../../../test/support/start-host.js';
+import type { Answer, Seen } from '../../../../test/support/upstream.js';
 
 const count = 43;
 const row = (i: number) => ({ id: `c-${i}`, type: 'http', name: `Row ${i}`, config: {} });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { outcome, post, startHost } from '../host.fixture.js';
+import { outcome, post, startHost } from '../../../../test/support/start-host.js';
 
 let hosts: Awaited<ReturnType<typeof startHost>>;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { outcome, post, startHost } from '../host.fixture.js';
+import { outcome, post, startHost } from '../../../../test/support/start-host.js';
 import type { HostOptions } from '../host-options.js';
 
 const onTeamCreated = vi.fn<NonNullable<HostOptions['onTeamCreated']>>();

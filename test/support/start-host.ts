@@ -1,7 +1,6 @@
 import { vi } from 'vitest';
-import { createHost, type Host } from './create-host.js';
-import type { HostOptions } from './host-options.js';
-import { startUpstream, usualAnswers, type Answers } from './upstream.fixture.js';
+import { createHost, type Host, type HostOptions } from '@connector-frame/host';
+import { startUpstream, usualAnswers, type Answers } from './upstream.js';
 
 const teams: Record<string, string> = { acme: 'org-acme', globex: 'org-globex' };
 

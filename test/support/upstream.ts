@@ -1,4 +1,4 @@
-import { serve } from '../../../test/support/serve.js';
+import { serve } from './serve.js';
 
 /** What the upstream saw of one request. */
 export interface Seen {

@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { serve } from '../../../test/support/serve.js';
+import { serve } from './serve.js';
 
-const room = fileURLToPath(new URL('..', import.meta.url));
-const guides = join(room, '../../docs/guides');
+const guides = fileURLToPath(new URL('../../docs/guides', import.meta.url));
+const room = fileURLToPath(new URL('../../packages/host', import.meta.url));
 
 /** What a reader brings: a sign-in and a record of teams. Signed in is who the cookie `tenant` names. */
 const yourApp = `
@@ -28,7 +28,7 @@ export async function codeOf(guide: string, file: string): Promise<string> {
   return page.slice(page.indexOf('\n', start + 1) + 1, end);
 }
 
-/** A folder inside the repository, so that what it holds finds the installed packages. */
+/** A folder inside the host's room, so that what it holds finds the installed packages. */
 export async function makeFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   await mkdir(join(room, '.cache'), { recursive: true });
   const path = await mkdtemp(join(room, '.cache', 'guide-'));
