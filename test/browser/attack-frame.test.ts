@@ -134,7 +134,7 @@ describe('S07: who may hold the frame', () => {
 describe('S08: messages to the frame', () => {
   test('only the first init counts, and only from the parent', async () => {
     const page = await openHost(browser, world);
-    const frame = page.frameLocator('iframe');
+    const frame = page.locator('iframe').first().contentFrame();
     await frame.getByRole('heading', { name: 'Okta System Log' }).waitFor();
     const calls: string[] = [];
     page.on('request', (request) => calls.push(request.url()));
