@@ -59,7 +59,7 @@ describe('isColor', () => {
   });
 
   it('lets nothing out of the one function it is put in, whatever the text', () => {
-    const signs = [...'rgbhslokch()#%,/ .0123456789-var;{}\\"\'*'];
+    const signs = 'rgbhslokch()#%,/ .0123456789-var;{}\\"\'*';
     for (let round = 0; round < 20_000; round += 1) {
       const length = 1 + (round % 24);
       const css = Array.from({ length }, () => signs[Math.floor(Math.random() * signs.length)]).join('');

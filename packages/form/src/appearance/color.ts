@@ -47,13 +47,13 @@ export const toHex = ([red, green, blue, alpha]: Color): string =>
     .map((value) => Math.round(value).toString(16).padStart(2, '0'))
     .join('')}`;
 
-function luminance(color: Color): number {
-  const linear = (value: number): number => {
-    const part = Math.round(value) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  };
-  return 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2]);
+function linear(value: number): number {
+  const part = Math.round(value) / 255;
+  return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
 }
+
+const luminance = ([red, green, blue]: Color): number =>
+  0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 
 /** From 1 to 21. */
 export function contrast(a: Color, b: Color): number {

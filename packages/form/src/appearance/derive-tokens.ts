@@ -49,6 +49,9 @@ function until(color: Color, target: Color, fills: readonly Color[], ratio: numb
   return target;
 }
 
+/** A color that may be translucent, as it is seen. */
+const over = (color: Color | undefined, below: Color): Color | undefined => color && mix(color, below, color[3]);
+
 /** `tint` laid over `surface` as densely as `readable` allows, at most `share`. */
 function fill(tint: Color, surface: Color, share: number, readable: Color): Color {
   for (let dense = share; dense > 0.005; dense *= 0.7) {
@@ -69,7 +72,6 @@ export function schemeOf({ background, text }: GivenTokens, page: Scheme): Schem
 /** A value for every custom property. What the host gave is kept where it can be read, and else moved until it can. */
 export function deriveTokens(given: GivenTokens, scheme: Scheme): Tokens {
   const defaults = DEFAULTS[scheme];
-  const over = (color: Color | undefined, below: Color): Color | undefined => color && mix(color, below, color[3]);
   const surface = over(given.background, defaults.surface) ?? defaults.surface;
   const extreme = scheme === 'light' ? BLACK : WHITE;
 
@@ -120,12 +122,13 @@ export function deriveTokens(given: GivenTokens, scheme: Scheme): Tokens {
   } satisfies Partial<Record<keyof Tokens, Color>>;
 
   return {
-    ...mapValues(colors, toHex),
+    ...hexes(colors),
     background: given.background ? toHex(surface) : 'transparent',
     font: given.font ?? 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
     radius: given.radius ?? '8px',
   };
 }
 
-const mapValues = <K extends string>(from: Record<K, Color>, map: (color: Color) => string): Record<K, string> =>
-  Object.fromEntries(Object.entries<Color>(from).map(([key, color]) => [key, map(color)])) as Record<K, string>;
+function hexes<K extends string>(colors: Record<K, Color>): Record<K, string> {
+  return Object.fromEntries(Object.entries<Color>(colors).map(([name, color]) => [name, toHex(color)] as string[]));
+}

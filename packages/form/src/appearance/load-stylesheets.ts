@@ -24,8 +24,8 @@ export async function loadStylesheets(urls: readonly string[], parentOrigin: str
   const loads = links.map(
     (link) =>
       new Promise<boolean>((resolve) => {
-        link.onload = () => resolve(true);
-        link.onerror = () => resolve(false);
+        link.addEventListener('load', () => resolve(true));
+        link.addEventListener('error', () => resolve(false));
         setTimeout(() => resolve(false), PATIENCE_MS);
       }),
   );

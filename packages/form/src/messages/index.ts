@@ -65,6 +65,6 @@ export function createMessages(language: Language): Messages {
     cron: (expression) => cronSentence(expression, language, locale, format),
     issue: (issue, subject, names) => issueSentence(issue, subject, names, language, format),
   };
-  // The shape of the data is the type; a test holds every language to it.
-  return { ...Object.fromEntries(said), ...rest } as unknown as Messages;
+  // Untyped up to here: a test holds every language to the type.
+  return { ...Object.fromEntries(said), ...rest };
 }

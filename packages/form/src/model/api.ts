@@ -42,6 +42,11 @@ export interface Api {
 
 const TEST_MS = 30_000;
 
+async function read<T>(response: Response): Promise<T> {
+  const body: T = await response.json();
+  return body;
+}
+
 export function createApi(options: ApiOptions): Api {
   const { fetch, base, parentOrigin, kind, session, existingId } = options;
   const type = encodeURIComponent(options.typeId);
@@ -87,11 +92,6 @@ export function createApi(options: ApiOptions): Api {
     const response = first[key];
     delete first[key];
     return response;
-  };
-
-  const read = async <T>(response: Response): Promise<T> => {
-    const body: T = await response.json();
-    return body;
   };
 
   const write = (method: string, path: string, body: object, headers: Record<string, string>): Promise<Response> =>

@@ -17,7 +17,7 @@ export interface BuildOptions {
   /** Whether the host asked for synthetic data. */
   synthetic?: boolean | undefined;
   /** Hears once of all override keys that the type does not have. */
-  warn(message: string): void;
+  warn: (message: string) => void;
 }
 
 type Base = Omit<BooleanField, 'kind'>;
@@ -37,6 +37,11 @@ const RULES = ['maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as con
 function rulesOf(schema: FieldSchema): { [rule in (typeof RULES)[number]]?: number } {
   const entries = Object.entries(schema).filter(([key]) => RULES.some((rule) => rule === key));
   return Object.fromEntries('maxProperties' in schema ? [...entries, ['maxItems', schema.maxProperties]] : entries);
+}
+
+function text(schema: FieldSchema, base: Base): TextField {
+  const format = schema.type === 'string' ? schema.format : undefined;
+  return { ...base, ...rulesOf(schema), kind: 'text', ...(format && !isLong(format) && { format }) };
 }
 
 /**
@@ -138,11 +143,6 @@ export function buildFields(
     if (isLong(format)) return { ...base, ...rules, kind: 'multiline', format };
     if (format === 'date-time') return { ...base, kind: format };
     return format === 'cron' ? { ...base, kind: format } : text(schema, base);
-  }
-
-  function text(schema: FieldSchema, base: Base): TextField {
-    const format = schema.type === 'string' ? schema.format : undefined;
-    return { ...base, ...rulesOf(schema), kind: 'text', ...(format && !isLong(format) && { format }) };
   }
 
   const settings = group(config.settings, '/settings', 'settings', overrides.settings);

@@ -11,18 +11,18 @@ export interface Channel {
   /** The form is shown. Told once. */
   loaded(): void;
   /** Height of the content in CSS pixels. Told when it changed. */
-  resize(height: number): void;
+  resize: (height: number) => void;
   saved(connector: SavedConnector): void;
   /** Words for people and a stable code; never anything typed. */
   error(failure: Failure): void;
   cancel(): void;
-  requestSession(): void;
+  requestSession: () => void;
 }
 
 export interface Messenger {
-  post(message: FrameMessage): void;
+  post: (message: FrameMessage) => void;
   /** Hears every message of the page; a message here has not been looked at. */
-  listen(listener: (event: Pick<MessageEvent, 'data' | 'origin' | 'source'>) => void): void;
+  listen: (listener: (event: Pick<MessageEvent, 'data' | 'origin' | 'source'>) => void) => void;
 }
 
 export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {

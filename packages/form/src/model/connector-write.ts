@@ -11,7 +11,7 @@ export interface Content {
   description: string;
   /** Pruned; its secrets are the ones typed. */
   config: ConnectorConfig;
-  secretAt(path: string): SecretState;
+  secretAt: (path: string) => SecretState;
 }
 
 type Words = Pick<InitMessage, 'name' | 'description'>;

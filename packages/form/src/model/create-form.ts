@@ -20,11 +20,11 @@ export interface FormOptions {
   channel: Channel;
   messages: Messages;
   /** Asks the host for a session; false when it has none. */
-  renewSession(): Promise<boolean>;
+  renewSession: () => Promise<boolean>;
   /** From 0 to 1. */
-  random(): number;
+  random: () => number;
   /** For the developer of the host page. */
-  warn(message: string): void;
+  warn: (message: string) => void;
 }
 
 /** A form, and what only its frame needs to know. */

@@ -7,7 +7,6 @@ import {
   chosenOf,
   getAt,
   initialValue,
-  isEmpty,
   isGroup,
   isList,
   isMap,
@@ -21,12 +20,14 @@ import { schemaOf } from './build-fields.js';
 import type { Field, VariantsField } from './field.js';
 import { readNumber } from './normalize.js';
 
+type Plain = Record<string, unknown>;
+
 /** What a person edits; the form's pointers go into it. */
 export interface Draft {
   name: string;
   description: string;
-  settings: Record<string, unknown>;
-  secrets: Record<string, unknown>;
+  settings: Plain;
+  secrets: Plain;
 }
 
 /** One row of a map. */
@@ -35,8 +36,10 @@ export interface MapRow {
   value: unknown;
 }
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
+const isPlain = (value: unknown): value is Plain =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const plain = (value: unknown): Plain => (isPlain(value) ? value : {});
 
 export const isMapRow = (row: unknown): row is MapRow => isPlain(row) && typeof row['key'] === 'string';
 
@@ -64,9 +67,8 @@ const toDraft = (schema: FieldSchema, value: unknown): unknown =>
   );
 
 /** The settings of a new connector, or of a saved one. A saved one gets no defaults: what a person took out stays out. */
-export const settingsDraft = (schema: ConnectorConfigSchema, saved?: Draft['settings']): Draft['settings'] => ({
-  ...(toDraft(schema.settings, saved ?? withDefaults(schema).settings) as Draft['settings']),
-});
+export const settingsDraft = (schema: ConnectorConfigSchema, saved?: Plain): Plain =>
+  plain(toDraft(schema.settings, saved ?? withDefaults(schema).settings));
 
 /** One more row of a list or map. */
 export function newRow(field: Field): unknown {
@@ -112,8 +114,8 @@ export function configOf(
   const root: FieldSchema = { ...schema.secrets, required: [] };
   return {
     config: {
-      settings: convert(schema.settings, settings, '/settings', toConfig) as Draft['settings'],
-      secrets: convert(root, sent, '/secrets', toConfig) as Draft['secrets'],
+      settings: plain(convert(schema.settings, settings, '/settings', toConfig)),
+      secrets: plain(convert(root, sent, '/secrets', toConfig)),
     },
     cells,
   };

@@ -25,7 +25,7 @@ export interface EditorOptions {
   /** `*` hears of the summary. */
   subscriptions: Subscriptions;
   /** A value changed. */
-  onEdit(): void;
+  onEdit: () => void;
 }
 
 /** Everything a person can change in a loaded form: values, rows, secrets, and what is wrong with them. Knows no service. */
@@ -182,10 +182,10 @@ export function createEditor(options: EditorOptions): Editor {
     },
 
     check() {
-      for (const standing of [...walkFields(fields, draft, false)]) tidy(standing);
+      for (const standing of Array.from(walkFields(fields, draft, false))) tidy(standing);
       if (!errors.judgeAll()) return false;
       // Blank rows mean nothing, and the service would count without them.
-      for (const { field, path } of [...walkFields(fields, draft, false)]) {
+      for (const { field, path } of Array.from(walkFields(fields, draft, false))) {
         const rows = rowsAt(path);
         if (field.kind.endsWith('list') && rows.some((row) => isEmpty(row)))
           put(

@@ -3,7 +3,7 @@ import type { Problem } from './problems.js';
 
 /** What has been said to the person about the fields. */
 export interface Errors {
-  at(path: string): string | undefined;
+  at: (path: string) => string | undefined;
   /** Of the last refused save or test: what is still wrong, in the order shown. */
   readonly summary: readonly Problem[];
   /** The person left `path`: says what is wrong there, if it is due, and of what was said before only what is still wrong. */

@@ -45,7 +45,7 @@ export interface Form {
    * `listener` runs after a change of the named path's value, error, rows, secret state or `shown`; for `*`, of `state` or
    * `summary`, never for a keystroke. Returns the unsubscribe.
    */
-  subscribe(path: string | '*', listener: () => void): () => void;
+  subscribe(path: string, listener: () => void): () => void;
 }
 
 export type { Issue };

@@ -23,7 +23,9 @@ export type FormEvent =
 
 type Editing = Extract<FormState, { phase: 'editing' }>;
 
-const withoutFailure = ({ failure: _, ...state }: Editing): Editing => state;
+function withoutFailure({ failure: _failure, ...state }: Editing): Editing {
+  return state;
+}
 
 const editing = (subject: FormSubject): Editing => ({
   phase: 'editing',

@@ -11,12 +11,12 @@ const AGAIN = new Set([429, 502, 503, 504]);
 
 export interface RetryTools {
   /** Milliseconds. */
-  now(): number;
+  now: () => number;
   /** From 0 to 1. */
-  random(): number;
-  sleep(ms: number): Promise<void>;
+  random: () => number;
+  sleep: (ms: number) => Promise<void>;
   /** False only when the browser knows that there is no network. */
-  online(): boolean;
+  online: () => boolean;
 }
 
 /** No answer came: there is no network, or nothing answers in time. */

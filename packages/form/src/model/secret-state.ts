@@ -40,7 +40,7 @@ export function nextSecret(secret: SecretState, event: SecretEvent, { moved, bla
       return restingSecret(kept, moved);
     case 'clear':
       return kept ? { state: 'cleared', kept } : secret;
-    case 'moved':
+    default:
       return secret.state === 'cleared' || (secret.state === 'typing' && !(moved && blank))
         ? secret
         : restingSecret(kept, moved);

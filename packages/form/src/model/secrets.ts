@@ -7,9 +7,9 @@ type Saved = Connector['config']['secrets'];
 
 /** The states of all secrets of one form, by pointer (`/secrets/token`). Their values stand in the draft. */
 export interface Secrets {
-  get(path: string): SecretState;
+  get: (path: string) => SecretState;
   /** Whether what the control of this key holds is what a save sends. */
-  typed(key: string): boolean;
+  typed: (key: string) => boolean;
   /** Keys of those that stay without being sent. */
   kept(): ReadonlySet<string>;
   /** Returns whether the state is another one now. */

@@ -6,17 +6,17 @@ const ANSWER_MS = 10_000;
 
 export interface SessionTools {
   /** Milliseconds of a clock that only runs forward. */
-  now(): number;
+  now: () => number;
   /** Tells the host page that a token is needed. */
-  request(): void;
+  request: () => void;
   /** Runs `then` after `ms`; the result stops it. */
-  after(ms: number, then: () => void): () => void;
+  after: (ms: number, then: () => void) => () => void;
 }
 
 export interface Session {
   readonly token: string;
   /** Asks the host for a token. False when none came in time. Calls at the same time share one question. */
-  renew(): Promise<boolean>;
+  renew: () => Promise<boolean>;
   /** Asks before a call that the present token would not outlive. Never fails: the service has the last word. */
   prepare(): Promise<void>;
   /** A token came from the host. */
@@ -40,23 +40,22 @@ export function lifetimeOf(token: string): number {
 export function createSession(first: string, { now, request, after }: SessionTools): Session {
   let token = first;
   let end = now() + lifetimeOf(first);
-  let asking: { promise: Promise<boolean>; settle: (renewed: boolean) => void } | undefined;
+  let asking: Promise<boolean> | undefined;
+  let answer: ((renewed: boolean) => void) | undefined;
 
-  const renew = (): Promise<boolean> => {
-    if (asking) return asking.promise;
-    let settle = (_renewed: boolean): void => undefined;
-    const promise = new Promise<boolean>((resolve) => {
-      const stop = after(ANSWER_MS, () => settle(false));
-      settle = (renewed) => {
-        stop();
-        asking = undefined;
-        resolve(renewed);
-      };
+  async function ask(): Promise<boolean> {
+    const answered = new Promise<boolean>((resolve) => {
+      answer = resolve;
     });
-    asking = { promise, settle };
+    const stop = after(ANSWER_MS, () => answer?.(false));
     request();
-    return promise;
-  };
+    const renewed = await answered;
+    stop();
+    asking = undefined;
+    return renewed;
+  }
+
+  const renew = (): Promise<boolean> => (asking ??= ask());
 
   return {
     get token() {
@@ -69,7 +68,7 @@ export function createSession(first: string, { now, request, after }: SessionToo
     receive(next) {
       token = next;
       end = now() + lifetimeOf(next);
-      asking?.settle(true);
+      answer?.(true);
     },
   };
 }

@@ -2,10 +2,10 @@ type Listener = () => void;
 
 /** Who wants to know of which path. */
 export interface Subscriptions {
-  subscribe(path: string, listener: Listener): () => void;
-  notify(path: string): void;
+  subscribe: (path: string, listener: Listener) => () => void;
+  notify: (path: string) => void;
   /** The path, and everything below it. */
-  notifyTree(path: string): void;
+  notifyTree: (path: string) => void;
 }
 
 export function createSubscriptions(): Subscriptions {
@@ -13,13 +13,13 @@ export function createSubscriptions(): Subscriptions {
 
   // A copy: a listener may subscribe or unsubscribe others.
   const notify = (path: string): void => {
-    for (const listener of [...(listeners.get(path) ?? [])]) listener();
+    for (const listener of Array.from(listeners.get(path) ?? [])) listener();
   };
 
   return {
     notify,
     notifyTree(path) {
-      for (const key of [...listeners.keys()]) if (key === path || key.startsWith(`${path}/`)) notify(key);
+      for (const key of Array.from(listeners.keys())) if (key === path || key.startsWith(`${path}/`)) notify(key);
     },
     subscribe(path, listener) {
       // A wrapper of its own: the same function may be given twice.

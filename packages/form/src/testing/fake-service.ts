@@ -35,7 +35,7 @@ export function fakeService(otherwise: (call: Call) => Response): FakeService {
     async fetch(input, init = {}) {
       const call: Call = {
         method: init.method ?? 'GET',
-        path: String(input),
+        path: input instanceof Request ? input.url : `${input}`,
         headers: new Headers(init.headers),
         body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
       };
