@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadCatalog } from '@connector-frame/catalog';
+import {
+  bootstrap,
+  createLog,
+  createMetrics,
+  createRateLimits,
+  createReadiness,
+  openCore,
+  readEnv,
+  systemClock,
+} from '@connector-frame/service';
+
+/** A service on an embedded database in a new folder: its dependencies, a team, and a key. Nothing is limited, nothing goes out. */
+export async function openService() {
+  const folder = mkdtempSync(join(tmpdir(), 'connector-frame-bench-'));
+  const log = createLog('silent');
+  const core = await openCore(readEnv({ DATA_DIR: folder }), systemClock, log);
+  const made = await bootstrap({ store: core.store, secrets: core.vault }, { organization: 'Bench', teams: ['team'] });
+  const closed = () => Promise.reject(new Error('The bench opens no connection.'));
+  return {
+    apiKey: made.apiKey,
+    team: made.teams.team,
+    deps: {
+      store: core.store,
+      secrets: core.vault,
+      sessions: core.sessions,
+      catalog: loadCatalog(),
+      testers: new Map(),
+      egress: { fetch: closed, connect: closed },
+      limits: createRateLimits({ address: null, key: null, organization: null, session: null, test: null }),
+      readiness: createReadiness(core.store, core.vault, core.schemaVersion),
+      settings: { publicUrl: 'http://localhost:4000', allowedParentOrigins: ['http://localhost:3000'] },
+      clock: systemClock,
+      log,
+      metrics: createMetrics(),
+    },
+    async close() {
+      await core.database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
