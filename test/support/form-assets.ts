@@ -7,7 +7,7 @@ export const BOOT = "parent.postMessage({ source: 'monad-embed', type: 'ready', 
 export const SCRIPT = `export const filler = ${JSON.stringify('connector '.repeat(400))};`;
 
 /** A built form as small as one can be, in a new folder: the page, an inline script, a module. */
-export async function writeForm(): Promise<{ folder: string; remove(): Promise<void> }> {
+export async function writeForm(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'form-'));
   await mkdir(join(folder, 'assets'));
   await writeFile(

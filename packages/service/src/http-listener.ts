@@ -9,16 +9,27 @@ export interface HttpListener {
   drain(): Promise<void>;
 }
 
-/** Milliseconds. A client that sends half a request is cut off. */
-const HEADERS_TIMEOUT = 10_000;
-const REQUEST_TIMEOUT = 30_000;
-const SHUTDOWN_TIMEOUT = 10_000;
+/** Milliseconds. */
+export interface Patience {
+  /** For the headers of a request; a client that sends half of them is cut off. */
+  headers: number;
+  /** For a whole request. */
+  request: number;
+  /** For requests that are under way when the port closes. */
+  shutdown: number;
+}
+
+const defaultPatience: Patience = { headers: 10_000, request: 30_000, shutdown: 10_000 };
 
 /** @throws Error saying what to set when the port is taken */
-export async function openListener(port: number, host: string): Promise<HttpListener> {
+export async function openListener(port: number, host: string, patience = defaultPatience): Promise<HttpListener> {
   let handle = unavailable;
   const http = createServer(
-    { headersTimeout: HEADERS_TIMEOUT, requestTimeout: REQUEST_TIMEOUT, connectionsCheckingInterval: 1_000 },
+    {
+      headersTimeout: patience.headers,
+      requestTimeout: patience.request,
+      connectionsCheckingInterval: patience.headers / 10,
+    },
     (request, response) => handle(request, response),
   );
   return {
@@ -31,7 +42,7 @@ export async function openListener(port: number, host: string): Promise<HttpList
         http.close(() => resolve());
       });
       const idle = setInterval(() => http.closeIdleConnections(), 50);
-      const late = setTimeout(() => http.closeAllConnections(), SHUTDOWN_TIMEOUT);
+      const late = setTimeout(() => http.closeAllConnections(), patience.shutdown);
       await closed;
       clearInterval(idle);
       clearTimeout(late);

@@ -55,7 +55,11 @@ export async function createServer(
 async function start(env: Env, core: Core, form: FormAssets, log: Logger): Promise<RunningServer> {
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
   if (env.BOOTSTRAP_ORGANIZATION !== undefined && env.SERVICE_API_KEY !== undefined) {
-    await bootstrap({ store, secrets }, { organization: env.BOOTSTRAP_ORGANIZATION, apiKey: env.SERVICE_API_KEY });
+    const { organizationId } = await bootstrap(
+      { store, secrets },
+      { organization: env.BOOTSTRAP_ORGANIZATION, apiKey: env.SERVICE_API_KEY },
+    );
+    log.info({ organization_id: organizationId, name: env.BOOTSTRAP_ORGANIZATION }, 'organization is there');
   }
   const readiness = createReadiness(store, secrets, schemaVersion);
   // The port comes first: the app wants to know its own address, and SERVICE_PORT may be 0.

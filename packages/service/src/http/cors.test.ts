@@ -34,12 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.store.close());
 
+const preflight = (origin: string, path: string) =>
+  service.call('OPTIONS', path, {
+    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+  });
+
 describe('other sites (S24)', () => {
   it('may ask first only from where the form is', async () => {
-    const preflight = (origin: string, path: string) =>
-      service.call('OPTIONS', path, {
-        headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
-      });
     for (const path of [`/v2/${acme.team}/inputs`, '/v1/inputs', '/v3/sessions', '/nowhere']) {
       for (const origin of [PUBLIC_URL, OTHER_EMBED]) {
         const { status, headers } = await preflight(origin, path);

@@ -69,7 +69,7 @@ export function createGate({ principals, limits, clientAddress, embedOrigins }: 
             'An API key must never be used in a browser. Revoke this one, and mint sessions on your backend.',
           );
         }
-        if (!permissions.includes(access.permission)) {
+        if (access.permission !== 'any' && !permissions.includes(access.permission)) {
           throw forbidden(`This API key lacks the permission "${access.permission}".`);
         }
         return { principal, headers };

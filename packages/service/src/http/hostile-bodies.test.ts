@@ -146,7 +146,7 @@ describe('fields that can not be written (S25)', () => {
       key: acme.key,
       body: exampleBody(typeOf('output', 'http')),
     });
-    const writes = (await operationsOf(service.app)).filter(({ example, id }) => example && !/Connection$/.test(id));
+    const writes = (await operationsOf(service.app)).filter(({ example, id }) => example && !id.endsWith('Connection'));
     expect(writes.length).toBeGreaterThan(8);
     for (const operation of writes) {
       const own = operation.idFields.includes('organization_id') ? { organization_id: acme.team } : {};

@@ -8,7 +8,7 @@ import type { Organization, Tables } from '../store/store.js';
  * Who may call a route. Every route decides: nobody (no credential is read), or which permission a key needs, and whether
  * the session of a frame may come too.
  */
-export type Access = { public: true } | { permission: Permission; session: 'allow' | 'deny' };
+export type Access = { public: true } | { permission: Permission | 'any'; session: 'allow' | 'deny' };
 
 /** An answer as data, so that it can be kept and given again for the same `Idempotency-Key`. */
 export interface Answer {

@@ -37,10 +37,20 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     expect(listed.body.api_keys.map(({ id }: { id: string }) => id)).toContain(body.id);
   });
 
+  it('tell who they are', async () => {
+    const { body } = await create({ name: 'self', permissions: ['sessions:create'] });
+    const { key: _key, ...self } = body;
+    const answer = await service.call('GET', '/v3/api-keys/current', { key: body.key });
+    expect(answer).toMatchObject({ status: 200, body: self });
+    expect(answer.text).not.toContain(body.key);
+  });
+
   it('are stored as an HMAC, so that the database does not tell them', async () => {
     const { body } = await create({ name: 'stored', permissions: ['read'] });
     const [row] = await service.database.script((run) => run(`select * from api_keys where id = '${body.id}'`));
-    const stored = Buffer.from(row?.['digest'] as Uint8Array);
+    const digest = row?.['digest'];
+    if (!(digest instanceof Uint8Array)) throw new Error('no digest');
+    const stored = Buffer.from(digest);
     expect(stored).toHaveLength(32);
     expect(JSON.stringify(row)).not.toContain(body.key.slice(6, -2));
     const plain = await import('node:crypto').then(({ hash }) => hash?.('sha256', body.key, 'hex'));

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { newApiKey } from '../auth/api-key.js';
 import { permissions } from '../auth/permissions.js';
 import { forbidden, invalidRequest, notFound } from '../http/api-error.js';
-import { organizationRoute, type Route } from '../http/route.js';
+import { organizationRoute, route, type Route } from '../http/route.js';
 import type { ApiKey } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
@@ -31,6 +31,19 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
   const tag = 'API keys';
   const access = { permission: 'keys:manage', session: 'deny' } as const;
   return [
+    route(
+      {
+        method: 'get',
+        path: '/v3/api-keys/current',
+        tag,
+        operation: 'readCurrentApiKey',
+        summary: 'Read the API key that asks: its organization and what it may do',
+        access: { permission: 'any', session: 'deny' },
+        answer: { status: 200, description: 'The key.', schema: ApiKeyBody },
+      },
+      ({ principal }) => ({ status: 200, body: present(principal.key) }),
+    ),
+
     organizationRoute(
       {
         method: 'post',

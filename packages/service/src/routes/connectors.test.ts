@@ -13,6 +13,8 @@ const okta = (config: object = {}, rest: object = {}) => ({
   ...rest,
 });
 
+const names = (rows: { name: string }[]) => rows.map(({ name }) => name);
+
 describe.each([embedded(), postgresql()])('connectors on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
@@ -167,7 +169,6 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       await service.call('POST', `/v2/${tenant.team}/inputs`, { key: tenant.key, body: okta({}, { name }) });
     }
     const list = (query: string) => service.call('GET', `/v1/${tenant.team}/inputs${query}`, { key: tenant.key });
-    const names = (rows: { name: string }[]) => rows.map(({ name }) => name);
     const all = await list('');
     expect(names(all.body.inputs)).toEqual(['a', 'b', 'c']);
     expect(all.body.pagination).toEqual({ limit: 10, offset: 0, total: 3 });
@@ -230,7 +231,10 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
           }),
         ),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(7).fill(412)]);
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+        200,
+        ...Array<number>(7).fill(412),
+      ]);
     });
 
     it('loses no update when nobody looks', async () => {

@@ -226,15 +226,16 @@ describe('a page that is not registered (S07)', () => {
   });
 });
 
-describe('the files of the form', () => {
-  const get = (name: string, encoding?: string) =>
-    service.app.request(
-      `/embed/assets/${name}`,
-      encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
-    );
+const get = (name: string, encoding?: string) =>
+  service.app.request(
+    `/embed/assets/${name}`,
+    encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
+  );
 
+const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+describe('the files of the form', () => {
   it('are kept for ever, and come compressed to who can read it', async () => {
-    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
     const plain = await get('form-1a2b.js');
     expect((await bytes(plain)).toString()).toBe(SCRIPT);
     expect(Object.fromEntries(plain.headers)).toMatchObject({

@@ -20,7 +20,9 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     acme = await service.tenant('Northwind');
     const body = exampleBody(typeOf('input', 'okta-systemlog'));
     const made = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body });
-    [secret] = (await service.store.secrets.ofConnector(made.body.id)) as [StoredSecret];
+    const [stored] = await service.store.secrets.ofConnector(made.body.id);
+    if (!stored) throw new Error('no secret');
+    secret = stored;
   });
   afterAll(async () => {
     await service.store.close();

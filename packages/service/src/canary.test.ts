@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedded, postgresql } from '../../../test/support/databases.js';
+import { formAssets } from '../../../test/support/form-assets.js';
+import { listenHttp, type WebListener } from '../../../test/support/listener.js';
+import {
+  createTestService,
+  PARENT,
+  type Answer,
+  type CallOptions,
+  type Tenant,
+  type TestService,
+} from '../../../test/support/service.js';
+
+/** What a secret might look like where it should not be. */
+function encodings(secret: string): Record<string, string> {
+  const bytes = Buffer.from(secret);
+  return {
+    plain: secret,
+    base64: bytes.toString('base64').replaceAll('=', ''),
+    base64url: bytes.toString('base64url'),
+    hex: bytes.toString('hex'),
+    url: encodeURIComponent(secret),
+    json: JSON.stringify(secret).slice(1, -1),
+  };
+}
+
+/** Secrets go in and come out nowhere: no answer, no log line, no column, no metric (S11). */
+describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
+  const canaries = {
+    map: 'canary/map "0001" ümlaut+',
+    text: 'canary/text "0002" ümlaut+',
+    replaced: 'canary/replaced "0003" ümlaut+',
+    tested: 'canary/tested "0004" ümlaut+',
+    refused: 'canary/refused "0005" ümlaut+',
+    name: 'canary/in-a-map-key-0006',
+  };
+  const answers: string[] = [];
+  let service: TestService;
+  let acme: Tenant;
+  let echo: WebListener;
+  let session: string;
+
+  beforeAll(async () => {
+    echo = await listenHttp((request, response) => {
+      response.writeHead(500, { 'content-type': 'text/plain' }).end(JSON.stringify(request.headers));
+    });
+    service = await createTestService({
+      database: await databases.open(),
+      egressAllow: ['127.0.0.1/32'],
+      form: await formAssets(),
+    });
+    acme = await service.tenant('Northwind');
+    session = await service.session(acme);
+  });
+  afterAll(async () => {
+    await echo.close();
+    await service.store.close();
+    await databases.close();
+  });
+
+  const call = async (method: string, path: string, options: CallOptions): Promise<Answer> => {
+    const answer = await service.call(method, path, options);
+    answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.text}`);
+    return answer;
+  };
+
+  it('are found nowhere after a whole life of connectors', async () => {
+    const outputs = `/v2/${acme.team}/outputs`;
+    const settings = { endpoint: echo.origin, method: 'POST', payload_structure: 'array' };
+    const config = (value: string) => ({ settings, secrets: { auth_headers: { value: { 'x-key': value } } } });
+    const body = (value: string) => ({ name: 'Canary', type: 'http', config: config(value) });
+    const headers = { 'idempotency-key': 'canary-intent' };
+
+    const made = await call('POST', outputs, { session, body: body(canaries.map), headers });
+    expect(made.status).toBe(200);
+    await call('POST', outputs, { session, body: body(canaries.map), headers });
+    const path = `${outputs}/${made.body.id}`;
+    await call('PATCH', path, { session, body: { config: config(canaries.replaced) } });
+    await call('GET', `/v1/${acme.team}/outputs/${made.body.id}`, { session });
+    await call('GET', `/v1/${acme.team}/outputs`, { key: acme.key });
+    const tested = await call('POST', `${outputs}/test-connection`, { session, body: body(canaries.tested) });
+    expect(tested.body.error_type).toBe('test_failed');
+    await call('POST', `${outputs}/test-connection`, {
+      session,
+      body: { type: 'http', config: { settings }, id: made.body.id },
+    });
+
+    // Everything that is refused, with a secret in it.
+    const refused = body(canaries.refused);
+    const broken: [string, string, unknown][] = [
+      ['POST', outputs, { ...refused, name: '' }],
+      ['POST', outputs, { ...refused, type: 'unknown' }],
+      ['POST', outputs, { ...refused, config: { ...refused.config, settings: {} } }],
+      ['POST', outputs, { ...refused, config: { settings, secrets: { other: { value: canaries.refused } } } }],
+      ['POST', outputs, { ...refused, config: { settings, secrets: { auth_headers: canaries.refused } } }],
+      ['POST', outputs, { ...refused, config: { settings, secrets: { auth_headers: { value: [canaries.refused] } } } }],
+      [
+        'POST',
+        outputs,
+        { ...refused, config: { settings, secrets: { auth_headers: { value: { [canaries.name]: '' } } } } },
+      ],
+      ['POST', outputs, `{"name": ${JSON.stringify(canaries.refused)}, `],
+      ['PATCH', path, { config: { settings: { ...settings, endpoint: canaries.refused } } }],
+      ['PUT', path, { name: 7, config: refused.config }],
+      ['POST', `${outputs}?test_connection=${encodeURIComponent(canaries.refused)}`, refused],
+      ['POST', `/v2/nowhere/outputs`, refused],
+    ];
+    for (const [method, at, sent] of broken) {
+      const { status } = await call(method, at, { session, body: sent });
+      expect(status, at).toBeGreaterThanOrEqual(400);
+    }
+    // And what breaks inside: a value that does not open.
+    await service.database.script((run) => run('update secrets set sealed = sealed || sealed'));
+    const test = { type: 'http', config: { settings }, id: made.body.id };
+    expect((await call('POST', `${outputs}/test-connection`, { session, body: test })).status).toBe(500);
+
+    await call('GET', `/embed/?parentOrigin=${PARENT}`, {});
+    await call('GET', '/metrics', {});
+    await call('GET', '/openapi.json', {});
+
+    const tables = await service.database.script((run) =>
+      run(`select table_name as name from information_schema.tables where table_schema = 'public'`),
+    );
+    const columns: string[] = [];
+    for (const { name } of tables) {
+      for (const row of await service.database.script((run) => run(`select * from ${String(name)}`))) {
+        for (const value of Object.values(row)) {
+          const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : JSON.stringify(value);
+          columns.push(text, value instanceof Uint8Array ? Buffer.from(value).toString('hex') : '');
+        }
+      }
+    }
+    expect(columns.length).toBeGreaterThan(100);
+    expect(service.log.length).toBeGreaterThan(20);
+
+    const places = { answers: answers.join('\n'), log: service.log.join(''), database: columns.join('\n') };
+    const hidden = { ...canaries, key: acme.key, session };
+    for (const [name, secret] of Object.entries(hidden)) {
+      for (const [encoding, text] of Object.entries(encodings(secret))) {
+        for (const [place, content] of Object.entries(places)) {
+          expect({ name, encoding, place, found: content.includes(text) }).toEqual({
+            name,
+            encoding,
+            place,
+            found: false,
+          });
+        }
+      }
+    }
+  });
+});

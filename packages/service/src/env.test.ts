@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { EnvironmentError, readEnv } from './env.js';
+
+const KEY = 'a'.repeat(64);
+
+describe('readEnv', () => {
+  it('needs nothing to try it', () => {
+    expect(readEnv({})).toMatchObject({
+      SERVICE_PORT: 4_000,
+      SERVICE_HOST: '127.0.0.1',
+      DATA_DIR: '.data',
+      ALLOWED_PARENT_ORIGINS: [],
+      LOG_LEVEL: 'info',
+      RATE_LIMIT_TEST: { points: 5, seconds: 60 },
+    });
+    expect(readEnv({ SERVICE_PORT: '', DATABASE_URL: '', OTHER: 'x' }).SERVICE_PORT).toBe(4_000);
+  });
+
+  it('reads every variable', () => {
+    const env = readEnv({
+      SERVICE_PORT: '0',
+      PUBLIC_URL: 'https://connect.example/base/',
+      ALLOWED_PARENT_ORIGINS: 'https://app.example, http://localhost:3000,',
+      DATABASE_URL: 'postgres://user:secret@db.example/name',
+      MASTER_KEY: KEY,
+      EGRESS_ALLOW: '10.1.0.0/16,fd00::/8',
+      TRUST_PROXY: '10.0.0.1',
+      RATE_LIMIT_KEY: '600/30',
+      RATE_LIMIT_SESSION: 'off',
+      DRAIN_DELAY_MS: '5000',
+    });
+    expect(env).toMatchObject({
+      SERVICE_PORT: 0,
+      PUBLIC_URL: 'https://connect.example/base',
+      ALLOWED_PARENT_ORIGINS: ['https://app.example', 'http://localhost:3000'],
+      EGRESS_ALLOW: ['10.1.0.0/16', 'fd00::/8'],
+      RATE_LIMIT_KEY: { points: 600, seconds: 30 },
+      RATE_LIMIT_SESSION: null,
+      DRAIN_DELAY_MS: 5_000,
+    });
+    expect(env.MASTER_KEY?.id).toMatch(/^[0-9a-f]{16}$/);
+  });
+
+  it.each([
+    ['SERVICE_PORT', '65536', 'a port'],
+    ['SERVICE_PORT', '-1', 'a port'],
+    ['SERVICE_PORT', '4000x', 'a port'],
+    ['PUBLIC_URL', 'connect.example', 'https://connect.example'],
+    ['PUBLIC_URL', 'https://connect.example/?x', 'https://connect.example'],
+    ['ALLOWED_PARENT_ORIGINS', 'https://app.example/path', 'https://app.example'],
+    ['ALLOWED_PARENT_ORIGINS', '*', 'https://app.example'],
+    ['ALLOWED_PARENT_ORIGINS', 'http://app.example', 'https://app.example'],
+    ['EMBED_ORIGINS', 'frame.example', 'origins'],
+    ['DATABASE_URL', 'mysql://db', 'postgres://'],
+    ['MASTER_KEY', 'canary-secret', 'openssl rand'],
+    ['MASTER_KEY_PREVIOUS', 'canary-secret', 'openssl rand'],
+    ['EGRESS_ALLOW', '10.0.0.0/33', 'CIDR'],
+    ['TRUST_PROXY', 'proxy.internal', 'CIDR'],
+    ['RATE_LIMIT_ADDRESS', '0/60', '600/60'],
+    ['RATE_LIMIT_TEST', '5', '600/60'],
+    ['LOG_LEVEL', 'loud', 'debug'],
+    ['METRICS_TOKEN', 'canary-short', 'at least 16'],
+    ['SERVICE_API_KEY', 'canary key', '16 to 200'],
+    ['BOOTSTRAP_ORGANIZATION', 'Northwind', 'SERVICE_API_KEY must be set'],
+    ['DRAIN_DELAY_MS', '60001', 'milliseconds'],
+  ])('says what is wrong with %s=%s', (name, value, hint) => {
+    const read = () => readEnv({ [name]: value });
+    expect(read).toThrow(EnvironmentError);
+    expect(read).toThrow(hint);
+    expect(read).toThrow(name);
+    expect(read).not.toThrow('canary');
+  });
+
+  it('says all of it at once', () => {
+    expect(() => readEnv({ SERVICE_PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/SERVICE_PORT[\s\S]*LOG_LEVEL/);
+  });
+});

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { writeForm } from '../../../test/support/form-assets.js';
+import { connect, postgresql } from '../../../test/support/databases.js';
+import { listenHttp } from '../../../test/support/listener.js';
+import { buildService, mustStart, startService, type ServiceProcess } from '../../../test/support/service-process.js';
+import { systemClock } from './clock.js';
+import { readEnv } from './env.js';
+import { createLog } from './log.js';
+import { openCore } from './open-core.js';
+import { readMasterKey } from './secrets/master-key.js';
+
+const API_KEY = 'an-operators-own-key-0123456789';
+let form: Awaited<ReturnType<typeof writeForm>>;
+let folder: string;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  buildService();
+  form = await writeForm();
+}, 120_000);
+afterAll(() => form.remove());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'service-'));
+  environment = {
+    DATA_DIR: folder,
+    FORM_DIR: form.folder,
+    BOOTSTRAP_ORGANIZATION: 'Northwind',
+    SERVICE_API_KEY: API_KEY,
+    RATE_LIMIT_KEY: 'off',
+    RATE_LIMIT_ORGANIZATION: 'off',
+  };
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const request = (service: ServiceProcess, method: string, path: string, body?: object): Promise<Response> =>
+  fetch(`${service.url}${path}`, {
+    method,
+    headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+
+/** Id of the organization that the start made. */
+async function organizationOf(service: ServiceProcess): Promise<string> {
+  const key: { organization_id: string } = await (await request(service, 'GET', '/v3/api-keys/current')).json();
+  return key.organization_id;
+}
+
+const okta = (token: string) => ({
+  name: token,
+  type: 'okta-systemlog',
+  config: { settings: { org_url: 'https://acme.okta.com' }, secrets: { api_key: { value: token } } },
+});
+
+describe('the process', { timeout: 120_000 }, () => {
+  it('loses nothing that it acknowledged when it is killed during writes (R08)', async () => {
+    const first = await mustStart(environment);
+    const org = await organizationOf(first);
+    first.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+    const acknowledged = new Map<string, string>();
+    const starts: number[] = [];
+
+    for (let cycle = 0; cycle < 3; cycle += 1) {
+      const service = await mustStart(environment);
+      starts.push(service.startedIn);
+      const before = acknowledged.size;
+      let alive = true;
+      const write = async (writer: number) => {
+        for (let turn = 0; alive; turn += 1) {
+          const token = `token-of-cycle-${cycle}-writer-${writer}-turn-${turn}`;
+          const answer = await request(service, 'POST', `/v2/${org}/inputs`, okta(token)).catch(() => undefined);
+          if (answer?.status !== 200) continue;
+          const made: { id?: string } | undefined = await answer.json().catch(() => undefined);
+          if (made?.id === undefined) continue;
+          acknowledged.set(made.id, token);
+          // Another moment in each cycle, and always with the writes of the others under way.
+          if (acknowledged.size - before === 12 + 7 * cycle) {
+            alive = false;
+            service.kill('SIGKILL');
+          }
+        }
+      };
+      await Promise.all([write(0), write(1), write(2)]);
+      expect(await service.exited).toBeNull();
+    }
+
+    const core = await openCore(readEnv({ DATA_DIR: folder }), systemClock, createLog('silent'));
+    const vault = await core.vault.ofOrganization(core.store, org);
+    for (const [id, token] of acknowledged) {
+      expect(await core.store.connectors.get(org, 'input', id)).toMatchObject({ name: token });
+      const [secret] = await core.store.secrets.ofConnector(id);
+      expect(secret && vault.open(secret, secret.sealed)).toBe(token);
+    }
+    await core.store.close();
+    expect(acknowledged.size).toBeGreaterThan(20);
+    // The best of them: other work on this machine is not the service's.
+    expect(Math.min(...starts)).toBeLessThan(5_000);
+  });
+
+  it('refuses a folder that another one holds, and takes it over from a dead one (R09)', async () => {
+    const holder = await mustStart(environment);
+    const second = await startService(environment);
+    expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`process ${holder.pid}`) });
+    holder.kill('SIGKILL');
+    await holder.exited;
+    const next = await mustStart(environment);
+    next.kill('SIGINT');
+    expect(await next.exited).toBe(0);
+  });
+
+  it('is not ready at once on SIGTERM, answers what is under way, and exits with 0 (R11)', async () => {
+    const waiting: (() => void)[] = [];
+    const slow = await listenHttp((_request, response) => {
+      waiting.push(() => response.end());
+    });
+    const service = await mustStart({ ...environment, EGRESS_ALLOW: '127.0.0.1/32', DRAIN_DELAY_MS: '1500' });
+    const org = await organizationOf(service);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+
+    const settings = { endpoint: slow.origin, method: 'POST', payload_structure: 'array' };
+    const test = { type: 'http', config: { settings } };
+    const underWay = request(service, 'POST', `/v2/${org}/outputs/test-connection`, test);
+    await expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(1);
+    service.kill('SIGTERM');
+    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    waiting.forEach((release) => release());
+    expect((await underWay).status).toBe(200);
+    expect(await service.exited).toBe(0);
+    await expect(stat(join(folder, 'service.lock'))).rejects.toThrow('ENOENT');
+    await slow.close();
+  });
+
+  it('refuses another master key, or none, and says which one it wants (R13)', async () => {
+    const service = await mustStart(environment);
+    service.kill('SIGTERM');
+    await service.exited;
+    const file = join(folder, 'master.key');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const { id } = readMasterKey(await readFile(file, 'utf8'));
+
+    const wrong = await startService({ ...environment, MASTER_KEY: randomBytes(32).toString('base64') });
+    expect(wrong).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(id) });
+    await rename(file, `${file}.away`);
+    const missing = await startService(environment);
+    expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(id) });
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+    await rename(`${file}.away`, file);
+
+    const moved = await mustStart({
+      ...environment,
+      MASTER_KEY: randomBytes(32).toString('hex'),
+      MASTER_KEY_PREVIOUS: (await readFile(file, 'utf8')).trim(),
+    });
+    expect((await request(moved, 'GET', '/v1/inputs')).status).toBe(200);
+    moved.kill('SIGTERM');
+    expect(await moved.exited).toBe(0);
+  });
+
+  it('wants a master key for PostgreSQL, and touches nothing without it', async () => {
+    const databases = postgresql();
+    const url = await databases.url();
+    const refused = await startService({ ...environment, DATABASE_URL: url });
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('MASTER_KEY is not set') });
+    const database = connect(url);
+    const tables = await database.script((run) =>
+      run(`select 1 from information_schema.tables where table_schema = 'public'`),
+    );
+    expect(tables).toEqual([]);
+    await database.close();
+
+    const MASTER_KEY = randomBytes(32).toString('base64url');
+    const replicas = await Promise.all([1, 2].map(() => mustStart({ ...environment, DATABASE_URL: url, MASTER_KEY })));
+    for (const replica of replicas) expect((await request(replica, 'GET', '/v1/inputs')).status).toBe(200);
+    for (const replica of replicas) replica.kill('SIGTERM');
+    expect(await Promise.all(replicas.map(({ exited }) => exited))).toEqual([0, 0]);
+    await databases.close();
+  });
+
+  it('says what is wrong with the environment', async () => {
+    const refused = await startService({ ...environment, SERVICE_PORT: 'many', MASTER_KEY: 'canary' });
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/SERVICE_PORT[\s\S]*MASTER_KEY/) });
+    expect(JSON.stringify(refused)).not.toContain('canary');
+  });
+});

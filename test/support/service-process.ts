@@ -1,0 +1,68 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The service as a process of its own. */
+export interface ServiceProcess {
+  url: string;
+  pid: number;
+  /** Milliseconds from the start of the process to its first answer. */
+  startedIn: number;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code, null after a signal. */
+  exited: Promise<number | null>;
+}
+
+/** A process can't run TypeScript: brings `dist` up to date with the sources. */
+export function buildService(): void {
+  execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-b', 'packages/service'], { cwd: root });
+}
+
+const running = new Set<() => void>();
+process.once('exit', () => running.forEach((stop) => stop()));
+
+/** Starts the process and waits for what it says: ready, or an end with an error. */
+export async function startService(
+  environment: Record<string, string>,
+): Promise<ServiceProcess | { exitCode: number | null; stderr: string }> {
+  const began = performance.now();
+  const child = spawn(process.execPath, [`${root}packages/service/dist/main.js`], {
+    env: { PATH: process.env['PATH'] ?? '', SERVICE_PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const stop = () => child.kill('SIGKILL');
+  running.add(stop);
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      running.delete(stop);
+      resolve(code);
+    });
+  });
+  const url = new Promise<string>((resolve) => {
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      const [, found] = /"url":"([^"]+)".*"service started"/.exec(stdout) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  const first = await Promise.race([url, exited]);
+  if (typeof first !== 'string') return { exitCode: first, stderr };
+  return {
+    url: first,
+    pid: child.pid ?? 0,
+    startedIn: performance.now() - began,
+    kill: (signal) => child.kill(signal),
+    exited,
+  };
+}
+
+/** As `startService`, for a start that must succeed. */
+export async function mustStart(environment: Record<string, string>): Promise<ServiceProcess> {
+  const service = await startService(environment);
+  if ('stderr' in service) throw new Error(`The service did not start (${service.exitCode}): ${service.stderr}`);
+  return service;
+}
