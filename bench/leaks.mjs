@@ -10,7 +10,7 @@ function countEverything() {
   const live = (globalThis.live = { listeners: 0, timers: new Set() });
   for (const target of [window, document]) {
     const { addEventListener, removeEventListener } = target;
-    const known = new Set();
+    const known = new WeakSet();
     target.addEventListener = function (type, listener, ...rest) {
       known.add(listener);
       live.listeners += 1;

@@ -19,7 +19,7 @@
  *
  * What a receiver owes:
  * 1. It checks, in this order, the window (`event.source`), the exact origin, the tag, the shape. What fails leaves
- *    without an answer. Shapes are checked by {@link parseFrameMessage} and {@link parseHostMessage}, which build the
+ *    without an answer. Shapes are checked by {@link isFrameMessage} and {@link parseHostMessage}
  *    message anew from own properties, so that nothing unknown travels on.
  * 2. It ignores types it does not know. New types and new optional fields keep version 1.
  * 3. A frame answers the first valid `init` only. A frame that does not speak the version of an `init` answers
@@ -30,5 +30,5 @@
  * 6. An option the host page did not give is absent from `init`, never `{}` or `''`.
  */
 export * from './protocol/messages.js';
-export { parseFrameMessage, isTagged } from './protocol/parse-frame-message.js';
-export { parseHostMessage, type UnsupportedInit } from './protocol/parse-host-message.js';
+export { isFrameMessage } from './protocol/is-frame-message.js';
+export { parseHostMessage } from './protocol/parse-host-message.js';

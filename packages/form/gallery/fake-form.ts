@@ -63,7 +63,7 @@ export class FakeForm implements Form {
 
   removeRow(path: string, index: number): void {
     const last = this.rows(path) - 1;
-    for (const [key, value] of this.values) {
+    for (const [key, value] of [...this.values]) {
       const match = key.startsWith(`${path}/`) ? /^(\d+)(.*)$/.exec(key.slice(path.length + 1)) : null;
       if (!match) continue;
       const row = Number(match[1]);

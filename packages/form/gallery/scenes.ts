@@ -21,9 +21,7 @@ const subject: FormSubject = {
   icon: ring,
   monogram: 'OS',
   canTest: true,
-  nameEditable: true,
-  descriptionEditable: false,
-  fields: [url, authentication, token, start],
+  fields: [make({ kind: 'text', path: '/name', label: 'Name', required: true }), url, authentication, token, start],
   advanced: [
     make({
       kind: 'number',
@@ -42,7 +40,6 @@ const edited: FormSubject = {
   ...subject,
   mode: 'edit',
   subtitle: 'Created 12 Nov 2026',
-  nameEditable: false,
   fields: [url, token, signingKey],
   advanced: [],
 };
@@ -111,7 +108,7 @@ const everyRow = {
   '/settings/headers': 1,
   '/secrets/secret_headers': 1,
 };
-const every = { ...subject, title: 'Every kind', fields: everyKind, descriptionEditable: true };
+const every = { ...subject, title: 'Every kind', fields: everyKind };
 
 /** Every state of the form by name. */
 export const scenes: Record<string, Scene> = {

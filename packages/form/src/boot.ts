@@ -18,9 +18,8 @@ export type Start =
       init: unknown;
       /** Address of the service, without a slash at the end. */
       base: string;
-      type: Promise<Response>;
-      /** Undefined for a new connector. */
-      connector: Promise<Response> | undefined;
+      /** The calls that have begun, by path. */
+      calls: Map<string, Promise<Response>>;
     }
   | { refused: 'protocol_mismatch' | 'api_base_mismatch' };
 
@@ -59,24 +58,22 @@ function begin(words: Words): Start {
   const own: string[] = [new URL('..', location.href).href, ...JSON.parse(listed || '[]')];
   if (!own.map(withoutSlash).includes(base)) return { refused: 'api_base_mismatch' };
 
-  const call = (...path: string[]): Promise<Response> => {
-    const response = fetch(`${base}/v1/${path.map(encodeURIComponent).join('/')}`, {
+  const calls = new Map<string, Promise<Response>>();
+  const call = (...parts: string[]): void => {
+    const path = `/v1/${parts.map(encodeURIComponent).join('/')}`;
+    const response = fetch(base + path, {
       headers: { Authorization: `Bearer ${words.sessionToken}`, 'Connector-Frame-Parent': parentOrigin },
       credentials: 'omit',
     });
     // A failure is the form's to tell.
     response.catch(() => undefined);
-    return response;
+    calls.set(path, response);
   };
   const connectors = `${words.kind}s`;
   const { existingId } = words;
-  return {
-    init: words,
-    base,
-    type: call(connectors, words.typeId),
-    connector:
-      existingId && typeof existingId === 'string' ? call(words.organizationId, connectors, existingId) : undefined,
-  };
+  call(connectors, words.typeId);
+  if (existingId && typeof existingId === 'string') call(words.organizationId, connectors, existingId);
+  return { init: words, base, calls };
 }
 
 /** Plain words in place of a form that can not be. */

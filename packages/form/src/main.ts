@@ -29,14 +29,14 @@ function after(ms: number, then: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-function openForm(init: InitMessage, { base, type, connector }: Begun, parentOrigin: string, channel: Channel): Form {
+function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: string, channel: Channel): Form {
   const session = createSession(init.sessionToken, { now, after, request: channel.requestSession });
   const api = createApi({
     ...init,
     base,
     parentOrigin,
     session,
-    first: { type, connector },
+    begun: calls,
     fetch: (input, request) => fetch(input, request),
     now,
     random: Math.random,

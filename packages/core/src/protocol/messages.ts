@@ -41,7 +41,7 @@ export interface ConfigMetaOverrides {
 /** What the page gets after a save. */
 export interface SavedConnector {
   id: string;
-  name?: string;
+  name?: string | undefined;
 }
 
 interface Message<T extends string> {
@@ -105,7 +105,7 @@ export interface InitMessage extends Message<'init'> {
 export interface SessionMessage extends Message<'session'> {
   sessionToken: string;
   /** RFC 3339. */
-  expiresAt?: string;
+  expiresAt?: string | undefined;
 }
 
 /** Every message a frame may send. */

@@ -37,7 +37,8 @@ export function createFormat(locale: string): (template: Template, ...values: Va
         ? template
         : (template[count] ?? template[plural.select(count)] ?? template['other']);
     return (text ?? '').replaceAll(/\{(\d)(?::(\w+)|\|([^}]*))?\}/g, (_, index, kind, spare) => {
-      const value = values[index];
+      // A blank text says nothing.
+      const value = values[index] === '' ? undefined : values[index];
       if (spare?.trim() === '') return value === undefined ? '' : spare + value;
       return String((kind && kinds[kind]?.(value)) ?? value ?? spare ?? '');
     });

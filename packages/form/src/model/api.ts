@@ -14,8 +14,8 @@ export interface ApiOptions extends RetryTools {
   /** Absent: a new connector. */
   existingId?: string | undefined;
   session: Session;
-  /** Answers to the first calls, begun while the form's script was on its way. */
-  first?: { type: Promise<Response>; connector?: Promise<Response> | undefined } | undefined;
+  /** Calls begun while the form's script was on its way, by path. Each serves once: a later load asks again. */
+  begun?: Map<string, Promise<Response>>;
 }
 
 /** A connector, and what to name in `If-Match` to change exactly this version of it. */
@@ -25,7 +25,8 @@ export interface Loaded {
 }
 
 export interface TestResult {
-  summary?: string;
+  /** Without a full stop; may be blank. */
+  summary: string;
   durationMs: number;
 }
 
@@ -48,35 +49,28 @@ async function read<T>(response: Response): Promise<T> {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const { fetch, base, parentOrigin, kind, session, existingId } = options;
-  const type = encodeURIComponent(options.typeId);
-  const id = existingId && encodeURIComponent(existingId);
+  const { base, kind, session, existingId, typeId, begun } = options;
   const connectors = `${encodeURIComponent(options.organizationId)}/${kind}s`;
+  const existing = `${connectors}/${encodeURIComponent(existingId ?? '')}`;
 
-  async function call(
-    path: string,
-    init: RequestInit = {},
-    first?: Promise<Response>,
-    tryMs?: number,
-  ): Promise<Response> {
-    let early = first;
+  async function call(path: string, init: RequestInit = {}, tryMs?: number): Promise<Response> {
     const send = (): Promise<Response> =>
       withRetry(
         (signal) => {
-          const begun = early;
-          early = undefined;
-          if (begun) return begun;
-          const headers = new Headers(init.headers);
-          headers.set('Authorization', `Bearer ${session.token}`);
-          headers.set('Connector-Frame-Parent', parentOrigin);
-          if (init.body !== undefined) headers.set('Content-Type', 'application/json');
-          return fetch(base + path, { ...init, headers, signal, credentials: 'omit', cache: 'no-store' });
+          const early = begun?.get(path);
+          begun?.delete(path);
+          const headers = {
+            ...init.headers,
+            Authorization: `Bearer ${session.token}`,
+            'Connector-Frame-Parent': options.parentOrigin,
+          };
+          return early ?? options.fetch(base + path, { ...init, headers, signal, credentials: 'omit' });
         },
         options,
         tryMs,
       );
 
-    if (!early) await session.prepare();
+    await session.prepare();
     let response = await send();
     if (response.status === 401) {
       if (!(await session.renew())) throw new SessionExpired();
@@ -86,25 +80,26 @@ export function createApi(options: ApiOptions): Api {
     return response;
   }
 
-  /** The first answer serves once: a later load asks again. */
-  const first = { ...options.first };
-  const take = (key: keyof typeof first): Promise<Response> | undefined => {
-    const response = first[key];
-    delete first[key];
-    return response;
-  };
-
-  const write = (method: string, path: string, body: object, headers: Record<string, string>): Promise<Response> =>
-    call(path, { method, body: JSON.stringify(body), headers });
+  const write = (
+    method: string,
+    path: string,
+    body: object,
+    headers: HeadersInit = {},
+    tryMs?: number,
+  ): Promise<Response> =>
+    call(
+      path,
+      { method, body: JSON.stringify(body), headers: { ...headers, 'Content-Type': 'application/json' } },
+      tryMs,
+    );
 
   return {
-    loadType: async () => read(await call(`/v1/${kind}s/${type}`, {}, take('type'))),
+    loadType: async () => read(await call(`/v1/${kind}s/${encodeURIComponent(typeId)}`)),
 
     async loadConnector() {
-      if (!id) return undefined;
-      const response = await call(`/v1/${connectors}/${id}`, {}, take('connector')).catch((error: unknown) => {
-        const gone = error instanceof ApiError && error.status === 404;
-        throw gone ? new ApiError(404, 'connector_not_found', error.message, []) : error;
+      if (!existingId) return undefined;
+      const response = await call(`/v1/${existing}`).catch((error: unknown) => {
+        throw error instanceof ApiError && error.status === 404 ? new ApiError(404, 'connector_not_found') : error;
       });
       return { connector: await read<Connector>(response), etag: response.headers.get('etag') };
     },
@@ -112,19 +107,16 @@ export function createApi(options: ApiOptions): Api {
     create: async (body, key) => read(await write('POST', `/v2/${connectors}`, body, { 'Idempotency-Key': key })),
 
     async update(body, etag, key) {
-      const match = etag === null ? {} : { 'If-Match': etag };
-      return read(await write('PATCH', `/v2/${connectors}/${id}`, body, { 'Idempotency-Key': key, ...match }));
+      const headers = { 'Idempotency-Key': key, ...(etag !== null && { 'If-Match': etag }) };
+      return read(await write('PATCH', `/v2/${existing}`, body, headers));
     },
 
     async test(config) {
-      const begun = options.now();
-      const body = JSON.stringify({ type: options.typeId, config, ...(existingId && { id: existingId }) });
-      const response = await call(`/v2/${connectors}/test-connection`, { method: 'POST', body }, undefined, TEST_MS);
-      const { summary, duration_ms } = await read<{ summary?: string; duration_ms?: number }>(response);
-      return {
-        durationMs: duration_ms ?? options.now() - begun,
-        ...(summary && { summary: summary.replace(/\.$/, '') }),
-      };
+      const started = options.now();
+      const body = { type: typeId, config, ...(existingId && { id: existingId }) };
+      const response = await write('POST', `/v2/${connectors}/test-connection`, body, {}, TEST_MS);
+      const { summary = '', duration_ms } = await read<{ summary?: string; duration_ms?: number }>(response);
+      return { durationMs: duration_ms ?? options.now() - started, summary: summary.replace(/\.$/, '') };
     },
   };
 }

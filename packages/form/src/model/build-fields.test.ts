@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { exampleType } from '../testing/example-type.js';
-import { buildFields, type BuildOptions } from './build-fields.js';
+import type { ConfigMetaOverrides } from '@connector-frame/core/protocol';
+import { buildFields } from './build-fields.js';
 import type { Field } from './field.js';
 
-function build(options: Partial<BuildOptions> = {}) {
+function build({ overrides, synthetic }: { overrides?: ConfigMetaOverrides; synthetic?: boolean } = {}) {
   const warnings: string[] = [];
-  const { fields, advanced } = buildFields(exampleType, { warn: (message) => warnings.push(message), ...options });
+  const { fields, advanced } = buildFields(exampleType, overrides, synthetic, (message) => warnings.push(message));
   const find = (path: string, among: readonly Field[] = [...fields, ...advanced]): Field | undefined =>
     among
       .flatMap((field): Field[] => [

@@ -12,14 +12,6 @@ import type { ConfigMetaOverrides, FieldOverride } from '@connector-frame/core/p
 import type { BooleanField, Field, MultilineField, TextField } from './field.js';
 import type { ConnectorType } from './wire.js';
 
-export interface BuildOptions {
-  overrides?: ConfigMetaOverrides | undefined;
-  /** Whether the host asked for synthetic data. */
-  synthetic?: boolean | undefined;
-  /** Hears once of all override keys that the type does not have. */
-  warn: (message: string) => void;
-}
-
 type Base = Omit<BooleanField, 'kind'>;
 type Dictionary = Readonly<Record<string, FieldOverride>>;
 
@@ -31,17 +23,15 @@ export const schemaOf = (field: Field): FieldSchema | undefined => schemas.get(f
 const isLong = (format: StringFormat | undefined): format is MultilineField['format'] =>
   format === 'multiline' || format === 'json' || format === 'pem';
 
-/** Rules that a control shows or keeps to, under the same name in schema and field. */
-const RULES = ['maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as const;
-
-function rulesOf(schema: FieldSchema): { [rule in (typeof RULES)[number]]?: number } {
-  const entries = Object.entries(schema).filter(([key]) => RULES.some((rule) => rule === key));
-  return Object.fromEntries('maxProperties' in schema ? [...entries, ['maxItems', schema.maxProperties]] : entries);
-}
+/** Bounds have the same names in schema and field, and are the numbers in it. */
+const bounds = (
+  schema: FieldSchema,
+): Partial<Record<'maxLength' | 'minimum' | 'maximum' | 'minItems' | 'maxItems', number>> =>
+  Object.fromEntries(Object.entries(schema).filter(([, value]) => typeof value === 'number'));
 
 function text(schema: FieldSchema, base: Base): TextField {
   const format = schema.type === 'string' ? schema.format : undefined;
-  return { ...base, ...rulesOf(schema), kind: 'text', ...(format && !isLong(format) && { format }) };
+  return { ...bounds(schema), ...base, kind: 'text', ...(format && !isLong(format) && { format }) };
 }
 
 /**
@@ -50,7 +40,9 @@ function text(schema: FieldSchema, base: Base): TextField {
  */
 export function buildFields(
   { config, order = [] }: Pick<ConnectorType, 'config' | 'order'>,
-  { overrides = {}, synthetic = false, warn }: BuildOptions,
+  overrides: ConfigMetaOverrides = {},
+  synthetic = false,
+  warn: (message: string) => void = () => undefined,
 ): { fields: Field[]; advanced: Field[] } {
   /** Keys of the host that no field has asked for. */
   const unused = new Set<string>();
@@ -97,11 +89,10 @@ export function buildFields(
 
   function field(schema: FieldSchema, base: Base, name: string, override: FieldOverride | undefined): Field {
     const { path } = base;
-    const rules = rulesOf(schema);
+    const rules = bounds(schema);
     const children = override?.children;
     if (isGroup(schema)) return { ...base, kind: 'group', fields: group(schema, path, name, children) };
-    const isRows = isList(schema) && schema.items.type === 'object';
-    if (isRows && 'properties' in schema.items)
+    if (isList(schema) && schema.items.type === 'object')
       return { ...base, ...rules, kind: 'object-list', columns: group(schema.items, '', name, children) };
 
     // No other field has children: a host's words for some are reported, not swallowed.
@@ -124,7 +115,7 @@ export function buildFields(
       });
       return { ...base, kind: 'variants', discriminator: discriminatorOf(schema), variants };
     }
-    if (isMap(schema)) return { ...base, ...rules, kind: 'map' };
+    if (isMap(schema)) return { ...base, kind: 'map', maxItems: schema.maxProperties ?? Infinity };
     if (isList(schema)) {
       const { items } = schema;
       const row = { ...base, path: '', key: '', label: items.title ?? base.label, required: false };
@@ -135,9 +126,9 @@ export function buildFields(
       const unit = schema['x-unit'];
       return { ...base, ...rules, kind: 'number', integer: schema.type === 'integer', ...(unit && { unit }) };
     }
-    const { format, enum: values, 'x-labels': labels } = schema;
+    const { format, enum: values } = schema;
     if (values) {
-      const words = new Map(Object.entries(labels ?? {}));
+      const words = new Map(Object.entries(schema['x-labels'] ?? {}));
       return { ...base, kind: 'enum', options: values.map((value) => ({ value, label: words.get(value) || value })) };
     }
     if (isLong(format)) return { ...base, ...rules, kind: 'multiline', format };

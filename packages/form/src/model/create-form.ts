@@ -3,13 +3,13 @@ import type { Messages } from '../messages/index.js';
 import type { Api } from './api.js';
 import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
-import { changeWrite, configWrite, createWrite, firstWords, suffix, type Content } from './connector-write.js';
+import { changesOf, firstWords } from './connector-write.js';
 import { createEditor, type Editor } from './editor.js';
 import { failureOf, type Action } from './failure-of.js';
 import type { Form } from './form.js';
 import { createIntents } from './intents.js';
 import { transition, type FormEvent } from './machine.js';
-import type { FormState, FormSubject } from './state.js';
+import type { FormState } from './state.js';
 import { subjectOf } from './subject-of.js';
 import { createSubscriptions } from './subscriptions.js';
 import type { Connector, ConnectorType } from './wire.js';
@@ -38,7 +38,6 @@ export interface LivingForm extends Form {
 /** What the service said when the form was loaded. */
 interface Loaded {
   type: ConnectorType;
-  subject: FormSubject;
   /** Undefined for a new connector. */
   saved: Connector | undefined;
   etag: string | null;
@@ -50,11 +49,10 @@ export function createForm(options: FormOptions): LivingForm {
   const { init, api, channel, messages, warn } = options;
   const subscriptions = createSubscriptions();
   const intents = createIntents();
-  const fallbackSuffix = suffix(options.random());
+  const random = options.random();
   let state: FormState = { phase: 'loading' };
   let loaded: Loaded | undefined;
-  let saving: Promise<void> | undefined;
-  let testing: Promise<void> | undefined;
+  const busy: { save?: Promise<void> | undefined; test?: Promise<void> | undefined } = {};
   /** Grows with each edit: a test says something only about what it was started with. */
   let revision = 0;
 
@@ -81,7 +79,7 @@ export function createForm(options: FormOptions): LivingForm {
         type,
         subject,
         saved,
-        words: firstWords(init, type, saved),
+        words: firstWords(init, type, saved, random),
         messages,
         subscriptions,
         onEdit() {
@@ -89,7 +87,7 @@ export function createForm(options: FormOptions): LivingForm {
           move({ type: 'edited' });
         },
       });
-      loaded = { type, subject, saved, etag: found?.etag ?? null, editor };
+      loaded = { type, saved, etag: found?.etag ?? null, editor };
       move({ type: 'loaded', subject });
       channel.loaded();
     } catch (error) {
@@ -98,23 +96,16 @@ export function createForm(options: FormOptions): LivingForm {
     }
   }
 
-  const contentOf = ({ editor }: Loaded): Content => ({
-    name: String(editor.value('/name')),
-    description: String(editor.value('/description')),
-    config: editor.config(),
-    secretAt: editor.secret,
-  });
-
   /** Sends what the form holds. The connector as it is now, also where nothing had changed and nothing was sent. */
-  async function send(form: Loaded): Promise<Connector> {
-    const { type, subject, saved, etag } = form;
-    const facts = { init, type, subject };
+  async function send({ type, saved, etag, editor }: Loaded): Promise<Connector> {
+    const content = editor.content();
     if (!saved) {
-      const write = createWrite(contentOf(form), { ...facts, fallbackName: `${type.name} ${fallbackSuffix}` });
+      const description = content.description || (init.description === undefined ? type.description : '');
+      const write = { ...content, description, type: type.type_id };
       return intents.run(write, (key) => api.create(write, key));
     }
-    const write = changeWrite(contentOf(form), { ...facts, saved });
-    return write ? intents.run([write, etag], (key) => api.update(write, etag, key)) : saved;
+    const changes = changesOf(content, saved, type);
+    return changes ? intents.run([changes, etag], (key) => api.update(changes, etag, key)) : saved;
   }
 
   /** What a refused call says about fields goes to the fields. True: nothing is left to say elsewhere. */
@@ -123,35 +114,24 @@ export function createForm(options: FormOptions): LivingForm {
     return editor.land(error.issues, error.type === 'secret_reentry_required');
   };
 
-  async function save(form: Loaded): Promise<void> {
-    if (!form.editor.check()) return move({ type: 'refused' });
-    move({ type: 'saving' });
-    try {
-      const { id, name } = await send(form);
-      move({ type: 'saved' });
-      channel.saved({ id, name });
-    } catch (error) {
-      const failure = fail(error, 'save');
-      if (error instanceof SessionExpired) return move({ type: 'expired', failure });
-      const said = land(error, form);
-      move({ type: 'save_failed', ...(said ? {} : { failure }) });
-    }
-  }
-
-  async function test(form: Loaded): Promise<void> {
-    if (!form.editor.check()) return move({ type: 'refused' });
-    const tested = revision;
-    move({ type: 'testing' });
-    try {
-      const result = await api.test(configWrite(contentOf(form), form.type));
-      move({ type: 'tested', test: tested === revision ? { state: 'passed', ...result } : { state: 'idle' } });
-    } catch (error) {
-      const failure = fail(error, 'test');
-      if (error instanceof SessionExpired) return move({ type: 'expired', failure });
-      land(error, form);
-      move({ type: 'tested', test: { state: 'failed', failure } });
-    }
-  }
+  /** Checks, sends, and says what came of it. A second click joins the first. */
+  const attempt = (action: 'save' | 'test', run: (form: Loaded) => Promise<FormEvent>): Promise<void> =>
+    (busy[action] ??= (async () => {
+      if (!loaded || state.phase !== 'editing') return;
+      if (!loaded.editor.check()) return move({ type: 'refused' });
+      move({ type: action === 'save' ? 'saving' : 'testing' });
+      try {
+        move(await run(loaded));
+      } catch (error) {
+        const failure = fail(error, action);
+        if (error instanceof SessionExpired) return move({ type: 'expired', failure });
+        const said = land(error, loaded);
+        if (action === 'test') move({ type: 'tested', test: { state: 'failed', failure } });
+        else move({ type: 'save_failed', ...(said ? {} : { failure }) });
+      }
+    })().finally(() => {
+      busy[action] = undefined;
+    }));
 
   async function reload(form: Loaded): Promise<void> {
     try {
@@ -159,7 +139,7 @@ export function createForm(options: FormOptions): LivingForm {
       if (!found) return;
       form.saved = found.connector;
       form.etag = found.etag;
-      form.editor.rebase(found.connector, firstWords(init, form.type, found.connector));
+      form.editor.rebase(found.connector, firstWords(init, form.type, found.connector, random));
       move({ type: 'rebased' });
     } catch (error) {
       move({ type: 'save_failed', failure: fail(error, 'save') });
@@ -191,18 +171,19 @@ export function createForm(options: FormOptions): LivingForm {
     error: (path) => loaded?.editor.error(path),
     leave: (path) => loaded?.editor.leave(path),
 
-    async save() {
-      if (!loaded || state.phase !== 'editing') return;
-      // A second click joins the first.
-      saving ??= save(loaded).finally(() => (saving = undefined));
-      await saving;
-    },
+    save: () =>
+      attempt('save', async (form) => {
+        const { id, name } = await send(form);
+        channel.saved({ id, name });
+        return { type: 'saved' };
+      }),
 
-    async test() {
-      if (!loaded || state.phase !== 'editing' || state.saving) return;
-      testing ??= test(loaded).finally(() => (testing = undefined));
-      await testing;
-    },
+    test: () =>
+      attempt('test', async (form) => {
+        const tested = revision;
+        const result = await api.test(form.editor.content().config);
+        return { type: 'tested', test: tested === revision ? { state: 'passed', ...result } : { state: 'idle' } };
+      }),
 
     cancel: () => channel.cancel(),
 

@@ -12,7 +12,7 @@ import type { SecretEvent } from './secret-state.js';
 import type { FormSubject } from './state.js';
 import type { Subscriptions } from './subscriptions.js';
 import { walkFields, type Standing } from './walk-fields.js';
-import type { Connector, ConnectorType } from './wire.js';
+import type { Connector, ConnectorType, NewConnector } from './wire.js';
 
 export interface EditorOptions {
   type: ConnectorType;
@@ -39,8 +39,8 @@ export interface Editor extends Pick<
   check(): boolean;
   /** Puts the service's issues on their fields, and asks for the secrets it wants again. Returns whether all found a field. */
   land(issues: readonly Issue[], secretsAgain: boolean): boolean;
-  /** The configuration to send; its secrets are the ones typed. */
-  config(): ConnectorConfig;
+  /** What to send: all settings, and of the secrets those typed or cleared. */
+  content(): NewConnector;
   /** A newer version of the connector, under what was typed. */
   rebase(saved: Connector, words: EditorOptions['words']): void;
   /** Whether leaving would lose something typed. */
@@ -49,26 +49,11 @@ export interface Editor extends Pick<
 
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** Name and description are the connector's own; here they are fields like the others. */
-const ownFields = ({ nameEditable, descriptionEditable }: FormSubject, messages: Messages): Field[] => {
-  const own = (key: 'name' | 'description'): Field => ({
-    kind: 'text',
-    path: `/${key}`,
-    key,
-    label: messages[key],
-    required: key === 'name',
-    advanced: false,
-    deprecated: false,
-    destination: false,
-  });
-  return [...(nameEditable ? [own('name')] : []), ...(descriptionEditable ? [own('description')] : [])];
-};
-
 export function createEditor(options: EditorOptions): Editor {
   const { type, subject, saved, messages, onEdit } = options;
   const { notify, notifyTree } = options.subscriptions;
   const schema = type.config;
-  const fields: readonly Field[] = [...ownFields(subject, messages), ...subject.fields, ...subject.advanced];
+  const fields: readonly Field[] = [...subject.fields, ...subject.advanced];
 
   const draftOf = (from: Connector | undefined, words: EditorOptions['words']): Draft => ({
     ...words,
@@ -201,7 +186,13 @@ export function createEditor(options: EditorOptions): Editor {
       return errors.land(issues);
     },
 
-    config: () => pruneConfig(schema, convert(draft)),
+    content() {
+      const { settings, secrets: typed } = pruneConfig(schema, convert(draft));
+      const values = Object.entries(typed).map(([key, value]) => [key, { value }] as const);
+      const cleared = secrets.cleared().map((key) => [key, null] as const);
+      const { name, description } = draft;
+      return { name, description, config: { settings, secrets: Object.fromEntries([...cleared, ...values]) } };
+    },
 
     rebase(fresh, words) {
       const before = initial;

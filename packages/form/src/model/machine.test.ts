@@ -9,8 +9,6 @@ const subject: FormSubject = {
   icon: null,
   monogram: 'O',
   canTest: true,
-  nameEditable: false,
-  descriptionEditable: false,
   fields: [],
   advanced: [],
 };

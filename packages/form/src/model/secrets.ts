@@ -12,6 +12,8 @@ export interface Secrets {
   typed: (key: string) => boolean;
   /** Keys of those that stay without being sent. */
   kept(): ReadonlySet<string>;
+  /** Keys of those that a save removes. */
+  cleared(): readonly string[];
   /** Returns whether the state is another one now. */
   step(path: string, event: SecretEvent): boolean;
   /** Whether the destination differs from the one saved; asked only while something is kept. Returns the secrets this changed. */
@@ -48,10 +50,13 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
   };
   const stepAll = (): string[] => paths.filter((path) => step(path, 'moved'));
 
+  const keysIn = (state: SecretState['state']): string[] => keys.filter((key) => get(PREFIX + key).state === state);
+
   return {
     get,
     typed: (key) => get(PREFIX + key).state === 'typing',
-    kept: () => new Set(keys.filter((key) => get(PREFIX + key).state === 'kept')),
+    kept: () => new Set(keysIn('kept')),
+    cleared: () => keysIn('cleared'),
     step,
     move(differs) {
       if (![...states.values()].some(keptOf)) return [];

@@ -27,9 +27,7 @@ export interface FormSubject {
   icon: string | null;
   monogram: string;
   canTest: boolean;
-  nameEditable: boolean;
-  descriptionEditable: boolean;
-  /** Main fields, in order; `advanced` ones fold. */
+  /** Main fields, in order, the connector's own name and description first where they may be edited; `advanced` ones fold. */
   fields: Field[];
   advanced: Field[];
 }

@@ -1,6 +1,7 @@
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Messages } from '../messages/index.js';
 import { buildFields } from './build-fields.js';
+import type { Field } from './field.js';
 import type { FormSubject } from './state.js';
 import type { Connector, ConnectorType } from './wire.js';
 
@@ -11,6 +12,18 @@ const monogramOf = (name: string): string =>
     .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0).toUpperCase())
     .join('');
 
+/** Name and description are the connector's own; here they are fields like the others. */
+const ownField = (key: 'name' | 'description', messages: Messages): Field => ({
+  kind: 'text',
+  path: `/${key}`,
+  key,
+  label: messages[key],
+  required: key === 'name',
+  advanced: false,
+  deprecated: false,
+  destination: false,
+});
+
 /** What the header, the fields and the footer show. `warn` hears about override keys that the type does not have. */
 export function subjectOf(
   init: InitMessage,
@@ -20,6 +33,7 @@ export function subjectOf(
   warn: (message: string) => void,
 ): FormSubject {
   const title = init.displayName || type.name;
+  const { fields, advanced } = buildFields(type, init.configMetaOverrides, init.synthetic, warn);
   return {
     mode: connector ? 'edit' : 'create',
     title,
@@ -28,8 +42,11 @@ export function subjectOf(
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: monogramOf(title),
     canTest: type.supported_features.test_connection,
-    nameEditable: init.isNameEditable === true,
-    descriptionEditable: init.isDescriptionEditable === true,
-    ...buildFields(type, { overrides: init.configMetaOverrides, synthetic: init.synthetic, warn }),
+    fields: [
+      ...(init.isNameEditable ? [ownField('name', messages)] : []),
+      ...(init.isDescriptionEditable ? [ownField('description', messages)] : []),
+      ...fields,
+    ],
+    advanced,
   };
 }

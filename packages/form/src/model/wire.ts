@@ -29,15 +29,21 @@ export interface Connector {
 /** A secret in a write: a new value, or `null` to clear. Absent keeps. */
 export type SecretWrite = { value: unknown } | null;
 
+/** A whole configuration: all settings, and the secrets that change. */
 export interface ConfigWrite {
-  settings?: Record<string, unknown>;
-  secrets?: Record<string, SecretWrite>;
+  settings: Record<string, unknown>;
+  secrets: Record<string, SecretWrite>;
 }
 
-/** POST creates with all of it, PATCH changes what is there. */
-export interface ConnectorWrite {
-  name?: string;
-  description?: string;
+/** Name, description and configuration as they stand in the form. */
+export interface NewConnector {
+  name: string;
+  description: string;
+  config: ConfigWrite;
+}
+
+/** POST says all of it, PATCH what changed. */
+export interface ConnectorWrite extends Partial<Omit<NewConnector, 'config'>> {
   type?: string;
-  config?: ConfigWrite;
+  config?: Partial<ConfigWrite>;
 }

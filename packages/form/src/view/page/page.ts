@@ -1,5 +1,4 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { Field } from '../../model/field.js';
 import type { FormState, FormSubject } from '../../model/state.js';
 import { chevronIcon, lockIcon } from '../icons.js';
 import type { View } from '../view.js';
@@ -43,10 +42,6 @@ function editing(view: View, state: Editing, { onSave, onTest }: PageActions): T
     event.preventDefault();
     if (!saving) void onSave();
   };
-  const own = [
-    subject.nameEditable ? view.field(ownField('/name', m.name, true)) : nothing,
-    subject.descriptionEditable ? view.field(ownField('/description', m.description, false)) : nothing,
-  ];
   const fold = html`<details class="cf-fold">
     <summary>${chevronIcon}${m.advanced}</summary>
     <div class="cf-nest">${advanced.map((field) => view.field(field))}</div>
@@ -55,7 +50,7 @@ function editing(view: View, state: Editing, { onSave, onTest }: PageActions): T
   return html`<form class="cf-form" novalidate @submit=${onSubmit}>
     ${header(subject)}
     <div class="cf-body" ?inert=${saving}>
-      ${summary(view)}${own}${fields.map((field) => view.field(field))}${advanced.length ? fold : nothing}
+      ${summary(view)}${fields.map((field) => view.field(field))}${advanced.length ? fold : nothing}
       ${[...fields, ...advanced].some(({ kind }) => kind === 'secret') ? lock : nothing}${outcome(view, state)}
     </div>
     ${footer(view, { canTest, testing: test.state === 'running', saving, edit: mode === 'edit', onTest })}
@@ -93,10 +88,4 @@ function outcome({ form, messages: m }: View, { expired, failure, test }: Editin
     return note({ title: m.testPassed, detail: m.testDetail(test.durationMs, test.summary), good: true });
   }
   return test.state === 'failed' ? note({ title: test.failure.message, detail: test.failure.hint }) : nothing;
-}
-
-/** The connector's own name or description, where the host lets the person choose it. */
-function ownField(path: string, label: string, required: boolean): Field {
-  const never = { advanced: false, deprecated: false, destination: false };
-  return { kind: 'text', path, key: path.slice(1), label, required, ...never };
 }
