@@ -53,7 +53,11 @@ export function createApi(options: ApiOptions): Api {
   const connectors = `${encodeURIComponent(options.organizationId)}/${kind}s`;
   const existing = `${connectors}/${encodeURIComponent(existingId ?? '')}`;
 
-  async function call(path: string, init: RequestInit = {}, tryMs?: number): Promise<Response> {
+  async function call(
+    path: string,
+    init: Pick<RequestInit, 'method' | 'body'> & { headers?: Record<string, string> } = {},
+    tryMs?: number,
+  ): Promise<Response> {
     const send = (): Promise<Response> =>
       withRetry(
         (signal) => {
@@ -84,7 +88,7 @@ export function createApi(options: ApiOptions): Api {
     method: string,
     path: string,
     body: object,
-    headers: HeadersInit = {},
+    headers: Record<string, string> = {},
     tryMs?: number,
   ): Promise<Response> =>
     call(

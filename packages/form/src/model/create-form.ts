@@ -4,7 +4,7 @@ import type { Api } from './api.js';
 import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
 import { changesOf, firstWords } from './connector-write.js';
-import { createEditor, type Editor } from './editor.js';
+import { createEditor, type Editor, type Fields } from './editor.js';
 import { failureOf, type Action } from './failure-of.js';
 import type { Form } from './form.js';
 import { createIntents } from './intents.js';
@@ -43,6 +43,24 @@ interface Loaded {
   etag: string | null;
   editor: Editor;
 }
+
+const nothing = (): undefined => undefined;
+
+/** Before a form has loaded there is nothing to edit. */
+const idle: Fields = {
+  value: nothing,
+  setValue: nothing,
+  rows: () => 0,
+  addRow: nothing,
+  removeRow: nothing,
+  secret: () => ({ state: 'empty' }),
+  replaceSecret: nothing,
+  keepSecret: nothing,
+  clearSecret: nothing,
+  shown: () => false,
+  error: nothing,
+  leave: nothing,
+};
 
 /** Loads a form and lives with it until it is saved. A failure keeps everything typed. */
 export function createForm(options: FormOptions): LivingForm {
@@ -87,6 +105,7 @@ export function createForm(options: FormOptions): LivingForm {
           move({ type: 'edited' });
         },
       });
+      Object.assign(form, editor.fields);
       loaded = { type, saved, etag: found?.etag ?? null, editor };
       move({ type: 'loaded', subject });
       channel.loaded();
@@ -146,30 +165,17 @@ export function createForm(options: FormOptions): LivingForm {
     }
   }
 
-  void load();
-
-  return {
+  const form: LivingForm = {
+    ...idle,
     get state() {
       return state;
     },
     get summary() {
-      return loaded?.editor.summary ?? [];
+      return loaded?.editor.summary() ?? [];
     },
     get dirty() {
-      return state.phase === 'editing' && loaded?.editor.dirty === true;
+      return state.phase === 'editing' && loaded?.editor.isDirty() === true;
     },
-    value: (path) => loaded?.editor.value(path),
-    setValue: (path, value) => loaded?.editor.setValue(path, value),
-    rows: (path) => loaded?.editor.rows(path) ?? 0,
-    addRow: (path) => loaded?.editor.addRow(path),
-    removeRow: (path, index) => loaded?.editor.removeRow(path, index),
-    secret: (path) => loaded?.editor.secret(path) ?? { state: 'empty' },
-    replaceSecret: (path) => loaded?.editor.stepSecret(path, 'replace'),
-    keepSecret: (path) => loaded?.editor.stepSecret(path, 'keep'),
-    clearSecret: (path) => loaded?.editor.stepSecret(path, 'clear'),
-    shown: (path) => loaded?.editor.shown(path) ?? false,
-    error: (path) => loaded?.editor.error(path),
-    leave: (path) => loaded?.editor.leave(path),
 
     save: () =>
       attempt('save', async (form) => {
@@ -200,4 +206,6 @@ export function createForm(options: FormOptions): LivingForm {
 
     subscribe: subscriptions.subscribe,
   };
+  void load();
+  return form;
 }

@@ -6,7 +6,7 @@ import { createErrors } from './errors.js';
 import type { Field } from './field.js';
 import type { Form } from './form.js';
 import { normalize } from './normalize.js';
-import { problemsIn } from './problems.js';
+import { problemsIn, type Problem } from './problems.js';
 import { createSecrets } from './secrets.js';
 import type { SecretEvent } from './secret-state.js';
 import type { FormSubject } from './state.js';
@@ -28,23 +28,24 @@ export interface EditorOptions {
   onEdit: () => void;
 }
 
+/** What a form offers for its fields. */
+export type Fields = Omit<Form, 'state' | 'summary' | 'save' | 'test' | 'cancel' | 'retry' | 'subscribe'>;
+
 /** Everything a person can change in a loaded form: values, rows, secrets, and what is wrong with them. Knows no service. */
-export interface Editor extends Pick<
-  Form,
-  'value' | 'setValue' | 'rows' | 'addRow' | 'removeRow' | 'secret' | 'shown' | 'error' | 'leave' | 'summary'
-> {
-  /** What a person does to a secret beside typing. */
-  stepSecret(path: string, event: Exclude<SecretEvent, 'typed' | 'moved'>): void;
+export interface Editor {
+  fields: Fields;
+  /** Of the last refused save or test: what is still wrong, in the order shown. */
+  summary: () => readonly Problem[];
   /** Tidies and checks everything. False: the summary says why, and nothing may be sent. */
-  check(): boolean;
+  check: () => boolean;
   /** Puts the service's issues on their fields, and asks for the secrets it wants again. Returns whether all found a field. */
-  land(issues: readonly Issue[], secretsAgain: boolean): boolean;
+  land: (issues: readonly Issue[], secretsAgain: boolean) => boolean;
   /** What to send: all settings, and of the secrets those typed or cleared. */
-  content(): NewConnector;
+  content: () => NewConnector;
   /** A newer version of the connector, under what was typed. */
-  rebase(saved: Connector, words: EditorOptions['words']): void;
+  rebase: (saved: Connector, words: EditorOptions['words']) => void;
   /** Whether leaving would lose something typed. */
-  readonly dirty: boolean;
+  isDirty: () => boolean;
 }
 
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
@@ -116,55 +117,59 @@ export function createEditor(options: EditorOptions): Editor {
     if (meant !== value) put(path, meant);
   };
 
-  return {
-    value: (path) => getAt(draft, path),
-
-    setValue(path, value) {
-      if (getAt(draft, path) === value) return;
-      touched.add(path);
-      store(path, value);
-      const { field } = find(path) ?? {};
-      // What was typed into the body of a choice before is still there; a new body starts with its defaults.
-      if (field?.kind === 'variants') draft = withChoice(draft, field);
-      if (field?.kind === 'variants' || typeof value === 'object') notifyTree(field?.path ?? path);
-      else notify(path);
-      changed(path);
-    },
-
-    rows: (path) => rowsAt(path).length,
-
-    addRow(path) {
-      const { field } = find(path) ?? {};
-      if (field) put(path, [...rowsAt(path), newRow(field)]);
-    },
-
-    removeRow(path, index) {
-      errors.forget(path);
-      put(path, rowsAt(path).toSpliced(index, 1));
-    },
-
-    secret: secrets.get,
-
-    stepSecret(path, event) {
+  const step =
+    (event: SecretEvent) =>
+    (path: string): void => {
       draft = setAt(draft, path, undefined);
       secrets.step(path, event);
       notifyTree(path);
       changed(path);
+    };
+
+  return {
+    fields: {
+      value: (path) => getAt(draft, path),
+
+      setValue(path, value) {
+        if (getAt(draft, path) === value) return;
+        touched.add(path);
+        store(path, value);
+        const { field } = find(path) ?? {};
+        // What was typed into the body of a choice before is still there; a new body starts with its defaults.
+        if (field?.kind === 'variants') draft = withChoice(draft, field);
+        notifyTree(field?.kind === 'variants' ? field.path : path);
+        changed(path);
+      },
+
+      rows: (path) => rowsAt(path).length,
+
+      addRow(path) {
+        const { field } = find(path) ?? {};
+        if (field) put(path, [...rowsAt(path), newRow(field)]);
+      },
+
+      removeRow(path, index) {
+        errors.forget(path);
+        put(path, rowsAt(path).toSpliced(index, 1));
+      },
+
+      secret: secrets.get,
+      replaceSecret: step('replace'),
+      keepSecret: step('keep'),
+      clearSecret: step('clear'),
+
+      shown: (path) => isShown(find(path)?.field.when, draft),
+      error: errors.at,
+
+      leave(path) {
+        const standing = find(path);
+        if (standing) tidy(standing);
+        // Passing through a field says nothing about it yet.
+        errors.judge(path, ({ path: at, code }) => code !== 'required' || touched.has(at));
+      },
     },
 
-    shown: (path) => isShown(find(path)?.field.when, draft),
-    error: errors.at,
-
-    leave(path) {
-      const standing = find(path);
-      if (standing) tidy(standing);
-      // Passing through a field says nothing about it yet.
-      errors.judge(path, ({ path: at, code }) => code !== 'required' || touched.has(at));
-    },
-
-    get summary() {
-      return errors.summary;
-    },
+    summary: errors.summary,
 
     check() {
       for (const standing of Array.from(walkFields(fields, draft, false))) tidy(standing);
@@ -211,8 +216,6 @@ export function createEditor(options: EditorOptions): Editor {
       for (const root of ['/name', '/description', '/settings', '/secrets']) notifyTree(root);
     },
 
-    get dirty() {
-      return secrets.touched || !same(draft, initial);
-    },
+    isDirty: () => secrets.touched() || !same(draft, initial),
   };
 }

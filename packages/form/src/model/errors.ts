@@ -5,7 +5,7 @@ import type { Problem } from './problems.js';
 export interface Errors {
   at: (path: string) => string | undefined;
   /** Of the last refused save or test: what is still wrong, in the order shown. */
-  readonly summary: readonly Problem[];
+  summary: () => readonly Problem[];
   /** The person left `path`: says what is wrong there, if it is due, and of what was said before only what is still wrong. */
   judge(path: string, due: (problem: Problem) => boolean): void;
   /** Says everything that is wrong, in the summary too. True: nothing is. */
@@ -48,9 +48,7 @@ export function createErrors(
 
   return {
     at: (path) => said.get(path),
-    get summary() {
-      return summary;
-    },
+    summary: () => summary,
     judge: (path, due) => say((problem) => isAtOrBelow(problem.path, path) && (said.has(problem.path) || due(problem))),
     judgeAll() {
       landed = [];

@@ -22,7 +22,8 @@ export interface Secrets {
   ask(paths: readonly string[]): string[];
   /** A newer version of what is kept. */
   rebase(saved: Saved): void;
-  readonly touched: boolean;
+  /** Whether any was typed or cleared. */
+  touched(): boolean;
 }
 
 const PREFIX = '/secrets/';
@@ -77,8 +78,6 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
         else states.set(path, restingSecret(kept, moved));
       }
     },
-    get touched() {
-      return [...states.values()].some(({ state }) => state === 'typing' || state === 'cleared');
-    },
+    touched: () => keysIn('typing').length + keysIn('cleared').length > 0,
   };
 }

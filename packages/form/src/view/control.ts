@@ -5,8 +5,6 @@ import type { View } from './view.js';
 /** How a control stands in its field. */
 export interface Wiring {
   id: string;
-  /** Id of the label, for a control that no `<label for>` can name. */
-  labelId?: string;
   /** Ids of the lines below, and their text for a control whose shadow root can't point at them. */
   describedBy: string;
   description: string;
@@ -19,8 +17,8 @@ interface Binding {
   name?: string;
   /** What the control shows: text, or whether it is checked. Default: the text of the path's value. */
   value?: string | boolean;
-  /** What is stored of the control's value. */
-  store?(value: string): unknown;
+  /** What is stored of the control's text. */
+  store?: (text: string) => unknown;
 }
 
 type Control = HTMLElement & { value: string; checked?: boolean };
@@ -34,25 +32,31 @@ class Bind extends Directive {
     return noChange;
   }
 
-  override update({ element }: ElementPart, [view, path, wiring, binding = {}]: Parameters<this['render']>): unknown {
-    const control = element as Control;
-    const { required, name, value = view.text(path), store = (text: string) => text } = binding;
-    const set = (attribute: string, text: string | false | undefined): void =>
-      text ? control.setAttribute(attribute, text) : control.removeAttribute(attribute);
-    set('id', wiring.id);
-    set('aria-label', name);
-    set('aria-describedby', wiring.describedBy);
-    set('aria-required', required && 'true');
-    set('aria-invalid', wiring.invalid && 'true');
+  override update(
+    { element }: ElementPart & { element: Control },
+    [view, path, wiring, binding = {}]: Parameters<this['render']>,
+  ): unknown {
+    const { required, name, value = view.text(path), store = (text) => text } = binding;
+    const attributes = {
+      id: wiring.id,
+      'aria-label': name,
+      'aria-describedby': wiring.describedBy,
+      'aria-required': required,
+      'aria-invalid': wiring.invalid,
+    };
+    for (const [attribute, text] of Object.entries(attributes)) {
+      if (text) element.setAttribute(attribute, `${text}`);
+      else element.removeAttribute(attribute);
+    }
     // Only what differs is set: setting a half-typed date, or text under a caret, would lose it.
-    if (typeof value === 'boolean') control.checked = value;
-    else if (control.value !== value) control.value = value;
-    this.#store = () => view.type(path, typeof value === 'boolean' ? control.checked : store(control.value));
+    if (typeof value === 'boolean') element.checked = value;
+    else if (element.value !== value) element.value = value;
+    this.#store = () => view.type(path, typeof value === 'boolean' ? element.checked : store(element.value));
     this.#leave = () => view.form.leave(path);
     if (!this.#listens) {
       this.#listens = true;
-      control.addEventListener('input', () => this.#store());
-      control.addEventListener('blur', () => this.#leave());
+      element.addEventListener('input', () => this.#store());
+      element.addEventListener('blur', () => this.#leave());
     }
     return noChange;
   }

@@ -1,6 +1,12 @@
 import type { Tokens } from '../appearance/tokens.js';
 import css from './css/secret.css?inline';
-import { sheet } from './sheets.js';
+
+/** A style sheet to adopt: the one way to bring styles that needs no hash under `style-src 'self'`. */
+function sheet(text: string): CSSStyleSheet {
+  const made = new CSSStyleSheet();
+  made.replaceSync(text);
+  return made;
+}
 
 const colors = sheet(':host {}');
 
@@ -14,6 +20,8 @@ export const secretSheets = [sheet(css), colors];
  * never in `url()`, a font or a size, so even a page that registers one of them anew with `@property` can only void a color.
  */
 export function colorSecrets(tokens: Tokens): void {
-  const { style } = colors.cssRules[0] as CSSStyleRule;
-  for (const [name, value] of Object.entries(tokens)) style.setProperty(`--cf-${name}`, value, 'important');
+  for (const rule of colors.cssRules) {
+    if (!(rule instanceof CSSStyleRule)) continue;
+    for (const [name, value] of Object.entries(tokens)) rule.style.setProperty(`--cf-${name}`, value, 'important');
+  }
 }

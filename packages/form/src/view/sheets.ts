@@ -1,10 +1,3 @@
-/** A style sheet to adopt: the one way to bring styles that needs no nonce under `style-src 'self'`. */
-export function sheet(text: string): CSSStyleSheet {
-  const made = new CSSStyleSheet();
-  made.replaceSync(text);
-  return made;
-}
-
 /**
  * Takes the form's own look off where the host's style sheets stand in for it, or puts it back. The look is a sheet in the page
  * (`decisions/006`); what no look may change (nothing scrolls inside the frame, text for screen readers stays unseen) is another,

@@ -4,32 +4,34 @@ import type { Field } from '../model/field.js';
 import type { Form } from '../model/form.js';
 
 /** A remark of the view itself under a field: a file was read, or refused. It goes with the next keystroke. */
-export interface Remark {
+interface Remark {
   text: string;
-  bad?: boolean;
+  bad: boolean;
 }
 
-type FieldTemplate = (view: View, field: Field, path: string) => unknown;
+interface Island {
+  slot: HTMLElement;
+  paint: () => void;
+  stop: () => void;
+}
 
 /** What every template gets. */
 export class View {
-  readonly #islands = new Map<string, { slot: HTMLElement; paint(): void; stop(): void }>();
-  readonly #remarks = new Map<string, Remark>();
-  readonly #template: FieldTemplate;
+  /** Remarks by path. `repaint` shows them. */
+  readonly remarks = new Map<string, Remark>();
+  readonly #islands = new Map<string, Island>();
 
   constructor(
     readonly form: Form,
     readonly messages: Messages,
     /** Tells screen readers, without moving focus. */
     readonly announce: (text: string) => void,
-    template: FieldTemplate,
-  ) {
-    this.#template = template;
-  }
+    private readonly template: (view: View, field: Field, path: string) => unknown,
+  ) {}
 
   /** One field. It is gone while its condition does not hold. `path` is given for a cell of a list row. */
   field(field: Field, path = field.path): HTMLElement {
-    return this.island(path, () => this.form.shown(path) && this.#template(this, field, path));
+    return this.island(path, () => this.form.shown(path) && this.template(this, field, path));
   }
 
   /**
@@ -49,9 +51,9 @@ export class View {
     return island.slot;
   }
 
-  /** Paints what lies at or below a path: rows have moved, or a remark changed. */
+  /** Paints what lies at or below a path: its rows have moved, or it has a remark. */
   repaint(path: string): void {
-    for (const [at, { paint }] of this.#islands) if (at === path || at.startsWith(`${path}/`)) paint();
+    for (const [at, { paint }] of this.#islands) if (`${at}/`.startsWith(`${path}/`)) paint();
   }
 
   /** Forgets all islands, before other fields are shown. */
@@ -60,24 +62,15 @@ export class View {
     this.#islands.clear();
   }
 
-  remark(path: string): Remark | undefined {
-    return this.#remarks.get(path);
-  }
-
-  setRemark(path: string, remark: Remark): void {
-    this.#remarks.set(path, remark);
-    this.repaint(path);
-  }
-
   /** A keystroke: the value changes, and a remark about the one before goes. */
   type(path: string, value: unknown): void {
-    this.#remarks.delete(path);
+    this.remarks.delete(path);
     this.form.setValue(path, value);
   }
 
   /** Text of a value as a control shows it. */
   text(path: string): string {
     const value = this.form.value(path);
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+    return typeof value === 'string' || typeof value === 'number' ? `${value}` : '';
   }
 }

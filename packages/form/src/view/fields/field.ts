@@ -10,8 +10,6 @@ import { cronField, dateTimeField, numberField, textField } from './text.js';
 /** Template of any field. */
 export function fieldTemplate(view: View, field: Field, path: string): unknown {
   switch (field.kind) {
-    case 'text':
-      return textField(view, field, path);
     case 'multiline':
       return multilineField(view, field, path);
     case 'number':
@@ -36,5 +34,7 @@ export function fieldTemplate(view: View, field: Field, path: string): unknown {
       return variantsField(view, field, path);
     case 'secret':
       return secretField(view, field, path);
+    default:
+      return textField(view, field, path);
   }
 }

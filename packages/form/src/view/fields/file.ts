@@ -4,9 +4,8 @@ import { link } from './link.js';
 
 /** A document the person may pick from disk instead of pasting it. It is read here, in the frame, and goes nowhere else. */
 interface FileField {
-  path: string;
   label: string;
-  format: 'json' | 'pem';
+  shape: 'json' | 'pem';
   maxLength?: number;
 }
 
@@ -15,63 +14,49 @@ const LIMIT = 64 * 1024;
 
 const accepts = { json: '.json', pem: '.pem,.key,.crt,.cer,.p8,.txt' };
 
+type DropEvent = DragEvent & { currentTarget: HTMLElement };
+
 /** A control with "Choose a file" under it, that also takes a file dropped on it. */
-export function fromFile(view: View, field: FileField, control: TemplateResult): TemplateResult {
+export function fromFile(view: View, path: string, field: FileField, control: TemplateResult): TemplateResult {
   const { messages: m } = view;
-  const mark = (event: DragEvent): void => {
+  const take = ([file]: Iterable<File>): void => {
+    if (file) void read(view, path, field, file);
+  };
+  const onDrag = (event: DropEvent): void => {
     const { currentTarget, dataTransfer, type } = event;
     if (!dataTransfer?.types.includes('Files')) return;
     event.preventDefault();
-    (currentTarget as HTMLElement).classList.toggle('cf-drop-over', type === 'dragover');
-    const [dropped] = dataTransfer.files;
-    if (type === 'drop' && dropped) void read(view, field, dropped);
+    currentTarget.classList.toggle('cf-drop-over', type === 'dragover');
+    if (type === 'drop') take(dataTransfer.files);
   };
-  return html`<div class="cf-drop" @dragover=${mark} @dragleave=${mark} @drop=${mark}>
+  const pick = (): void => {
+    // Never in the document, so that no style sheet can lay out the name of what was chosen.
+    const chooser = document.createElement('input');
+    chooser.type = 'file';
+    chooser.accept = accepts[field.shape];
+    chooser.addEventListener('change', () => take(chooser.files ?? []));
+    chooser.click();
+  };
+  return html`<div class="cf-drop" @dragover=${onDrag} @dragleave=${onDrag} @drop=${onDrag}>
     ${control}
     <p class="cf-more">
-      ${link(m.chooseFile, m.chooseFileFor(field.label), () => pick(view, field))}
-      <span class="cf-drop-hint">${m.dropFile}</span>
+      ${link(m.chooseFile, m.chooseFileFor(field.label), pick)} <span class="cf-drop-hint">${m.dropFile}</span>
     </p>
   </div>`;
 }
 
-function pick(view: View, field: FileField): void {
-  // Never in the document, so that no style sheet can lay out the name of what was chosen.
-  const chooser = document.createElement('input');
-  chooser.type = 'file';
-  chooser.accept = accepts[field.format];
-  chooser.onchange = () => {
-    const [chosen] = chooser.files ?? [];
-    if (chosen) void read(view, field, chosen);
-  };
-  chooser.click();
-}
-
-async function read(view: View, { path, maxLength = LIMIT }: FileField, file: File): Promise<void> {
+async function read(view: View, path: string, { maxLength = LIMIT }: FileField, file: File): Promise<void> {
   const { messages: m, form } = view;
   // A character takes up to four bytes: what is surely too long is not even read.
-  const text = file.size > LIMIT * 4 ? undefined : await readText(file);
-  const problem =
-    text === undefined || text.length > Math.min(maxLength, LIMIT)
-      ? m.fileTooLarge
-      : /[\0\ufffd]/.test(text)
-        ? m.fileUnreadable
-        : undefined;
+  const large = file.size > LIMIT * 4;
+  const text = large ? '' : await file.text().catch(() => '\0');
+  const problem = large || text.length > Math.min(maxLength, LIMIT) ? m.fileTooLarge : /[\0\ufffd]/.test(text) && m.fileUnreadable;
   if (!problem) {
-    view.type(path, text);
+    view.type(path, text.replaceAll('\r\n', '\n'));
     form.leave(path);
   }
-  const remark = problem ?? m.fileRead(file.name);
-  view.setRemark(path, { text: remark, bad: problem !== undefined });
-  view.announce(form.error(path) ?? remark);
-}
-
-/** The file's text with plain line ends. What can't be read or is no text comes with a replacement character in it. */
-function readText(file: File): Promise<string> {
-  return new Promise((resolve) => {
-    const reader = new FileReader();
-    reader.onerror = () => resolve('\ufffd');
-    reader.onload = () => resolve(String(reader.result).replace(/\r\n?/g, '\n'));
-    reader.readAsText(file);
-  });
+  const said = problem || m.fileRead(file.name);
+  view.remarks.set(path, { text: said, bad: !!problem });
+  view.repaint(path);
+  view.announce(form.error(path) ?? said);
 }

@@ -7,10 +7,10 @@ import { shell } from './shell.js';
 
 /** Several lines; a JSON or PEM document may come from a file. */
 export function multilineField(view: View, field: MultilineField, path: string): unknown {
-  const { format, placeholder } = field;
+  const { format: shape, placeholder } = field;
   return shell(view, field, path, (wiring) => {
     const area = html`<textarea
-      class="cf-input cf-area cf-area-${format}"
+      class="cf-input cf-area cf-area-${shape}"
       rows="4"
       autocomplete="off"
       autocapitalize="none"
@@ -18,6 +18,6 @@ export function multilineField(view: View, field: MultilineField, path: string):
       placeholder=${placeholder ?? nothing}
       ${bind(view, path, wiring, field)}
     ></textarea>`;
-    return format === 'multiline' ? area : fromFile(view, { ...field, path, format }, area);
+    return shape === 'multiline' ? area : fromFile(view, path, { ...field, shape }, area);
   });
 }

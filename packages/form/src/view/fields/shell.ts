@@ -8,61 +8,43 @@ import type { View } from '../view.js';
 interface ShellOptions {
   /** A line about the value itself: what a cron expression means, which zone a time is in. */
   hint?: string | undefined;
-  /** What the label names: one control by its id, one that points back at the label, or the whole field as a group. */
-  names?: 'control' | 'pointer' | 'group';
+  /** The label names the whole field as a group, whose help stands above what it is about. */
+  group?: boolean;
 }
 
-/** The contract of every field: label, "Optional", control, help or error. A group's help stands above what it is about. */
+/** The contract of every field: label, "Optional", control, help or error. */
 export function shell(
   view: View,
   field: Field,
   path: string,
   control: (wiring: Wiring) => unknown,
-  { hint, names = 'control' }: ShellOptions = {},
+  { hint, group = false }: ShellOptions = {},
 ): TemplateResult {
   const { messages: m } = view;
   const id = idOf(path);
-  const remark = view.remark(path);
+  const remark = view.remarks.get(path);
   const error = view.form.error(path) ?? (remark?.bad ? remark.text : undefined);
-  const about = remark && !remark.bad ? remark.text : hint;
-  const texts = [about, error ?? field.help];
-  const describedBy = texts
-    .map((text, line) => text && `${id}-${line}`)
-    .filter(Boolean)
-    .join(' ');
-  const wiring = {
-    id,
-    labelId: `${id}-label`,
-    describedBy,
-    description: texts.filter(Boolean).join('. '),
-    invalid: !!error,
-  };
-  const group = names === 'group';
-  const lines = [note(`${id}-0`, about), note(`${id}-1`, texts[1], error !== undefined)];
+  const texts = [error ?? field.help, remark?.bad ? hint : (remark?.text ?? hint)];
+  const ids = texts.map((text, index) => text && noteId(id, index)).filter(Boolean).join(' ');
+  const lines = texts.map((text, index) => note(noteId(id, index), text, index === 0 && error !== undefined)).toReversed();
+  const wiring = { id, describedBy: ids, description: texts.filter(Boolean).join('. '), invalid: error !== undefined };
   const aside = field.deprecated ? m.deprecated : field.required || field.kind === 'boolean' ? nothing : m.optional;
-  return html`<div
-    class="cf-field cf-${field.kind}"
-    id=${group ? id : nothing}
-    role=${group ? 'group' : nothing}
-    aria-labelledby=${group ? wiring.labelId : nothing}
-    aria-describedby=${(group && describedBy) || nothing}
-  >
-    <div class="cf-head">
-      ${
-        names === 'control'
-          ? html`<label class="cf-label" for=${id}>${field.label}</label>`
-          : html`<span class="cf-label" id=${wiring.labelId}>${field.label}</span>`
-      }
-      <span class="cf-aside">${aside}</span>
-    </div>
-    ${group ? lines : nothing}${control(wiring)}${group ? nothing : lines}
+  const head = html`<div class="cf-head">
+    <label class="cf-label" id="${id}-label" for=${group ? nothing : id}>${field.label}</label>
+    <span class="cf-aside">${aside}</span>
+  </div>`;
+  const kind = `cf-field cf-${field.kind}`;
+  if (!group) return html`<div class=${kind}>${head}${control(wiring)}${lines}</div>`;
+  return html`<div class=${kind} id=${id} role="group" aria-labelledby="${id}-label" aria-describedby=${ids || nothing}>
+    ${head}${lines}${control(wiring)}
   </div>`;
 }
 
+/** Id of a field's help or error, or of its hint. */
+export const noteId = (id: string, index = 0): string => `${id}-${index}`;
+
 /** A line of help, or of an error with its icon. */
-export function note(id: string, text: string | undefined, bad = false): unknown {
+export function note(id: string, text: string | undefined, bad: boolean): unknown {
   if (!text) return nothing;
-  return html`<p class=${bad ? 'cf-help cf-error' : 'cf-help'} id=${id}>
-    ${bad ? alertIcon : nothing}<span>${text}</span>
-  </p>`;
+  return html`<p class="cf-help ${bad ? 'cf-error' : ''}" id=${id}>${bad ? alertIcon : nothing}<span>${text}</span></p>`;
 }
