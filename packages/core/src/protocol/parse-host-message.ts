@@ -1,4 +1,10 @@
-import { MESSAGE_SOURCE, PROTOCOL_VERSION, type HostMessage, type InitMessage, type SessionMessage } from './messages.js';
+import {
+  MESSAGE_SOURCE,
+  PROTOCOL_VERSION,
+  type HostMessage,
+  type InitMessage,
+  type SessionMessage,
+} from './messages.js';
 import { sanitizeOverrides } from './sanitize-overrides.js';
 import { fieldsOf, isText, texts, type Fields } from './untrusted.js';
 

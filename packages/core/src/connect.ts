@@ -1,0 +1,32 @@
+/** `@connector-frame/core/connect`: everything a host page or its backend needs. */
+export { createConnectorFrame } from './create-connector-frame.js';
+export { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
+export type { ConnectorFrame, ConnectorFrameOptions, ConnectorFrameSession } from './connector-frame-options.js';
+export type {
+  Appearance,
+  CancelMessage,
+  ComponentKind,
+  ConfigMetaOverrides,
+  ErrorMessage,
+  FieldOverride,
+  FrameMessage,
+  HostMessage,
+  InitMessage,
+  LoadedMessage,
+  ReadyMessage,
+  ResizeMessage,
+  SavedConnector,
+  SavedMessage,
+  SessionMessage,
+  SessionRequestMessage,
+} from './protocol/messages.js';
+export type { BuiltPipeline, CleanupPolicy, PipelineStatus, ResolvedIntegration, ServiceRequest } from './lifecycle.js';
+export type {
+  CatalogType,
+  ConfiguredConnector,
+  HostConfig,
+  HostRouteError,
+  HostSession,
+  IntegrationAction,
+  IntegrationStatus,
+} from './host-routes.js';

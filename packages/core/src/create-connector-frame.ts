@@ -1,0 +1,223 @@
+import { BASE_URL, EMBED_URL } from './addresses.js';
+import { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
+import type { ConnectorFrame, ConnectorFrameOptions } from './connector-frame-options.js';
+import { isFrameMessage, isTagged } from './protocol/is-frame-message.js';
+import {
+  MESSAGE_SOURCE,
+  PROTOCOL_VERSION,
+  type FrameMessage,
+  type HostMessage,
+  type InitMessage,
+} from './protocol/messages.js';
+
+/** https, or this machine: a token goes nowhere else. */
+const SAFE_ORIGIN = /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/;
+
+type Check = (holds: unknown, name: string, takes: string) => asserts holds;
+type Handlers = { [T in FrameMessage['type']]: (message: Omit<Extract<FrameMessage, { type: T }>, 'type'>) => unknown };
+
+/**
+ * Mounts the form in a frame of another origin, in which a person creates or edits one connector.
+ *
+ * It survives: a form that loads anew, late or never; a session that is not there yet, or runs out; a container that is
+ * moved, not in the document yet, or dropped without `destroy()`; messages of other windows and origins; callbacks that
+ * throw; a policy of `style-src 'self'` and Trusted Types. Every failure reaches `onError` with its cause.
+ *
+ * One function, as it has 2,000 bytes: what would pass between several of them costs more than it tells.
+ *
+ * @throws {ConnectorFrameError} `invalid_options`, at once: names the option, what it got and what it takes.
+ */
+export function createConnectorFrame(options: ConnectorFrameOptions): ConnectorFrame;
+export function createConnectorFrame(
+  options: ConnectorFrameOptions & Readonly<Record<string, unknown>>,
+): ConnectorFrame {
+  // --- 1. Options ---------------------------------------------------------------------------------------------------
+
+  const check: Check = (holds, name, takes) => {
+    if (!holds) throw new ConnectorFrameError('invalid_options', name + ': "' + options[name] + '" is not ' + takes);
+  };
+  const { container, frameOrigin = EMBED_URL, loadTimeout = 15e3, ...rest } = options;
+
+  // There is no list of the form's options; it would be the largest part of this package. A name tells its type
+  // (`isNameEditable` is a flag, `onSave` a function), and what is data goes to the form, which takes what it knows:
+  // it may learn an option before its pages get a new client.
+  for (const name in rest) {
+    const type = /^is|^syn/.test(name)
+      ? 'boolean'
+      : /^on|^fetch/.test(name)
+        ? 'function'
+        : /^app|s$/.test(name)
+          ? 'object'
+          : 'string';
+    check(rest[name] == null || typeof rest[name] === type, name, 'a ' + type);
+  }
+  for (const name of rest.fetchSession ? ['typeId'] : ['typeId', 'sessionToken', 'organizationId']) {
+    check(rest[name], name, 'set');
+  }
+  check(rest.kind === 'input' || rest.kind === 'output', 'kind', 'input or output');
+  check(loadTimeout > 0 && loadTimeout < 2e9, 'loadTimeout', 'a time');
+
+  let src = '';
+  let target = '';
+  let parent: HTMLElement | null | undefined;
+  try {
+    ({ href: src, origin: target } = new URL(frameOrigin.replace(/\/*$/, '/?parentOrigin=' + origin)));
+    parent = typeof container === 'string' ? document.querySelector<HTMLElement>(container) : container;
+  } catch {
+    // Not an address, not a selector: the checks say so.
+  }
+  check(SAFE_ORIGIN.test(target) && target !== origin, 'frameOrigin', 'another https origin');
+  check(parent?.style, 'container', 'an element');
+
+  // A deep copy: `postMessage` refuses functions, and proxies (Vue's, for example).
+  const init: InitMessage = JSON.parse(
+    JSON.stringify({
+      ...rest,
+      apiBase: rest.apiBase ?? BASE_URL,
+      source: MESSAGE_SOURCE,
+      type: 'init',
+      version: PROTOCOL_VERSION,
+    }),
+  );
+
+  // --- 2. State -----------------------------------------------------------------------------------------------------
+
+  /** Undefined once destroyed. */
+  let live: ConnectorFrameOptions | undefined = options;
+  /** -1 blocked, 0 silent, 1 the form listens, 2 it has its `init`. */
+  let phase = 0;
+  let asking: boolean | undefined;
+  let warned: boolean | undefined;
+  let probeRefused: boolean | undefined;
+
+  const iframe = document.createElement('iframe');
+  Object.assign(iframe, {
+    title: init.displayName || init.typeId,
+    // The form keeps origin, requests, messages and pop-ups (a vendor's console); it loses top navigation and dialogs.
+    sandbox: 'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox',
+    allow: 'clipboard-write',
+    referrerPolicy: 'origin',
+    scrolling: 'no',
+    // Goes through CSSOM, which `style-src 'self'` allows. `color-scheme` is inherited: no white box on a dark page.
+    style: 'border:0;display:block;width:100%',
+    src,
+  });
+
+  // Callbacks come last in a listener or a microtask: what they throw is reported by the browser (`window.onerror`) and
+  // stops nothing here.
+  const fail = (code: ConnectorFrameErrorCode, message: string) =>
+    queueMicrotask(() => live && (live.onError ?? console.error)(message, new ConnectorFrameError(code, message)));
+
+  const post = (message: HostMessage) => iframe.contentWindow?.postMessage(message, target);
+
+  // --- 3. Session ---------------------------------------------------------------------------------------------------
+
+  const start = () => {
+    clearTimeout(timer);
+    phase = 2;
+    post(init);
+  };
+
+  const renew = async () => {
+    if (!live?.fetchSession) fail('session_expired', 'session expired; fetchSession is not set');
+    else if (!asking) {
+      asking = true;
+      try {
+        const { sessionToken, organizationId = init.organizationId, expiresAt } = await live.fetchSession();
+        if (!live) return;
+        if (!sessionToken || !organizationId) throw 'session is not set';
+        Object.assign(init, { sessionToken, organizationId });
+        if (phase > 1) post({ source: MESSAGE_SOURCE, type: 'session', sessionToken, expiresAt });
+        else if (phase > 0) start();
+      } catch (cause) {
+        fail('session_failed', 'fetchSession: ' + cause);
+      }
+      asking = false;
+    }
+  };
+
+  // --- 4. Messages: window, origin, tag, shape; what fails leaves -----------------------------------------------------
+
+  const handlers: Handlers = {
+    ready({ reportsLoad }) {
+      watch();
+      phase = 1;
+      if (init.sessionToken) start();
+      else void renew();
+      if (!reportsLoad) live?.onReady?.();
+    },
+    loaded: () => live?.onReady?.(),
+    resize({ height }) {
+      iframe.style.height = Math.min(Math.max(height, 0), 2e4) + 'px';
+    },
+    saved: ({ connector: { id, name } }) => live?.onSave?.({ id, name }),
+    cancel: () => live?.onCancel?.(),
+    error: ({ code, message }) => fail(code, message),
+    session_request: renew,
+  };
+
+  const receive = ({ source, origin: sender, data }: MessageEvent<unknown>) => {
+    if (source !== iframe.contentWindow) return;
+    if (sender !== target) {
+      if (!warned && isTagged(data)) {
+        warned = true;
+        console.warn(`Message from ${sender}, not ${target}`);
+      }
+    } else if (isFrameMessage(data)) handlers[data.type](Object(data));
+  };
+
+  // --- 5. A form that does not come ---------------------------------------------------------------------------------
+
+  const violated = ({ disposition, blockedURI, effectiveDirective }: SecurityPolicyViolationEvent) => {
+    if (disposition !== 'enforce' || !blockedURI.startsWith(target)) return;
+    if (effectiveDirective !== 'frame-src') probeRefused = true;
+    else if (!phase) {
+      phase = -1;
+      clearTimeout(timer);
+      fail('frame_blocked', `Add frame-src ${target} to this page's CSP`);
+    }
+  };
+
+  const expire: () => unknown = async () => {
+    if (!iframe.isConnected) {
+      fail('invalid_options', 'container is not in the document');
+      queueMicrotask(destroy);
+    } else if (!phase) {
+      // `load` and `error` of a frame prove nothing. Any answer does, but `connect-src` may forbid to ask.
+      const answers = await fetch(src, { mode: 'no-cors', signal: AbortSignal.timeout(5e3) }).catch(() => probeRefused);
+      if (phase) return;
+      if (answers) fail('frame_timeout', `${target} is not ready. Add ${origin} to its ALLOWED_PARENT_ORIGINS`);
+      else fail('frame_unreachable', target + ' does not answer');
+    } else if (asking) fail('session_failed', 'fetchSession does not answer');
+  };
+  const timer = setTimeout(expire, loadTimeout);
+
+  // --- 6. The end ---------------------------------------------------------------------------------------------------
+
+  // A removal from any parent, ancestor or shadow host shows in a child list on the way up, and a busy page elsewhere
+  // costs nothing. Records come after the task, so that a move is no removal.
+  const watch = () => {
+    if (!iframe.isConnected) return destroy();
+    for (let node: Node | null = iframe; (node = node.parentNode ?? Object(node).host);) {
+      observer.observe(node, { childList: true });
+    }
+  };
+  const observer = new MutationObserver(watch);
+
+  const destroy = () => {
+    live = undefined;
+    init.sessionToken = '';
+    clearTimeout(timer);
+    observer.disconnect();
+    removeEventListener('message', receive);
+    removeEventListener('securitypolicyviolation', violated);
+    iframe.remove();
+  };
+
+  addEventListener('message', receive);
+  addEventListener('securitypolicyviolation', violated);
+  parent.append(iframe);
+  if (iframe.isConnected) watch();
+  if (!init.sessionToken) void renew();
+  return { destroy };
+}
