@@ -20,7 +20,8 @@ async function script(path: string): Promise<string> {
     legalComments: 'none',
     write: false,
   });
-  return outputFiles[0]?.text.trim() ?? '';
+  // Strict or sloppy, this code does the same.
+  return outputFiles[0]?.text.trim().replace(/^"use strict";/, '') ?? '';
 }
 
 async function element(id: string, paths: readonly string[]): Promise<string> {
@@ -32,6 +33,12 @@ async function element(id: string, paths: readonly string[]): Promise<string> {
     const data = JSON.stringify(JSON.parse(text)).replaceAll('<', String.raw`\u003c`);
     return `<script type="application/json" id="${id}">${data}</script>`;
   }
+  if (path.endsWith('.html'))
+    return text
+      .replaceAll(/<!--.*?-->/g, '')
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll('> <', '><')
+      .trim();
   const { code } = await transform(text, { loader: 'css', minify: true, legalComments: 'none' });
   return `<style id="${id}">${code.trim()}</style>`;
 }

@@ -9,13 +9,14 @@
  *
  * It looks only at what it uses. The form's script checks the whole message.
  */
+import type { Look } from './appearance/apply-appearance.js';
 import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
 
 /** What became of the first `init`. */
 export type Start =
   | {
-      /** As it came, unchecked. */
-      init: unknown;
+      /** As it came: only what `Words` names has been looked at. */
+      init: Words & { appearance?: unknown };
       /** Address of the service, without a slash at the end. */
       base: string;
       /** The calls that have begun, by path. */
@@ -27,6 +28,8 @@ export type Start =
 export interface Boot {
   parentOrigin: string;
   start: Promise<Start>;
+  /** Set by the page's second script, `look.ts`. */
+  look?: Promise<Look>;
 }
 
 declare global {
@@ -47,8 +50,10 @@ interface Words {
   existingId?: unknown;
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
 const isWords = (data: Record<string, unknown>): data is Record<string, unknown> & Words =>
-  ['sessionToken', 'apiBase', 'organizationId', 'typeId'].every((key) => data[key] && typeof data[key] === 'string') &&
+  [data['sessionToken'], data['apiBase'], data['organizationId'], data['typeId']].every(isText) &&
   (data['kind'] === 'input' || data['kind'] === 'output');
 
 function begin(words: Words): Start {
@@ -70,9 +75,8 @@ function begin(words: Words): Start {
     calls.set(path, response);
   };
   const connectors = `${words.kind}s`;
-  const { existingId } = words;
   call(connectors, words.typeId);
-  if (existingId && typeof existingId === 'string') call(words.organizationId, connectors, existingId);
+  if (isText(words.existingId)) call(words.organizationId, connectors, words.existingId);
   return { init: words, base, calls };
 }
 
@@ -82,7 +86,7 @@ function say(text: string): void {
 }
 
 if (parent === self) {
-  say('This form works inside the page of a product that offers it.');
+  say('This form works inside another page.');
 } else {
   // Throws for what is no origin: then there is nobody to talk to.
   const target = new URL(parentOrigin).origin;
@@ -93,22 +97,22 @@ if (parent === self) {
     parentOrigin,
     start: new Promise((resolve) => {
       addEventListener('message', function take({ data, origin, source: sender }: MessageEvent<unknown>) {
-        if (sender !== parent || origin !== parentOrigin || !isMessage(data)) return;
-        if (data['source'] !== source || data['type'] !== 'init' || typeof data['version'] !== 'number') return;
+        if (sender !== parent || origin !== parentOrigin || !isMessage(data) || data['type'] !== 'init') return;
         const spoken = data['version'] === PROTOCOL_VERSION;
-        if (spoken && !isWords(data)) return;
+        const words = isWords(data);
+        if (spoken ? !words : typeof data['version'] !== 'number') return;
         removeEventListener('message', take);
-        resolve(isWords(data) && spoken ? begin(data) : { refused: 'protocol_mismatch' });
+        resolve(words && spoken ? begin(data) : { refused: 'protocol_mismatch' });
       });
     }),
   };
 
-  // The form's script did not arrive. Errors of scripts that did are not events of an element.
+  // The form's script did not arrive. Errors inside scripts that did are not events of an element.
   addEventListener(
     'error',
     ({ target: element }) => {
       if (!(element instanceof HTMLScriptElement)) return;
-      const message = 'The form could not be loaded. Reload the page to try again.';
+      const message = 'The form could not be loaded.';
       say(message);
       post({ source, type: 'error', code: 'load_failed', message });
     },
@@ -119,5 +123,5 @@ if (parent === self) {
 }
 
 function isMessage(data: unknown): data is Record<string, unknown> {
-  return typeof data === 'object' && data !== null;
+  return typeof data === 'object' && data !== null && 'source' in data && data.source === MESSAGE_SOURCE;
 }

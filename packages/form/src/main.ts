@@ -1,6 +1,5 @@
 /** Joins the parts inside the frame: what the boot script began, the form, its view, and the host page. */
 import { parseHostMessage, type InitMessage } from '@connector-frame/core/protocol';
-import { applyAppearance } from './appearance/apply-appearance.js';
 import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
 import { createMessages } from './messages/index.js';
@@ -23,14 +22,10 @@ const now = (): number => performance.now();
 
 const warn = (message: string): void => console.warn(`[connector-frame] ${message}`);
 
-/** Waits `ms`, then calls; the result stops it. */
-function after(ms: number, then: () => void): () => void {
-  const timer = setTimeout(then, ms);
-  return () => clearTimeout(timer);
-}
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: string, channel: Channel): Form {
-  const session = createSession(init.sessionToken, { now, after, request: channel.requestSession });
+  const session = createSession(init.sessionToken, { now, sleep, request: channel.requestSession });
   const api = createApi({
     ...init,
     base,
@@ -40,7 +35,7 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
     fetch: (input, request) => fetch(input, request),
     now,
     random: Math.random,
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    sleep,
     online: () => navigator.onLine,
   });
   const form = createForm({ init, api, channel, messages, warn, random: Math.random, renewSession: session.renew });
@@ -55,13 +50,14 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
   return form;
 }
 
-async function run({ parentOrigin, start }: Boot): Promise<void> {
+async function run({ parentOrigin, start, look }: Boot): Promise<void> {
   const begun = await start;
   const channel = createChannel({ post: (message) => parent.postMessage(message, parentOrigin) });
   const message = 'init' in begun ? parseHostMessage(begun.init) : undefined;
   const init = message?.type === 'init' ? message : undefined;
 
-  if (!init || !('init' in begun)) {
+  const applied = await look;
+  if (!init || !applied || !('init' in begun)) {
     const failure = failureFor('refused' in begun ? begun.refused : 'protocol_mismatch', messages);
     channel.error(failure);
     // For whoever builds the page; nobody else ever sees it.
@@ -69,14 +65,10 @@ async function run({ parentOrigin, start }: Boot): Promise<void> {
     return;
   }
   const form = openForm(init, begun, parentOrigin, channel);
-  document.documentElement.lang = messages.language;
-  document.documentElement.dir = messages.direction;
-  let mounted = false;
-  applyAppearance(init.appearance, warn, (tokens) => {
-    if (mounted) return colorSecrets(tokens);
-    mounted = true;
-    mountView(form, document.getElementById('form') ?? document.body, { messages, tokens, onHeight: channel.resize });
-  });
+  Object.assign(document.documentElement, { lang: messages.language, dir: messages.direction });
+  applied.onChange(colorSecrets);
+  const host = document.getElementById('form') ?? document.body;
+  mountView(form, host, { messages, tokens: applied.tokens, onHeight: channel.resize });
 
   if (!init.stylesheets?.length) return;
   // Until they have loaded the form has its own look, and keeps it if they fail.

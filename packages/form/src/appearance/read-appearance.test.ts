@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { readAppearance } from './read-appearance.js';
-import type { Appearance } from '@connector-frame/core/protocol';
 
 const COLORS = new Map([
   ['#4f46e5', 'color(srgb 0.309804 0.27451 0.898039)'],
@@ -9,7 +8,7 @@ const COLORS = new Map([
 /** The browser's part. */
 const resolve = (css: string): string => COLORS.get(css) ?? '';
 
-const read = (appearance: Appearance) => {
+const read = (appearance: unknown) => {
   const warnings: string[] = [];
   return {
     given: readAppearance(appearance, resolve, (message) => warnings.push(message)),
@@ -34,7 +33,24 @@ describe('readAppearance', () => {
     const { given, warnings } = read({ colorPrimary: 'url(//x)', colorBorder: 'nocolor', borderRadius: 'calc(1px)' });
     expect(given).toEqual({});
     expect(warnings).toHaveLength(3);
-    expect(warnings[0]).toMatch(/^appearance\.colorPrimary takes a color .*, not "url\(\/\/x\)"/);
+    expect(warnings[0]).toMatch(/^appearance\.colorPrimary takes a color /);
+  });
+
+  it.each([
+    undefined,
+    null,
+    7,
+    'red',
+    [],
+    { colorPrimary: 7 },
+    { colorPrimary: {} },
+    Object.create({ colorPrimary: '#4f46e5' }),
+  ])('finds nothing in %j', (appearance) => {
+    expect(read(appearance).given.primary).toBeUndefined();
+  });
+
+  it('takes no endless text', () => {
+    expect(read({ fontFamily: 'a'.repeat(100_000) }).given.font).toBeUndefined();
   });
 
   it('takes a background that can not be seen for none', () => {

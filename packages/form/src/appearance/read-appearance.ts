@@ -7,20 +7,27 @@ const FAMILY = String.raw`("[\p{L}\p{N} -]+"|'[\p{L}\p{N} -]+'|[\p{L}-][\p{L}\p{
 const FONT = new RegExp(`^${FAMILY}( *, *${FAMILY})*$`, 'u');
 const RADIUS = /^(0|(\d{1,4}(\.\d{1,4})?|\.\d{1,4})(px|rem|em|pt|%))$/;
 
+/** More than any token takes. */
+const LONGEST = 256;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
 /**
  * Reads the six tokens by a grammar of its own. A token that does not fit is left out, and told of once. `resolve` is the
  * browser: it writes a color as `color(srgb ...)`, or answers `''` for what is none.
  */
 export function readAppearance(
-  appearance: Appearance,
+  appearance: unknown,
   resolve: (color: string) => string,
   warn: (message: string) => void,
 ): GivenTokens {
   const read = <T>(token: keyof Appearance, takes: string, parse: (css: string) => T | undefined): T | undefined => {
-    const css = appearance[token]?.trim();
-    const value = css === undefined ? undefined : parse(css);
-    if (css !== undefined && value === undefined)
-      warn(`appearance.${token} takes ${takes}, not ${JSON.stringify(css)}. The default is used.`);
+    const given = isObject(appearance) && Object.hasOwn(appearance, token) ? appearance[token] : undefined;
+    if (given === undefined) return undefined;
+    const value = typeof given === 'string' && given.length <= LONGEST ? parse(given.trim()) : undefined;
+    if (value === undefined)
+      warn(`appearance.${token} takes ${takes}. It was given something else; the default is used.`);
     return value;
   };
   const color = (token: keyof Appearance) =>
@@ -34,7 +41,7 @@ export function readAppearance(
     // Nothing to see is nothing given: the page shows through, as it does by default.
     background: background?.[3] === 0 ? undefined : background,
     border: color('colorBorder'),
-    font: read('fontFamily', 'a font stack', (css) => (css.length <= 256 && FONT.test(css) ? css : undefined)),
+    font: read('fontFamily', 'a font stack', (css) => (FONT.test(css) ? css : undefined)),
     radius: read('borderRadius', 'a number and a unit', (css) => (RADIUS.test(css) ? css : undefined)),
   };
 }

@@ -36,13 +36,14 @@ function text(schema: FieldSchema, base: Base): TextField {
 
 /**
  * The form's fields from a type: what `order` names first, then required settings, secrets, optional settings; advanced
- * ones apart. Overrides change words only: what is a secret comes from the schema, whatever a host calls it.
+ * ones apart; `own` fields, those of the connector itself, before all. Overrides change words only: what is a secret comes from the schema, whatever a host calls it.
  */
 export function buildFields(
   { config, order = [] }: Pick<ConnectorType, 'config' | 'order'>,
   overrides: ConfigMetaOverrides = {},
   synthetic = false,
   warn: (message: string) => void = () => undefined,
+  own: ObjectSchema['properties'] = {},
 ): { fields: Field[]; advanced: Field[] } {
   /** Keys of the host that no field has asked for. */
   const unused = new Set<string>();
@@ -136,6 +137,7 @@ export function buildFields(
     return format === 'cron' ? { ...base, kind: format } : text(schema, base);
   }
 
+  const ours = group({ properties: own, required: ['name'] }, '', '', undefined);
   const settings = group(config.settings, '/settings', 'settings', overrides.settings);
   const secrets = group(config.secrets, '/secrets', 'secrets', overrides.secrets);
   if (unused.size > 0) warn(`configMetaOverrides: this type has no ${[...unused].join(', ')}. Check the keys.`);
@@ -146,5 +148,8 @@ export function buildFields(
     return order.length + (path.startsWith('/secrets') ? 1 : required ? 0 : 2);
   };
   const all = [...settings, ...secrets].toSorted((a, b) => rank(a) - rank(b));
-  return { fields: all.filter(({ advanced }) => !advanced), advanced: all.filter(({ advanced }) => advanced) };
+  return {
+    fields: [...ours, ...all.filter(({ advanced }) => !advanced)],
+    advanced: all.filter(({ advanced }) => advanced),
+  };
 }

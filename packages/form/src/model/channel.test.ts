@@ -2,18 +2,15 @@ import { expect, it } from 'vitest';
 import type { FrameMessage } from '@connector-frame/core/protocol';
 import { createChannel, onSession, type Messenger } from './channel.js';
 
-it('tells a height when it changed, and that the form is shown once', () => {
+it('says a failure in one text, with its code', () => {
   const told: FrameMessage[] = [];
   const channel = createChannel({ post: (message) => told.push(message) });
-  for (const height of [100, 100.2, 100.9, 101, 240]) channel.resize(height);
-  channel.loaded();
-  channel.loaded();
+  channel.error({ code: 'save_failed', message: 'Not saved', hint: 'Try again.' });
+  channel.error({ code: 'offline', message: 'You are offline' });
   const source = 'monad-embed';
   expect(told).toEqual([
-    { source, type: 'resize', height: 100 },
-    { source, type: 'resize', height: 101 },
-    { source, type: 'resize', height: 240 },
-    { source, type: 'loaded' },
+    { source, type: 'error', code: 'save_failed', message: 'Not saved. Try again.' },
+    { source, type: 'error', code: 'offline', message: 'You are offline' },
   ]);
 });
 

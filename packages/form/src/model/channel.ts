@@ -8,9 +8,9 @@ import type { Failure } from './state.js';
 
 /** The form's voice: everything it ever tells the host page. */
 export interface Channel {
-  /** The form is shown. Told once. */
+  /** The form is shown. */
   loaded(): void;
-  /** Height of the content in CSS pixels. Told when it changed. */
+  /** Height of the content in CSS pixels. */
   resize: (height: number) => void;
   saved(connector: SavedConnector): void;
   /** Words for people and a stable code; never anything typed. */
@@ -27,20 +27,9 @@ export interface Messenger {
 
 export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
   const source = MESSAGE_SOURCE;
-  let told = false;
-  let height = -1;
   return {
-    loaded() {
-      if (told) return;
-      told = true;
-      post({ source, type: 'loaded' });
-    },
-    resize(next) {
-      const rounded = Math.ceil(next);
-      if (rounded === height) return;
-      height = rounded;
-      post({ source, type: 'resize', height });
-    },
+    loaded: () => post({ source, type: 'loaded' }),
+    resize: (height) => post({ source, type: 'resize', height }),
     saved: (connector) => post({ source, type: 'saved', connector }),
     error: ({ message, hint, code }) =>
       post({ source, type: 'error', message: hint ? `${message}. ${hint}` : message, code }),

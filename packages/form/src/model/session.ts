@@ -9,8 +9,8 @@ export interface SessionTools {
   now: () => number;
   /** Tells the host page that a token is needed. */
   request: () => void;
-  /** Runs `then` after `ms`; the result stops it. */
-  after: (ms: number, then: () => void) => () => void;
+  /** Waits, in milliseconds. */
+  sleep: (ms: number) => Promise<void>;
 }
 
 export interface Session {
@@ -37,7 +37,7 @@ export function lifetimeOf(token: string): number {
   }
 }
 
-export function createSession(first: string, { now, request, after }: SessionTools): Session {
+export function createSession(first: string, { now, request, sleep }: SessionTools): Session {
   let token = first;
   let end = now() + lifetimeOf(first);
   let asking: Promise<boolean> | undefined;
@@ -47,10 +47,8 @@ export function createSession(first: string, { now, request, after }: SessionToo
     const answered = new Promise<boolean>((resolve) => {
       answer = resolve;
     });
-    const stop = after(ANSWER_MS, () => answer?.(false));
     request();
-    const renewed = await answered;
-    stop();
+    const renewed = await Promise.race([answered, sleep(ANSWER_MS).then(() => false)]);
     asking = undefined;
     return renewed;
   }

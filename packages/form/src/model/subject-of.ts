@@ -1,7 +1,7 @@
+import type { ObjectSchema } from '@connector-frame/catalog/types';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Messages } from '../messages/index.js';
 import { buildFields } from './build-fields.js';
-import type { Field } from './field.js';
 import type { FormSubject } from './state.js';
 import type { Connector, ConnectorType } from './wire.js';
 
@@ -12,18 +12,6 @@ const monogramOf = (name: string): string =>
     .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0).toUpperCase())
     .join('');
 
-/** Name and description are the connector's own; here they are fields like the others. */
-const ownField = (key: 'name' | 'description', messages: Messages): Field => ({
-  kind: 'text',
-  path: `/${key}`,
-  key,
-  label: messages[key],
-  required: key === 'name',
-  advanced: false,
-  deprecated: false,
-  destination: false,
-});
-
 /** What the header, the fields and the footer show. `warn` hears about override keys that the type does not have. */
 export function subjectOf(
   init: InitMessage,
@@ -33,7 +21,11 @@ export function subjectOf(
   warn: (message: string) => void,
 ): FormSubject {
   const title = init.displayName || type.name;
-  const { fields, advanced } = buildFields(type, init.configMetaOverrides, init.synthetic, warn);
+  // The connector's own words are fields like the others, where they may be edited.
+  const own: ObjectSchema['properties'] = {
+    ...(init.isNameEditable && { name: { type: 'string', title: messages.name } }),
+    ...(init.isDescriptionEditable && { description: { type: 'string', title: messages.description } }),
+  };
   return {
     mode: connector ? 'edit' : 'create',
     title,
@@ -42,11 +34,6 @@ export function subjectOf(
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: monogramOf(title),
     canTest: type.supported_features.test_connection,
-    fields: [
-      ...(init.isNameEditable ? [ownField('name', messages)] : []),
-      ...(init.isDescriptionEditable ? [ownField('description', messages)] : []),
-      ...fields,
-    ],
-    advanced,
+    ...buildFields(type, init.configMetaOverrides, init.synthetic, warn, own),
   };
 }

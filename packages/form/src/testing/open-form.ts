@@ -50,14 +50,11 @@ export function openForm(init: Partial<InitMessage> = {}, options: { online?: ()
   let token: string | undefined;
   const session = createSession(base.sessionToken, {
     now: () => 0,
-    after: (_, then) => {
-      if (token === undefined) queueMicrotask(then);
-      return () => undefined;
-    },
+    sleep: async () => undefined,
     request() {
       channel.requestSession();
       const answered = token;
-      if (answered !== undefined) queueMicrotask(() => session.receive(answered));
+      if (answered !== undefined) session.receive(answered);
     },
   });
   const whole = { ...base, ...init };
