@@ -10,9 +10,6 @@ import {
   type InitMessage,
 } from './protocol/messages.js';
 
-/** https, or this machine: a token goes nowhere else. */
-const SAFE_ORIGIN = /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/;
-
 type Check = (holds: unknown, name: string, takes: string) => asserts holds;
 type Handlers = { [T in FrameMessage['type']]: (message: Omit<Extract<FrameMessage, { type: T }>, 'type'>) => unknown };
 
@@ -49,7 +46,7 @@ export function createConnectorFrame(
         : /^app|s$/.test(name)
           ? 'object'
           : 'string';
-    check(rest[name] == null || typeof rest[name] === type, name, 'a ' + type);
+    check(rest[name] == null || typeof rest[name] === type, name, 'of type ' + type);
   }
   for (const name of rest.fetchSession ? ['typeId'] : ['typeId', 'sessionToken', 'organizationId']) {
     check(rest[name], name, 'set');
@@ -66,7 +63,9 @@ export function createConnectorFrame(
   } catch {
     // Not an address, not a selector: the checks say so.
   }
-  check(SAFE_ORIGIN.test(target) && target !== origin, 'frameOrigin', 'another https origin');
+  // https, or this machine: a token goes nowhere else.
+  const safe = /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/.test(target);
+  check(safe && target !== origin, 'frameOrigin', 'another https origin');
   check(parent?.style, 'container', 'an element');
 
   // A deep copy: `postMessage` refuses functions, and proxies (Vue's, for example).
@@ -161,7 +160,7 @@ export function createConnectorFrame(
     if (sender !== target) {
       if (!warned && isTagged(data)) {
         warned = true;
-        console.warn(`Message from ${sender}, not ${target}`);
+        console.warn('Message from ' + sender + ', not ' + target);
       }
     } else if (isFrameMessage(data)) handlers[data.type](Object(data));
   };
@@ -174,7 +173,7 @@ export function createConnectorFrame(
     else if (!phase) {
       phase = -1;
       clearTimeout(timer);
-      fail('frame_blocked', `Add frame-src ${target} to this page's CSP`);
+      fail('frame_blocked', 'Add frame-src ' + target + " to this page's CSP");
     }
   };
 
@@ -186,7 +185,7 @@ export function createConnectorFrame(
       // `load` and `error` of a frame prove nothing. Any answer does, but `connect-src` may forbid to ask.
       const answers = await fetch(src, { mode: 'no-cors', signal: AbortSignal.timeout(5e3) }).catch(() => probeRefused);
       if (phase) return;
-      if (answers) fail('frame_timeout', `${target} is not ready. Add ${origin} to its ALLOWED_PARENT_ORIGINS`);
+      if (answers) fail('frame_timeout', target + ' is not ready. Add ' + origin + ' to its ALLOWED_PARENT_ORIGINS');
       else fail('frame_unreachable', target + ' does not answer');
     } else if (asking) fail('session_failed', 'fetchSession does not answer');
   };

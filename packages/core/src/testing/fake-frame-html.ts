@@ -1,0 +1,56 @@
+import { MESSAGE_SOURCE, PROTOCOL_VERSION } from '../protocol/messages.js';
+import type { FakeFrameOptions } from './fake-frame-options.js';
+import { fakeFramePage, type FakeFrameSettings } from './fake-frame-page.js';
+
+/** Tag of the messages between a driver and the fake form. */
+export const DRIVER_SOURCE = 'connector-frame-driver';
+
+/**
+ * The page of a fake form, complete in one document: serve it at the address your page takes for the form. It speaks
+ * the protocol, and shows a name input and the buttons Save, Cancel, Fail and Expire session.
+ *
+ *     await page.route('https://embed.example.com/**', (route) =>
+ *       route.fulfill({ contentType: 'text/html', body: fakeFrameHtml() }));
+ */
+export function fakeFrameHtml(options: FakeFrameOptions = {}): string {
+  return htmlOf(options, null);
+}
+
+/** The page, which tells `reportTo` what it receives. */
+export function htmlOf(options: FakeFrameOptions, reportTo: string | null): string {
+  const settings: FakeFrameSettings = {
+    options,
+    source: MESSAGE_SOURCE,
+    version: PROTOCOL_VERSION,
+    driver: DRIVER_SOURCE,
+    reportTo,
+  };
+  // In a script, `<` could end it. `__name` is what some bundlers wrap around functions.
+  const json = JSON.stringify(settings).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en">
+  <meta charset="utf-8">
+  <meta name="color-scheme" content="light dark">
+  <title>Fake connector form</title>
+  <style>
+    body { margin: 0; padding: 24px; font: 14px/20px system-ui, sans-serif; }
+    h1 { margin: 0; font-size: 16px; }
+    p { margin: 0 0 20px; opacity: .7; }
+    label { display: block; margin-bottom: 20px; font-weight: 500; }
+    input { display: block; box-sizing: border-box; width: 100%; height: 40px; margin-top: 4px; padding: 0 12px; font: inherit; }
+    button { height: 40px; padding: 0 16px; font: inherit; }
+  </style>
+  <h1 id="title">Fake connector form</h1>
+  <p id="status" role="status">Waiting for init</p>
+  <label>Name <input></label>
+  <button id="save">Save</button>
+  <button id="cancel">Cancel</button>
+  <button id="fail">Fail</button>
+  <button id="expire">Expire session</button>
+  <script>
+    const __name = (value) => value;
+    (${fakeFramePage.toString()})(${json});
+  </script>
+</html>
+`;
+}

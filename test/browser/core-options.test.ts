@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { serveCoreHost, type CoreGlobals, type CoreHost } from '../support/core-host.js';
+
+let browser: Browser;
+let host: CoreHost;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, host] = await Promise.all([launchBrowser(), serveCoreHost()]);
+  page = await host.open(browser);
+});
+afterAll(async () => {
+  await browser?.close();
+  await host?.close();
+});
+
+/** What mounting with these options over good ones throws. */
+const refusal = (options: Record<string, unknown>) =>
+  page.evaluate((options) => {
+    const { thrown, createConnectorFrame } = globalThis as unknown as CoreGlobals;
+    const good = {
+      container: '#box',
+      kind: 'input',
+      typeId: 'okta-systemlog',
+      sessionToken: 'token-1',
+      organizationId: 'org_1',
+      frameOrigin: 'https://embed.test',
+    };
+    return thrown(() => createConnectorFrame({ ...good, ...options }).destroy());
+  }, options);
+
+const wrong: { option: string; value: unknown; says: string }[] = [
+  { option: 'container', value: '#nowhere', says: 'container: "#nowhere" is not an element' },
+  { option: 'container', value: '##', says: 'container: "##" is not an element' },
+  { option: 'container', value: undefined, says: 'container: "undefined" is not an element' },
+  { option: 'container', value: null, says: 'container: "null" is not an element' },
+  { option: 'container', value: 5, says: 'container: "5" is not an element' },
+  { option: 'kind', value: 'inputs', says: 'kind: "inputs" is not input or output' },
+  { option: 'kind', value: undefined, says: 'kind: "undefined" is not input or output' },
+  { option: 'typeId', value: '', says: 'typeId: "" is not set' },
+  { option: 'typeId', value: 42, says: 'typeId: "42" is not of type string' },
+  { option: 'sessionToken', value: '', says: 'sessionToken: "" is not set' },
+  { option: 'sessionToken', value: undefined, says: 'sessionToken: "undefined" is not set' },
+  { option: 'sessionToken', value: { token: 's3cret' }, says: 'sessionToken: "[object Object]" is not of type string' },
+  { option: 'organizationId', value: null, says: 'organizationId: "null" is not set' },
+  { option: 'existingId', value: 42, says: 'existingId: "42" is not of type string' },
+  { option: 'displayName', value: {}, says: 'displayName: "[object Object]" is not of type string' },
+  { option: 'name', value: true, says: 'name: "true" is not of type string' },
+  { option: 'description', value: ['a'], says: 'description: "a" is not of type string' },
+  { option: 'isNameEditable', value: 'true', says: 'isNameEditable: "true" is not of type boolean' },
+  { option: 'isDescriptionEditable', value: 1, says: 'isDescriptionEditable: "1" is not of type boolean' },
+  { option: 'synthetic', value: 'yes', says: 'synthetic: "yes" is not of type boolean' },
+  { option: 'appearance', value: 'dark', says: 'appearance: "dark" is not of type object' },
+  { option: 'stylesheets', value: '/form.css', says: 'stylesheets: "/form.css" is not of type object' },
+  { option: 'configMetaOverrides', value: 'x', says: 'configMetaOverrides: "x" is not of type object' },
+  { option: 'onSave', value: 'save()', says: 'onSave: "save()" is not of type function' },
+  { option: 'onError', value: {}, says: 'onError: "[object Object]" is not of type function' },
+  { option: 'fetchSession', value: '/api/session', says: 'fetchSession: "/api/session" is not of type function' },
+  { option: 'loadTimeout', value: 0, says: 'loadTimeout: "0" is not a time' },
+  { option: 'loadTimeout', value: -1, says: 'loadTimeout: "-1" is not a time' },
+  { option: 'loadTimeout', value: Infinity, says: 'loadTimeout: "Infinity" is not a time' },
+  { option: 'loadTimeout', value: NaN, says: 'loadTimeout: "NaN" is not a time' },
+  { option: 'loadTimeout', value: 'soon', says: 'loadTimeout: "soon" is not a time' },
+  ...[
+    'embed.example.com',
+    '/embed',
+    'http://embed.example.com',
+    'http://localhost.example.com',
+    'http://mylocalhost',
+    'http://127.0.0.1.example.com',
+    'ftp://embed.example.com',
+    'javascript:alert(1)',
+    'data:text/html,hi',
+    '',
+    7,
+  ].map((value) => ({ option: 'frameOrigin', value, says: `frameOrigin: "${value}" is not another https origin` })),
+];
+
+test.each(wrong)('$option: $value is refused at once', async ({ option, value, says }) => {
+  expect(await refusal({ [option]: value })).toEqual({
+    name: 'ConnectorFrameError',
+    code: 'invalid_options',
+    message: says,
+  });
+  expect(await page.locator('iframe').count()).toBe(0);
+});
+
+test('the page itself is no origin for the form', async () => {
+  for (const frameOrigin of [host.origin, `${host.origin}/embed`]) {
+    expect(await refusal({ frameOrigin })).toMatchObject({ code: 'invalid_options' });
+  }
+});
+
+test.each([
+  'https://embed.example.com',
+  'https://embed.example.com:8443/connect/embed/',
+  'http://localhost:4000/embed',
+  'http://embed.localhost:4000',
+  'http://127.0.0.1:4000',
+  'http://[::1]:4000/embed',
+])('%s is an address for the form', async (frameOrigin) => {
+  expect(await refusal({ frameOrigin })).toBeNull();
+});
+
+test('the address is the path with one slash, and holds the page and nothing else', async () => {
+  const src = await page.evaluate(() => {
+    const { mount } = globalThis as unknown as CoreGlobals;
+    const frame = mount({ frameOrigin: 'https://embed.test/connect/embed//' });
+    const { src } = document.querySelector('iframe') ?? { src: '' };
+    frame.destroy();
+    return src;
+  });
+  expect(src).toBe(`https://embed.test/connect/embed/?parentOrigin=${host.origin}`);
+});
+
+test('options that are not given may be null or undefined, and fetchSession stands in for a session', async () => {
+  expect(await refusal({ existingId: null, displayName: undefined, appearance: null, onSave: null })).toBeNull();
+  const withoutSession = await page.evaluate(() => {
+    const { thrown, mount } = globalThis as unknown as CoreGlobals;
+    return thrown(() => mount({ frameOrigin: 'https://embed.test', sessions: [] }).destroy());
+  });
+  expect(withoutSession).toBeNull();
+});
+
+test('a container may be an element', async () => {
+  const inside = await page.evaluate(() => {
+    const { mount } = globalThis as unknown as CoreGlobals;
+    const container = document.querySelector('#box');
+    const frame = mount({ frameOrigin: 'https://embed.test', container });
+    const found = container?.firstElementChild?.localName;
+    frame.destroy();
+    return [found, container?.childElementCount];
+  });
+  expect(inside).toEqual(['iframe', 0]);
+});

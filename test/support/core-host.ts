@@ -1,0 +1,113 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { bundle } from './bundle.js';
+import { serve } from './serve.js';
+
+/** What the page's callbacks got, in order: `['save', { id: 'con_1' }]`, `['error', code, message]`. */
+export type Told = [callback: string, ...given: unknown[]];
+
+/** A host page with nothing but `createConnectorFrame`, for tests of the core alone. */
+export interface CoreHost {
+  origin: string;
+  /** Opens the page in a new tab. */
+  open(from: Browser | BrowserContext): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export interface CoreHostOptions {
+  headers?: Record<string, string>;
+  /** Between the tags of the body. */
+  body?: string;
+  /** Between the tags of the head. */
+  head?: string;
+}
+
+const script = `
+  import { createConnectorFrame } from '@connector-frame/core/connect';
+
+  const told = [];
+  const frames = [];
+  addEventListener('error', ({ message }) => told.push(['uncaught', message]));
+
+  /** Mounts a frame whose callbacks write down what they get. \`sessions\`: what fetchSession answers, one after another. */
+  function mount({ sessions, ...options }) {
+    const calls = sessions?.[Symbol.iterator]();
+    const frame = createConnectorFrame({
+      container: '#box',
+      kind: 'input',
+      typeId: 'okta-systemlog',
+      ...(sessions
+        ? {
+            fetchSession: async () => {
+              told.push(['fetchSession']);
+              const { value } = calls.next();
+              if (value?.error) throw new Error(value.error);
+              if (value?.never) return new Promise(() => {});
+              if (value?.gate) await new Promise((open) => (globalThis.openGate = open));
+              return value;
+            },
+          }
+        : { sessionToken: 'token-1', organizationId: 'org_1' }),
+      onReady: () => told.push(['ready']),
+      onSave: (connector) => told.push(['save', connector]),
+      onCancel: (...given) => told.push(['cancel', ...given]),
+      onError: (message, error) => told.push(['error', error.code, message, error.name, error.message === message]),
+      ...options,
+    });
+    frames.push(frame);
+    return frame;
+  }
+
+  /** What a call throws, as data. */
+  function thrown(run) {
+    try {
+      run();
+      return null;
+    } catch ({ name, code, message }) {
+      return { name, code, message };
+    }
+  }
+
+  Object.assign(globalThis, { createConnectorFrame, told, frames, mount, thrown });
+`;
+
+/** The page's globals, for `page.evaluate`. */
+export interface CoreGlobals {
+  createConnectorFrame(options: object): { destroy(): void };
+  told: Told[];
+  frames: { destroy(): void }[];
+  mount(options: object): { destroy(): void };
+  thrown(run: () => unknown): { name: string; code: string; message: string } | null;
+  openGate(): void;
+}
+
+/** Serves a host page on an origin of its own. */
+export async function serveCoreHost({ headers = {}, body = '', head = '' }: CoreHostOptions = {}): Promise<CoreHost> {
+  const code = await bundle(script);
+  const site = await serve({
+    '/': {
+      headers,
+      body: `<!doctype html><html lang="en"><head><title>Host</title>${head}<script type="module" src="/host.js"></script></head><body><div id="box"></div>${body}</body></html>`,
+    },
+    '/host.js': { headers: { 'content-type': 'text/javascript' }, body: code },
+  });
+  return {
+    origin: site.origin,
+    close: site.close,
+    async open(from) {
+      const page = await from.newPage();
+      await page.goto(site.origin);
+      await page.waitForFunction(() => 'mount' in globalThis);
+      return page;
+    },
+  };
+}
+
+/** Mounts a frame. Options must be data; see `mount` above for `sessions`. */
+export async function mountCore(page: Page, options: Record<string, unknown>): Promise<void> {
+  await page.evaluate((options) => void (globalThis as unknown as CoreGlobals).mount(options), options);
+}
+
+/** What the callbacks got so far. */
+export function toldTo(page: Page): Promise<Told[]> {
+  return page.evaluate(() => (globalThis as unknown as CoreGlobals).told);
+}
