@@ -1,13 +1,12 @@
-import type { FormAssets } from './form-assets.js';
+import { pack, type Asset, type FormAssets } from './form-assets.js';
 
 /** The page for one parent origin. */
 export interface EmbedPage {
-  html: string;
+  asset: Asset;
   headers(parent: string): Record<string, string>;
 }
 
 const fixedHeaders = {
-  'Content-Type': 'text/html; charset=utf-8',
   'Cross-Origin-Embedder-Policy': 'credentialless',
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
@@ -37,8 +36,9 @@ export function createEmbedPage(assets: FormAssets, apiBases: readonly string[])
   const list = JSON.stringify(apiBases).replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
   const scripts = ["'self'", ...assets.scriptHashes].join(' ');
   const styles = ["'self'", ...assets.styleHashes].join(' ');
+  const html = assets.html.replace(PLACEHOLDER, () => `<meta name="api-bases" content="${list}" />`);
   return {
-    html: assets.html.replace(PLACEHOLDER, () => `<meta name="api-bases" content="${list}" />`),
+    asset: pack(Buffer.from(html), 'text/html; charset=utf-8'),
 
     // Which stylesheets the host will name is not known yet, only that they must come from its own origin.
     headers: (parent) => ({

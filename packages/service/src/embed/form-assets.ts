@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** One file of the built form, as bytes ready to send. */
 export interface Asset {
@@ -31,9 +30,6 @@ const contentTypes: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-const toGzip = promisify(gzip);
-const toBrotli = promisify(brotliCompress);
-
 /**
  * Reads a built form: `index.html`, and `assets/` beside it.
  * @throws Error when there is no page: the form was not built
@@ -43,7 +39,12 @@ export async function loadFormAssets(folder: string): Promise<FormAssets> {
     throw new Error(`The form is not built: ${join(folder, 'index.html')} is missing. Run "npm run build" first.`);
   });
   const names = (await readdir(join(folder, 'assets'))).filter((name) => extname(name) in contentTypes);
-  const files = await Promise.all(names.map(async (name) => [name, await pack(join(folder, 'assets', name))] as const));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const content = await readFile(join(folder, 'assets', name));
+      return [name, pack(content, contentTypes[extname(name)] ?? 'application/octet-stream')] as const;
+    }),
+  );
   return {
     html,
     scriptHashes: inlineScripts(html).map(hashSource),
@@ -52,17 +53,13 @@ export async function loadFormAssets(folder: string): Promise<FormAssets> {
   };
 }
 
-async function pack(path: string): Promise<Asset> {
-  const identity = await readFile(path);
-  const [gzipped, br] = await Promise.all([
-    toGzip(identity, { level: 9 }),
-    toBrotli(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-  ]);
+/** Packs once, at the start: nothing is compressed while somebody waits. */
+export function pack(content: Buffer, contentType: string): Asset {
   return {
-    contentType: contentTypes[extname(path)] ?? 'application/octet-stream',
-    identity: new Uint8Array(identity),
-    gzip: new Uint8Array(gzipped),
-    br: new Uint8Array(br),
+    contentType,
+    identity: new Uint8Array(content),
+    gzip: new Uint8Array(gzipSync(content, { level: 9 })),
+    br: new Uint8Array(brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { createEmbedPage, refusedHeaders } from '../embed/embed-page.js';
 import type { Asset, FormAssets } from '../embed/form-assets.js';
 import { isPageOrigin } from '../embed/origin.js';
@@ -49,7 +50,7 @@ export function embedRoutes(
           await gate.countStranger(c);
           return refuse();
         }
-        return new Response(page.html, { headers: page.headers(parent) });
+        return send(c, page.asset, page.headers(parent));
       },
     ),
 
@@ -66,14 +67,7 @@ export function embedRoutes(
       ({ c, params }) => {
         const asset = assets.files.get(params.name);
         if (!asset) throw notFound();
-        const { encoding, body } = choose(asset, c.req.header('accept-encoding') ?? '');
-        return new Response(body, {
-          headers: {
-            ...assetHeaders,
-            'Content-Type': asset.contentType,
-            ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
-          },
-        });
+        return send(c, asset, assetHeaders);
       },
     ),
   ];
@@ -84,6 +78,18 @@ const refuse = (): Response =>
     'This form is not open to the page that asked for it. Register the origin of that page: ALLOWED_PARENT_ORIGINS, or allowed_origins of the organization.',
     { status: 403, headers: refusedHeaders },
   );
+
+/** In the smallest form that the browser reads. */
+function send(c: Context, asset: Asset, headers: Record<string, string>): Response {
+  const { encoding, body } = choose(asset, c.req.header('accept-encoding') ?? '');
+  return new Response(body, {
+    headers: {
+      ...headers,
+      'Content-Type': asset.contentType,
+      ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+    },
+  });
+}
 
 function choose(asset: Asset, accepted: string): { encoding?: 'br' | 'gzip'; body: Asset['identity'] } {
   if (accepts(accepted, 'br')) return { encoding: 'br', body: asset.br };
