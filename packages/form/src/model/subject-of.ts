@@ -23,8 +23,10 @@ export function subjectOf(
   const title = init.displayName || type.name;
   // The connector's own words are fields like the others, where they may be edited.
   const own: ObjectSchema['properties'] = {
-    ...(init.isNameEditable && { name: { type: 'string', title: messages.name } }),
-    ...(init.isDescriptionEditable && { description: { type: 'string', title: messages.description } }),
+    ...(init.isNameEditable && { name: { type: 'string', title: messages.name, maxLength: 200 } }),
+    ...(init.isDescriptionEditable && {
+      description: { type: 'string', title: messages.description, maxLength: 2000 },
+    }),
   };
   return {
     mode: connector ? 'edit' : 'create',
