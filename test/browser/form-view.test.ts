@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
-import { callsOf, focused, status, useGallery, valueOf, type GalleryWindow } from '../support/gallery.js';
+import { callsOf, focused, status, useGallery, valueOf } from '../support/gallery.js';
 
 const gallery = useGallery();
+
+/** Names of what the first ten presses of Tab reach. */
+const walk = async (width: number): Promise<string[]> => {
+  const page = await gallery.open('create', { width });
+  const names: string[] = [];
+  while (names.length < 10) {
+    await page.keyboard.press('Tab');
+    names.push(await focused(page));
+  }
+  return names;
+};
 
 describe('labels', () => {
   test('a control is found by its label, and what is typed reaches the form', async () => {
@@ -43,11 +53,11 @@ describe('labels', () => {
     expect(await url.getAttribute('aria-invalid')).toBe('true');
     const described = await url.getAttribute('aria-describedby');
     expect(await page.locator(`[id="${described}"]`).textContent()).toContain('without a path');
-    const snapshot = await page.getByLabel('API token').evaluate((input: HTMLInputElement) => {
-      const root = input.getRootNode() as ShadowRoot;
-      return [input.getAttribute('aria-invalid'), root.getElementById('about')?.textContent];
-    });
-    expect(snapshot).toEqual(['true', expect.stringContaining('Enter it again')]);
+    const token = page.getByLabel('API token');
+    expect(await token.getAttribute('aria-invalid')).toBe('true');
+    expect(
+      await token.evaluate((input) => input.nextElementSibling?.parentNode?.querySelector('#about')?.textContent),
+    ).toContain('Enter it again');
   });
 
   test('a time is entered in local time and kept in UTC, and both are said', async () => {
@@ -60,17 +70,6 @@ describe('labels', () => {
 
 describe('keyboard', () => {
   test('Tab walks in the order seen, in a narrow frame too', async () => {
-    const walk = async (width: number): Promise<string[]> => {
-      const page = await gallery.open('create', { width });
-      const seen: string[] = [];
-      for (;;) {
-        await page.keyboard.press('Tab');
-        const now = await focused(page);
-        if (now === 'nothing' || seen.includes(`${now} `)) return seen.map((name) => name.trim());
-        seen.push(now === 'API token' && seen.includes(now) ? `${now} ` : now);
-        if (seen.length > 20) return seen;
-      }
-    };
     const fields = [
       'Name',
       'Organization URL',
@@ -80,8 +79,8 @@ describe('keyboard', () => {
       'Start from',
       'Advanced',
     ];
-    expect((await walk(560)).slice(0, 10)).toEqual([...fields, 'Test connection', 'Cancel', 'Save']);
-    expect((await walk(320)).slice(0, 10)).toEqual([...fields, 'Save', 'Test connection', 'Cancel']);
+    expect(await walk(560)).toEqual([...fields, 'Test connection', 'Cancel', 'Save']);
+    expect(await walk(320)).toEqual([...fields, 'Save', 'Test connection', 'Cancel']);
   });
 
   test('arrows move a choice and Enter saves, from a secret too, once at a time', async () => {

@@ -20,6 +20,8 @@ export interface Scene {
 export class FakeForm implements Form {
   state: FormState;
   summary: Form['summary'] = [];
+  /** How long a save or a test takes; a test may take it into its own hands. */
+  pace = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 400));
   /** What was asked of it, for tests. */
   readonly calls: string[] = [];
   readonly values: Map<string, unknown>;
@@ -63,7 +65,7 @@ export class FakeForm implements Form {
 
   removeRow(path: string, index: number): void {
     const last = this.rows(path) - 1;
-    for (const [key, value] of [...this.values]) {
+    for (const [key, value] of Array.from(this.values)) {
       const match = key.startsWith(`${path}/`) ? /^(\d+)(.*)$/.exec(key.slice(path.length + 1)) : null;
       if (!match) continue;
       const row = Number(match[1]);
@@ -181,6 +183,6 @@ export class FakeForm implements Form {
 
   async #pass(part: Partial<Extract<FormState, { phase: 'editing' }>>): Promise<void> {
     this.change(part);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await this.pace();
   }
 }

@@ -1,7 +1,7 @@
-import type { KeptSecret } from '../src/model/field.js';
+import type { Field, KeptSecret } from '../src/model/field.js';
 import type { FormState, FormSubject } from '../src/model/state.js';
 import type { Scene } from './fake-form.js';
-import { authentication, everyKind, make, signingKey, start, token, url } from './fields.js';
+import { at, authentication, everyKind, signingKey, start, token, url } from './fields.js';
 
 const ring =
   'data:image/svg+xml,' +
@@ -14,6 +14,9 @@ const colored =
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#ff6f00" d="M2 2h20v20H2z"/></svg>',
   );
 
+const name: Field = { ...at('/name'), kind: 'text', label: 'Name', required: true };
+const description: Field = { ...at('/description'), kind: 'text', label: 'Description' };
+
 const subject: FormSubject = {
   mode: 'create',
   title: 'Okta System Log',
@@ -21,18 +24,18 @@ const subject: FormSubject = {
   icon: ring,
   monogram: 'OS',
   canTest: true,
-  fields: [make({ kind: 'text', path: '/name', label: 'Name', required: true }), url, authentication, token, start],
+  fields: [name, url, authentication, token, start],
   advanced: [
-    make({
+    {
+      ...at('/settings/poll'),
       kind: 'number',
-      path: '/settings/poll',
       label: 'Poll every',
       integer: true,
       minimum: 10,
       maximum: 86_400,
       unit: 'seconds',
-    }),
-    make({ kind: 'boolean', path: '/settings/debug', label: 'Include debug events' }),
+    },
+    { ...at('/settings/debug'), kind: 'boolean', label: 'Include debug events' },
   ],
 };
 
@@ -108,7 +111,7 @@ const everyRow = {
   '/settings/headers': 1,
   '/secrets/secret_headers': 1,
 };
-const every = { ...subject, title: 'Every kind', fields: everyKind };
+const every = { ...subject, title: 'Every kind', fields: [name, description, ...everyKind] };
 
 /** Every state of the form by name. */
 export const scenes: Record<string, Scene> = {

@@ -8,5 +8,5 @@ export interface ViewOptions {
   /** Checked appearance. Secret controls are colored from it directly: no style sheet of the page reaches them. */
   tokens: Tokens;
   /** Height of the content in CSS pixels; at most once per animation frame, and only when it changed. */
-  onHeight?(px: number): void;
+  onHeight?: (px: number) => void;
 }

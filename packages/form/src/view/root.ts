@@ -22,22 +22,22 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   host.append(content);
   const view = new View(form, messages, createAnnouncer(host), fieldTemplate);
   const actions = { onSave: () => settle(form, () => form.save()), onTest: () => settle(form, () => form.test()) };
-  let shown: FormState = { phase: 'loading' };
+  let shown: FormState | undefined;
   const paint = (): void => {
     const before = shown;
     shown = form.state;
     if (fieldsOf(shown) !== fieldsOf(before)) view.clear();
     if (skeleton) skeleton.hidden = shown.phase !== 'loading';
     render(page(view, shown, actions), content);
-    const said = newsOf(view, before, shown);
-    if (said !== undefined) view.announce(said);
+    const said = { loading: messages.loading, saved: messages.saved, load_failed: '', editing: '' }[shown.phase];
+    if (shown.phase !== before?.phase) view.announce(said);
   };
   form.subscribe('*', paint);
   paint();
   if (onHeight) watchHeight(host, onHeight);
 }
 
-const fieldsOf = (state: FormState): unknown => ('subject' in state ? state.subject.fields : undefined);
+const fieldsOf = (state: FormState | undefined): unknown => state && 'subject' in state && state.subject.fields;
 
 /** After a save or a test, focus goes to the summary of what to fix, or back to where it was. */
 async function settle(form: Form, action: () => Promise<void>): Promise<void> {
@@ -47,16 +47,4 @@ async function settle(form: Form, action: () => Promise<void>): Promise<void> {
   if (form.summary.length > 0) document.getElementById('cf-summary')?.focus();
   // While saving, the fields are inert, which takes focus from the one that Enter was pressed in.
   else if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
-}
-
-/** What changed, for those who don't see it. Failures have the role `alert` and speak for themselves. */
-function newsOf({ messages: m }: View, before: FormState, now: FormState): string | undefined {
-  if (now.phase !== 'editing') return now.phase === 'saved' ? m.saved : now.phase === 'loading' ? m.loading : '';
-  const was = before.phase === 'editing' ? before : undefined;
-  if (now.saving && !was?.saving) return m.saving;
-  const { test } = now;
-  if (test.state === was?.test.state) return was ? undefined : '';
-  if (test.state === 'running') return m.testing;
-  if (test.state === 'passed') return `${m.testPassed}. ${m.testDetail(test.durationMs, test.summary)}`;
-  return test.state === 'failed' ? `${test.failure.message}. ${test.failure.hint ?? ''}` : '';
 }

@@ -82,9 +82,9 @@ export class SecretControl extends HTMLElement {
     for (const [name, text] of Object.entries(quiet)) control.setAttribute(name, text);
     this.#shown = plain ?? false;
     control.addEventListener('input', () => this.#paint());
-    control.addEventListener('keydown', (event) => {
+    const element: HTMLElement = control;
+    element.addEventListener('keydown', ({ key, isComposing }) => {
       // An input in a shadow root has no form, so Enter would do nothing.
-      const { key, isComposing } = event as KeyboardEvent;
       if (key === 'Enter' && !isComposing && !multiline) this.closest('form')?.requestSubmit();
     });
     this.#root.adoptedStyleSheets = secretSheets;

@@ -50,7 +50,8 @@ async function read(view: View, path: string, { maxLength = LIMIT }: FileField, 
   // A character takes up to four bytes: what is surely too long is not even read.
   const large = file.size > LIMIT * 4;
   const text = large ? '' : await file.text().catch(() => '\0');
-  const problem = large || text.length > Math.min(maxLength, LIMIT) ? m.fileTooLarge : /[\0\ufffd]/.test(text) && m.fileUnreadable;
+  const problem =
+    large || text.length > Math.min(maxLength, LIMIT) ? m.fileTooLarge : /[\0\ufffd]/.test(text) && m.fileUnreadable;
   if (!problem) {
     view.type(path, text.replaceAll('\r\n', '\n'));
     form.leave(path);

@@ -1,83 +1,69 @@
-import { html, nothing, type TemplateResult } from 'lit/html.js';
-import type { Field, MapField, ObjectListField, StringListField } from '../../model/field.js';
+import { html, type TemplateResult } from 'lit/html.js';
+import type { MapField, ObjectListField, StringListField } from '../../model/field.js';
 import type { Wiring } from '../control.js';
 import { focusPathSoon, idOf } from '../focus.js';
-import { plusIcon, removeIcon } from '../icons.js';
+import { icon } from '../icons.js';
 import type { View } from '../view.js';
-import { note, shell } from './shell.js';
+import { note, noteId, shell } from './shell.js';
 import { line } from './text.js';
+
+/** Template of one row. `name` is its accessible name. */
+type Row = (path: string, name: string, position: number) => unknown;
 
 /** Texts, one a row. */
 export function stringListField(view: View, field: StringListField, path: string): unknown {
-  const row = (at: string, name: string): unknown =>
-    cell(view, at, (wiring) => line(view, at, wiring, { ...field.item, name, required: false }));
-  return rowsField(view, field, path, row, field.item.label);
+  const { item } = field;
+  const row: Row = (at, name) => cell(view, at, (wiring) => line(view, at, wiring, { ...item, name, required: false }));
+  return shell(view, field, path, () => rows(view, path, item.label || field.label, row, field.maxItems), {
+    group: true,
+  });
 }
 
 /** Flat objects, each a small form of its own. */
 export function objectListField(view: View, field: ObjectListField, path: string): unknown {
-  const row = (at: string, name: string): unknown =>
-    html`<div class="cf-card" role="group" id=${idOf(at)} aria-label=${name}>
+  const row: Row = (at, name) =>
+    html`<div class="cf-card" id=${idOf(at)} role="group" aria-label=${name}>
       <p class="cf-card-title" aria-hidden="true">${name}</p>
       ${field.columns.map((column) => view.field(column, `${at}/${column.key}`))}
     </div>`;
-  return rowsField(view, field, path, row);
+  return shell(view, field, path, () => rows(view, path, field.label, row, field.maxItems), { group: true });
 }
 
 /** Names and values. */
 export function mapField(view: View, field: MapField, path: string): unknown {
-  return rowsField(
-    view,
-    field,
-    path,
-    pair(view, (at, word, name) => cell(view, at, (wiring) => line(view, at, wiring, { name, placeholder: word }))),
-  );
+  const row = pair(view, (at, wiring, placeholder, name) => line(view, at, wiring, { placeholder, name }));
+  return shell(view, field, path, () => rows(view, path, field.label, row, field.maxItems), { group: true });
 }
 
-/** A row of two cells, name and value; stacked where there is no room. `name` is for the ear, `word` for the eye. */
+/** A row of two cells, name and value; stacked where there is no room. `name` is for the ear, `placeholder` for the eye. */
 export function pair(
-  { messages: m }: View,
-  part: (path: string, word: string, name: string, isKey: boolean) => unknown,
-): (path: string, name: string, index: number) => TemplateResult {
-  return (path, _name, index) =>
+  view: View,
+  part: (path: string, wiring: Wiring, placeholder: string, name: string, isKey: boolean) => unknown,
+): Row {
+  const { messages: m } = view;
+  const half = (path: string, word: string, position: number, isKey: boolean): unknown =>
+    cell(view, path, (wiring) => part(path, wiring, word, m.row(word, position), isKey));
+  return (path, _name, position) =>
     html`<div class="cf-pair" id=${idOf(path)}>
-      ${part(`${path}/key`, m.mapKey, m.row(m.mapKey, index + 1), true)}
-      ${part(`${path}/value`, m.mapValue, m.row(m.mapValue, index + 1), false)}
+      ${half(`${path}/key`, m.mapKey, position, true)} ${half(`${path}/value`, m.mapValue, position, false)}
     </div>`;
 }
 
 /** A control without a label of its own, with its error below. */
-export function cell(view: View, path: string, control: (wiring: Wiring) => unknown): unknown {
+function cell(view: View, path: string, control: (wiring: Wiring) => unknown): unknown {
   return view.island(path, () => {
     const id = idOf(path);
-    const description = view.form.error(path) ?? '';
-    const invalid = description !== '';
-    const describedBy = invalid ? `${id}-1` : '';
-    return html`<div class="cf-cell">
-      ${control({ id, describedBy, description, invalid })}${note(`${id}-1`, description, true)}
-    </div>`;
+    const error = view.form.error(path);
+    const wiring = { id, describedBy: error ? noteId(id) : '', description: error ?? '', invalid: error !== undefined };
+    return html`<div class="cf-cell">${control(wiring)}${note(noteId(id), error, true)}</div>`;
   });
 }
 
-/** Rows that can be added and removed. Focus follows: to a new row, and after a removal to what took its place. */
-export function rowsField(
-  view: View,
-  field: Field & { maxItems?: number },
-  path: string,
-  row: (path: string, name: string, index: number) => unknown,
-  label = field.label,
-): unknown {
-  return shell(view, field, path, () => rows(view, path, label, field.maxItems, row), { names: 'group' });
-}
-
-/** The rows and "Add". Enter in a filled row goes on to the next one. */
-export function rows(
-  view: View,
-  path: string,
-  label: string,
-  most = Infinity,
-  row: (path: string, name: string, index: number) => unknown,
-): TemplateResult {
+/**
+ * Rows that can be added and removed. Enter in a filled row goes on to the next one. Focus follows: to a new row, and after a
+ * removal to what took its place.
+ */
+export function rows(view: View, path: string, label: string, row: Row, most = Infinity): TemplateResult {
   const { form, messages: m } = view;
   const count = form.rows(path);
   const add = (): void => {
@@ -86,11 +72,11 @@ export function rows(
     focusPathSoon(`${path}/${count}`);
     view.announce(m.rowAdded(label, count + 1));
   };
-  const remove = (index: number): void => {
-    form.removeRow(path, index);
+  const remove = (position: number): void => {
+    form.removeRow(path, position - 1);
     view.repaint(path);
     const left = count - 1;
-    focusPathSoon(path, left ? `.cf-row:nth-child(${Math.min(index + 1, left)}) > .cf-remove` : '.cf-add');
+    focusPathSoon(path, left ? `.cf-row:nth-child(${Math.min(position, left)}) > .cf-remove` : '.cf-add');
     view.announce(m.rowRemoved(label, left));
   };
   const onKey = (event: KeyboardEvent): void => {
@@ -101,16 +87,16 @@ export function rows(
   };
   return html`<div class="cf-rows" @keydown=${onKey}>
       ${Array.from({ length: count }, (_, index) => {
-        const name = m.row(label, index + 1);
+        const position = index + 1;
         return html`<div class="cf-row">
-          ${row(`${path}/${index}`, name, index)}
-          <button class="cf-remove" type="button" @click=${() => remove(index)}>
-            ${removeIcon}<span class="cf-hidden">${m.removeRow(label, index + 1)}</span>
+          ${row(`${path}/${index}`, m.row(label, position), position)}
+          <button class="cf-remove" type="button" @click=${() => remove(position)}>
+            ${icon('remove')}<span class="cf-hidden">${m.removeRow(label, position)}</span>
           </button>
         </div>`;
       })}
     </div>
     <button class="cf-add" type="button" ?disabled=${count >= most} @click=${add}>
-      ${plusIcon}<span aria-hidden="true">${m.add}</span><span class="cf-hidden">${m.addRow(label)}</span>
+      ${icon('plus')}<span aria-hidden="true">${m.add}</span><span class="cf-hidden">${m.addRow(label)}</span>
     </button>`;
 }

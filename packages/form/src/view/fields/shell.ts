@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { Field } from '../../model/field.js';
 import type { Wiring } from '../control.js';
 import { idOf } from '../focus.js';
-import { alertIcon } from '../icons.js';
+import { icon } from '../icons.js';
 import type { View } from '../view.js';
 
 interface ShellOptions {
@@ -25,8 +25,13 @@ export function shell(
   const remark = view.remarks.get(path);
   const error = view.form.error(path) ?? (remark?.bad ? remark.text : undefined);
   const texts = [error ?? field.help, remark?.bad ? hint : (remark?.text ?? hint)];
-  const ids = texts.map((text, index) => text && noteId(id, index)).filter(Boolean).join(' ');
-  const lines = texts.map((text, index) => note(noteId(id, index), text, index === 0 && error !== undefined)).toReversed();
+  const ids = texts
+    .map((text, index) => text && noteId(id, index))
+    .filter(Boolean)
+    .join(' ');
+  const lines = texts
+    .map((text, index) => note(noteId(id, index), text, index === 0 && error !== undefined))
+    .toReversed();
   const wiring = { id, describedBy: ids, description: texts.filter(Boolean).join('. '), invalid: error !== undefined };
   const aside = field.deprecated ? m.deprecated : field.required || field.kind === 'boolean' ? nothing : m.optional;
   const head = html`<div class="cf-head">
@@ -46,5 +51,7 @@ export const noteId = (id: string, index = 0): string => `${id}-${index}`;
 /** A line of help, or of an error with its icon. */
 export function note(id: string, text: string | undefined, bad: boolean): unknown {
   if (!text) return nothing;
-  return html`<p class="cf-help ${bad ? 'cf-error' : ''}" id=${id}>${bad ? alertIcon : nothing}<span>${text}</span></p>`;
+  return html`<p class="cf-help ${bad ? 'cf-error' : ''}" id=${id}>
+    ${bad ? icon('alert') : nothing}<span>${text}</span>
+  </p>`;
 }

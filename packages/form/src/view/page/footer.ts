@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import { ringIcon } from '../icons.js';
+import { icon } from '../icons.js';
 import type { View } from '../view.js';
 
 interface FooterState {
@@ -7,7 +7,7 @@ interface FooterState {
   testing: boolean;
   saving: boolean;
   edit: boolean;
-  onTest(): Promise<void>;
+  onTest: () => Promise<void>;
 }
 
 /** Test at the left, Cancel and Save at the right; in a narrow frame Save comes first, over the full width. */
@@ -36,5 +36,5 @@ export function footer(
 
 /** Stays while the ring turns. */
 function label(text: string, busy: boolean): TemplateResult {
-  return html`<span class="cf-button-label">${busy ? ringIcon : nothing}${text}</span>`;
+  return html`<span class="cf-button-label">${busy ? icon('ring') : nothing}${text}</span>`;
 }

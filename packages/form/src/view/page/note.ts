@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import { alertIcon, checkIcon } from '../icons.js';
+import { icon } from '../icons.js';
 
 interface Note {
   title: string;
@@ -12,7 +12,7 @@ interface Note {
   /** `alert` is read out at once, and left out where the live region says it. */
   role?: 'alert' | 'group';
   /** What a press does about it. */
-  action?: { label: string; run(): unknown } | false | undefined;
+  action?: { label: string; run: () => unknown } | false | undefined;
 }
 
 /** A framed remark on the form as a whole. */
@@ -23,7 +23,7 @@ export function note({ title, detail, good, level, id, role, action }: Note): Te
     role=${role ?? nothing}
     tabindex="-1"
   >
-    ${good ? checkIcon : alertIcon}
+    ${good ? icon('check') : icon('alert')}
     <div>
       <h2 class="cf-note-title" aria-level=${level ?? 2}>${title}</h2>
       <p class="cf-note-detail">${detail}</p>

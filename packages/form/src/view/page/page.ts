@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { FormState, FormSubject } from '../../model/state.js';
-import { chevronIcon, lockIcon } from '../icons.js';
+import { icon } from '../icons.js';
 import type { View } from '../view.js';
 import { footer } from './footer.js';
 import { note } from './note.js';
@@ -8,64 +8,63 @@ import { summary } from './summary.js';
 
 /** What the person's presses do. */
 export interface PageActions {
-  onSave(): Promise<void>;
-  onTest(): Promise<void>;
+  onSave: () => Promise<void>;
+  onTest: () => Promise<void>;
 }
 
 /** The whole form in any of its states. */
 export function page(view: View, state: FormState, actions: PageActions): unknown {
   const { form, messages: m } = view;
-  switch (state.phase) {
-    case 'loading':
-      return nothing;
-    case 'load_failed': {
-      const { message, hint } = state.failure;
-      const action = state.canRetry && { label: m.tryAgain, run: () => form.retry() };
-      return html`<div class="cf-body">
-        ${note({ title: message, detail: hint, level: 1, role: 'alert', action })}
-      </div>`;
-    }
-    case 'saved':
-      return [header(state.subject), html`<div class="cf-body">${note({ title: m.saved, good: true })}</div>`];
-    case 'editing':
-      return editing(view, state, actions);
+  if (state.phase === 'load_failed') {
+    const { message, hint } = state.failure;
+    const action = state.canRetry && { label: m.tryAgain, run: () => form.retry() };
+    const failed = note({ title: message, detail: hint, level: 1, role: 'alert', action });
+    return html`<div class="cf-body">${failed}</div>`;
   }
+  if (state.phase === 'saved') {
+    return [header(state.subject), html`<div class="cf-body">${note({ title: m.saved, good: true })}</div>`];
+  }
+  // While loading, the page's own skeleton is seen.
+  return state.phase === 'editing' ? editing(view, state, actions) : nothing;
 }
 
 type Editing = Extract<FormState, { phase: 'editing' }>;
 
 function editing(view: View, state: Editing, { onSave, onTest }: PageActions): TemplateResult {
   const { messages: m } = view;
-  const { subject, saving, test } = state;
+  const { subject, saving } = state;
+  const testing = state.test.state === 'running';
   const { fields, advanced, canTest, mode } = subject;
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     if (!saving) void onSave();
   };
   const fold = html`<details class="cf-fold">
-    <summary>${chevronIcon}${m.advanced}</summary>
+    <summary>${icon('chevron')}${m.advanced}</summary>
     <div class="cf-nest">${advanced.map((field) => view.field(field))}</div>
   </details>`;
-  const lock = html`<p class="cf-lock">${lockIcon}<span>${m.secretNote}</span></p>`;
+  const lock = html`<p class="cf-lock">${icon('lock')}<span>${m.secretNote}</span></p>`;
   return html`<form class="cf-form" novalidate @submit=${onSubmit}>
     ${header(subject)}
     <div class="cf-body" ?inert=${saving}>
       ${summary(view)}${fields.map((field) => view.field(field))}${advanced.length ? fold : nothing}
-      ${[...fields, ...advanced].some(({ kind }) => kind === 'secret') ? lock : nothing}${outcome(view, state)}
+      ${[...fields, ...advanced].some(({ kind }) => kind === 'secret') ? lock : nothing}
     </div>
-    ${footer(view, { canTest, testing: test.state === 'running', saving, edit: mode === 'edit', onTest })}
+    <div class="cf-outcome" role="status">
+      <span class="cf-hidden">${saving ? m.saving : testing ? m.testing : nothing}</span>${outcome(view, state)}
+    </div>
+    ${footer(view, { canTest, testing, saving, edit: mode === 'edit', onTest })}
   </form>`;
 }
 
-/**
- * The vendor's mark, the connector's name, one line of what it brings. The monogram lies behind the mark, hidden for as long as
- * that is there; the mark goes when it can't be drawn.
- */
+/** A mark that can't be drawn goes, and the monogram behind it shows. */
+const drop = ({ currentTarget }: Event & { currentTarget: Element }): void => currentTarget.remove();
+
+/** The vendor's mark, the connector's name, one line of what it brings. */
 function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResult {
-  const drop = (event: Event): void => (event.target as HTMLElement).remove();
   return html`<header class="cf-header">
     <div class="cf-tile" aria-hidden="true">
-      ${icon && html`<img class="cf-mark" src=${icon} alt="" @error=${drop} />`}
+      ${icon ? html`<img class="cf-mark" src=${icon} alt="" @error=${drop} />` : nothing}
       <span class="cf-monogram">${monogram}</span>
     </div>
     <div>

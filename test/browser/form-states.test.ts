@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describe, expect, test } from 'vitest';
+import { callsOf, focused, hold, painted, status, useGallery } from '../support/gallery.js';
+
+const gallery = useGallery();
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+declare global {
+  var axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+  var touched: Set<string>;
+}
+
+const scenes = (
+  'create blank edit kept cleared kinds kinds-empty kinds-invalid testing test-failed saving failure expired saved loading ' +
+  'load-failed long'
+).split(' ');
+
+describe('states', () => {
+  test('a test tells its progress and its result, and leaves focus where it is', async () => {
+    const page = await gallery.open('create');
+    await hold(page);
+    const button = page.getByRole('button', { name: 'Test connection' });
+    await button.click();
+    expect(await button.getAttribute('aria-busy')).toBe('true');
+    expect(await status(page)).toBe('Testing the connection');
+    await page.evaluate(() => release());
+    await page.getByRole('heading', { name: 'Connection works' }).waitFor();
+    expect(await status(page)).toContain('Read 1 event in 412 ms.');
+    expect(await focused(page)).toBe('Test connection');
+  });
+
+  test('while saving the fields hold still, and focus is where it was if it fails', async () => {
+    const page = await gallery.open('create');
+    await hold(page);
+    await page.evaluate(() => {
+      form.save = async () => {
+        form.change({ saving: true });
+        await form.pace();
+        form.change({ saving: false, failure: { code: 'offline', message: 'You are offline', hint: 'Later.' } });
+      };
+    });
+    await page.getByLabel('Name').press('Enter');
+    await page.locator('.cf-body[inert]').waitFor({ state: 'attached' });
+    expect(await status(page)).toContain('Saving');
+    await painted(page);
+    await page.evaluate(() => release());
+    await page.getByRole('alert').waitFor();
+    await expect.poll(() => focused(page)).toBe('Name');
+    expect(await page.getByLabel('Name').inputValue()).toBe('Okta System Log 7f3k');
+  });
+
+  test('retry is offered where it helps, and the loading shape waits before it is seen', async () => {
+    const page = await gallery.open('load-failed');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    expect(await callsOf(page)).toEqual(['retry']);
+    const loading = await gallery.open('loading', { reducedMotion: 'no-preference' });
+    const timing = await loading
+      .locator('.cf-skeleton')
+      .evaluate((element) => element.getAnimations()[0]?.effect?.getTiming());
+    expect(timing).toMatchObject({ delay: 150, fill: 'both' });
+  });
+
+  test('a mark that can not be drawn leaves the monogram', async () => {
+    const page = await gallery.open('long');
+    await page.getByText('OS', { exact: true }).waitFor();
+    expect(await page.locator('.cf-mark').count()).toBe(0);
+  });
+
+  test('a field comes and goes with its condition', async () => {
+    const page = await gallery.open('create');
+    const show = (shown: boolean): Promise<void> => page.evaluate((on) => form.setShown('/settings/start', on), shown);
+    await show(false);
+    expect(await page.getByLabel('Start from').count()).toBe(0);
+    await show(true);
+    expect(await page.getByLabel('Start from').isVisible()).toBe(true);
+  });
+
+  test('a keystroke touches its own field and nothing else', async () => {
+    const page = await gallery.open('kinds');
+    await page.evaluate(() => {
+      globalThis.touched = new Set();
+      new MutationObserver((records) => {
+        for (const { target } of records) {
+          const element = target instanceof Element ? target : target.parentElement;
+          touched.add(element?.closest('.cf-field')?.querySelector('.cf-label')?.textContent ?? 'page');
+        }
+      }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+    });
+    await page.getByLabel('Schedule').fill('0 0 * * *');
+    await page.getByLabel('Account', { exact: true }).fill('x');
+    expect(await page.evaluate(() => [...touched])).toEqual(['Schedule', 'Account']);
+  });
+});
+
+describe('every state', () => {
+  test.each(['light', 'dark'])('axe finds nothing in %s', async (theme) => {
+    const page = await gallery.open('create');
+    for (const scene of scenes) {
+      await gallery.visit(page, scene, `&theme=${theme}`);
+      await page.evaluate(() => {
+        for (const fold of document.querySelectorAll('details')) fold.open = true;
+      });
+      await page.evaluate(axeSource);
+      const found = await page.evaluate(async () => {
+        const { violations } = await axe.run();
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      });
+      expect(found, scene).toEqual([]);
+    }
+  });
+
+  test.each([320, 900])(
+    'nothing is cut off at %i px, in either direction of writing, and the height is told',
+    async (width) => {
+      const page = await gallery.open('create', { width });
+      for (const scene of scenes) {
+        for (const dir of ['ltr', 'rtl']) {
+          await gallery.visit(page, scene, `&dir=${dir}`);
+          await page.evaluate(
+            () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+          );
+          const { over, told, height } = await page.evaluate(() => ({
+            over: document.documentElement.scrollWidth - innerWidth,
+            told: heights,
+            height: Math.ceil(document.querySelector('.cf-root')?.getBoundingClientRect().height ?? 0),
+          }));
+          expect(over, `${scene} ${dir}`).toBeLessThanOrEqual(0);
+          expect(told, `${scene} ${dir}`).toEqual([height]);
+        }
+      }
+    },
+  );
+});

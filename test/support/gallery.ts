@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { build } from 'vite';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { launchBrowser } from './browser.js';
+import { serve } from './serve.js';
+
+/** What the gallery puts on its window. */
+declare global {
+  var form: {
+    values: Map<string, unknown>;
+    calls: string[];
+    pace: () => Promise<void>;
+    save: () => Promise<void>;
+    change(part: object): void;
+    setShown(path: string, shown: boolean): void;
+  };
+  /** Reported heights in CSS pixels, in order. */
+  var heights: number[];
+  /** Lets a held save or test go on. */
+  var release: () => void;
+}
+
+interface SceneOptions extends BrowserContextOptions {
+  /** More of the address: `&theme=dark&dir=rtl`. */
+  query?: string;
+  /** CSS pixels. */
+  width?: number;
+}
+
+/** The gallery of the form's view, built as it ships and served under the frame's own policy, for the tests of one file. */
+export interface Gallery {
+  readonly origin: string;
+  /** Paths asked of the server since the last `open`. */
+  readonly requests: string[];
+  /** What the policy, the console or a script complained about since the last `open`. */
+  readonly complaints: string[];
+  /** Shows a scene in a browser context of its own, closed after the test. */
+  open(scene: string, options?: SceneOptions): Promise<Page>;
+  /** Shows another scene in the same page. */
+  visit(page: Page, scene: string, query?: string): Promise<void>;
+}
+
+/** Starts the gallery before the tests of a file and stops it after them. */
+export function useGallery(): Gallery {
+  let browser: Browser;
+  let site: Awaited<ReturnType<typeof serve>>;
+  const contexts: BrowserContext[] = [];
+  const requests: string[] = [];
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    const files = await buildGallery();
+    const policy = policyOf(String(files.get('/index.html')));
+    site = await serve((request, response) => {
+      const path = new URL(request.url ?? '/', 'http://any').pathname;
+      requests.push(decodeURIComponent(path));
+      const file = files.get(path === '/' ? '/index.html' : path);
+      if (file === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
+      const type = path.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8';
+      response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(file);
+    });
+    browser = await launchBrowser();
+  });
+
+  afterEach(() => Promise.all(contexts.splice(0).map((context) => context.close())));
+
+  afterAll(async () => {
+    await browser?.close();
+    await site?.close();
+  });
+
+  const visit = async (page: Page, scene: string, query = ''): Promise<void> => {
+    await page.goto(`${site.origin}/?scene=${scene}${query}`);
+    await page.waitForFunction(() => 'form' in window);
+  };
+
+  return {
+    get origin() {
+      return site.origin;
+    },
+    requests,
+    complaints,
+    visit,
+    async open(scene, { query = '', width = 560, ...options } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height: 900 },
+        timezoneId: 'Europe/Berlin',
+        reducedMotion: 'reduce',
+        ...options,
+      });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+      });
+      await visit(page, scene, query);
+      requests.length = 0;
+      complaints.length = 0;
+      return page;
+    },
+  };
+}
+
+async function buildGallery(): Promise<Map<string, string | Uint8Array>> {
+  // Vitest's own value would bring Lit's development build.
+  vi.stubEnv('NODE_ENV', 'production');
+  const built = await build({
+    root: fileURLToPath(new URL('../../packages/form/gallery', import.meta.url)),
+    configFile: fileURLToPath(new URL('../../packages/form/vite.config.ts', import.meta.url)),
+    logLevel: 'error',
+    build: { write: false },
+  });
+  vi.unstubAllEnvs();
+  if (!('output' in built)) throw new Error('Vite built something else than one bundle');
+  return new Map(
+    built.output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source] as const),
+  );
+}
+
+/** The policy of the frame's page, with the hashes of its own style elements. Fonts may load: a leak by them must show. */
+function policyOf(html: string): string {
+  const hashes = [...html.matchAll(/<style[^>]*>([\s\S]*?)<\/style>/g)].map(
+    ([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+  );
+  return [
+    `default-src 'none'; script-src 'self'; style-src ${hashes.join(' ')}; img-src 'self' data:; font-src *`,
+    "form-action 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types lit-html",
+  ].join('; ');
+}
+
+/** A value as the fake form holds it. */
+export const valueOf = (page: Page, path: string): Promise<unknown> =>
+  page.evaluate((at) => globalThis.form.values.get(at), path);
+
+/** Makes the form's saves and tests wait for `release`. */
+export const hold = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    form.pace = () => new Promise((resolve) => void (globalThis.release = resolve));
+  });
+
+/** What was asked of the fake form, but for leaving fields. */
+export const callsOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => globalThis.form.calls.filter((call) => !call.startsWith('leave')));
+
+/** Name of what has focus, through shadow roots. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    if (!element || element === document.body) return 'nothing';
+    const label =
+      element instanceof HTMLInputElement || element instanceof HTMLSelectElement
+        ? element.labels?.[0]?.textContent
+        : undefined;
+    return (element.getAttribute('aria-label') ?? label ?? element.textContent).trim().replace(/\s+/g, ' ');
+  });
+
+/** What the live regions say. */
+export const status = async (page: Page): Promise<string> =>
+  (await page.getByRole('status').allTextContents()).join(' ').replaceAll(/\s+/g, ' ').trim();
+
+/** Two frames: what the first one asked for has happened. */
+export const painted = (page: Page): Promise<unknown> =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
