@@ -1,6 +1,6 @@
 /**
- * The custom properties of the form. The host gives six tokens; everything else is derived from them and set once on
- * the document element, so the view's style sheets name these properties and no color of their own.
+ * The custom properties of the form. The host gives six tokens; everything else is derived from them and set on the
+ * document element (by `look.ts`, before the form's script has arrived), so the view's style sheets name these properties and no color of their own.
  *
  * Text on a surface keeps 4.5:1, a border that carries meaning 3:1, whatever the host chose.
  *

@@ -51,6 +51,16 @@ describe('createSession', () => {
     expect(session.token).toBe('next');
   });
 
+  it('does not ask ahead again for a token that the host has no other for', async () => {
+    const { session, asked, pass, giveUp } = open(tokenOf({ iat: 0, exp: 300 }));
+    pass(280_000);
+    const prepared = session.prepare();
+    giveUp();
+    await prepared;
+    await session.prepare();
+    expect(asked()).toBe(1);
+  });
+
   it('asks once for calls at the same time', async () => {
     const { session, asked } = open('first');
     const both = Promise.all([session.renew(), session.renew()]);

@@ -50,6 +50,8 @@ export function createSession(first: string, { now, request, sleep }: SessionToo
     request();
     const renewed = await Promise.race([answered, sleep(ANSWER_MS).then(() => false)]);
     asking = undefined;
+    // A host that has no other token is not asked again before this one is refused.
+    if (!renewed) end = Infinity;
     return renewed;
   }
 
