@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { exampleConnector } from '../testing/example-type.js';
+import { json, refusal } from '../testing/fake-service.js';
+import { fillIn, openedForm } from '../testing/open-form.js';
+
+describe('refusals', () => {
+  it('land on their fields, and stay until those are edited', async () => {
+    const opened = await openedForm();
+    const { form, service, told } = opened;
+    fillIn(opened);
+    const issues = [{ path: '/settings/org_url', code: 'pattern', message: 'This organization does not exist.' }];
+    service.next.push(refusal(422, 'invalid_config', { issues }));
+    await form.save();
+    expect(form.error('/settings/org_url')).toBe('This organization does not exist.');
+    expect(form.summary).toHaveLength(1);
+    expect(form.state).toMatchObject({ phase: 'editing', saving: false });
+    expect(form.state).not.toHaveProperty('failure');
+    expect(told.at(-1)).toMatchObject({ type: 'error', code: 'save_failed' });
+    form.setValue('/settings/start', 'all');
+    expect(form.error('/settings/org_url')).toBe('This organization does not exist.');
+    form.setValue('/settings/org_url', 'https://other.okta.com');
+    expect(form.error('/settings/org_url')).toBeUndefined();
+    expect(form.summary).toHaveLength(0);
+  });
+
+  it('of what stands on no field are said as such', async () => {
+    const opened = await openedForm();
+    fillIn(opened);
+    opened.service.next.push(refusal(422, 'invalid_config', { issues: [{ path: '/name', code: 'max_length' }] }));
+    await opened.form.save();
+    expect(opened.form.state).toMatchObject({ failure: { code: 'save_failed' } });
+  });
+
+  it('ask for a secret again that the service will not send where the form thought', async () => {
+    const { form, service } = await openedForm({ existingId: 'con_1' });
+    form.setValue('/settings/start', 'all');
+    form.setValue('/settings/since', '2026-11-12T08:30:00Z');
+    service.next.push(
+      refusal(422, 'secret_reentry_required', { issues: [{ path: '/secrets/token', code: 'required' }] }),
+    );
+    await form.save();
+    expect(form.secret('/secrets/token')).toMatchObject({ state: 'reentry' });
+    expect(form.error('/secrets/token')).toContain('Enter it again');
+    form.setValue('/secrets/token', 'tok-456');
+    await form.save();
+    expect(service.calls.at(-1)?.body).toMatchObject({ config: { secrets: { token: { value: 'tok-456' } } } });
+    expect(form.state.phase).toBe('saved');
+  });
+
+  it('never repeat what a person typed to the host', async () => {
+    const opened = await openedForm();
+    fillIn(opened);
+    const issues = [{ path: '/secrets/token', code: 'pattern' }];
+    opened.service.next.push(refusal(422, 'invalid_config', { issues }), refusal(500, 'tok-123'));
+    await opened.form.save();
+    opened.form.setValue('/secrets/token', 'tok-456');
+    await opened.form.save();
+    expect(JSON.stringify(opened.told)).not.toMatch(/tok-|key-123/);
+  });
+});
+
+describe('editing', () => {
+  it('sends only what changed, for the version that was loaded', async () => {
+    const { form, service } = await openedForm({ existingId: 'con_1', isNameEditable: true });
+    form.setValue('/name', 'Okta staging');
+    await form.save();
+    expect(service.calls[0]).toMatchObject({
+      method: 'PATCH',
+      path: 'http://service.test/v2/org%201/inputs/con_1',
+      body: { name: 'Okta staging' },
+    });
+    expect(service.calls[0]?.headers.get('if-match')).toBe('"3"');
+  });
+
+  it('sends all settings when one of them changed, and no secret that is kept', async () => {
+    const { form, service } = await openedForm({ existingId: 'con_1' });
+    form.setValue('/settings/headers/0/value', 'blue');
+    form.setValue('/settings/page_size', '');
+    await form.save();
+    expect(service.calls[0]?.body).toEqual({
+      config: {
+        settings: {
+          org_url: 'https://acme.okta.com',
+          start: 'now',
+          regions: ['eu'],
+          headers: { 'X-Team': 'blue' },
+          auth: { type: 'token' },
+        },
+      },
+    });
+  });
+
+  it.each([
+    [{ name: 'Renamed' }, { name: 'Renamed' }],
+    [{ description: '' }, { description: '' }],
+    [{ name: 'Okta production' }, undefined],
+  ])('keeps name and description that the host leaves out: %j', async (init, body) => {
+    const { form, service, told } = await openedForm({ existingId: 'con_1', ...init });
+    await form.save();
+    expect(service.calls[0]?.body).toEqual(body);
+    expect(told.at(-1)).toMatchObject({ type: 'saved', connector: { id: 'con_1' } });
+  });
+
+  it('clears a secret by null, and replaces one by its value', async () => {
+    const { form, service } = await openedForm({ existingId: 'con_1' });
+    form.replaceSecret('/secrets/token');
+    form.setValue('/secrets/token', 'tok-456');
+    form.clearSecret('/secrets/signing_key');
+    await form.save();
+    expect(form.error('/secrets/signing_key')).toBe('Enter the signing key');
+    form.keepSecret('/secrets/signing_key');
+    await form.save();
+    expect(service.calls[0]?.body).toEqual({ config: { secrets: { token: { value: 'tok-456' } } } });
+  });
+
+  it('asks nothing of a person over a version that is gone: the latest goes under what was typed', async () => {
+    const { form, service, told } = await openedForm({ existingId: 'con_1' });
+    form.setValue('/settings/regions/0', 'us');
+    form.replaceSecret('/secrets/token');
+    form.setValue('/secrets/token', 'tok-456');
+    service.next.push(refusal(412, 'precondition_failed'));
+    await form.save();
+    expect(form.state).toMatchObject({ failure: { code: 'save_failed', action: 'reload' } });
+    expect(told.at(-1)).toMatchObject({ type: 'error', code: 'save_failed' });
+
+    const settings = { ...exampleConnector.config.settings, page_size: 50, org_url: 'https://acme.okta.com' };
+    const fresh = {
+      ...exampleConnector,
+      name: 'Renamed',
+      version: 4,
+      config: { ...exampleConnector.config, settings },
+    };
+    service.next.push(json(fresh, 200, { etag: '"4"' }));
+    await form.retry();
+    expect(form.state).not.toHaveProperty('failure');
+    expect([form.value('/settings/page_size'), form.value('/settings/regions/0')]).toEqual([50, 'us']);
+    await form.save();
+    expect(service.calls.at(-1)?.headers.get('if-match')).toBe('"4"');
+    expect(service.calls.at(-1)?.body).toMatchObject({
+      config: { settings: { page_size: 50, regions: ['us'] }, secrets: { token: { value: 'tok-456' } } },
+    });
+  });
+});
