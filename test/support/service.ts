@@ -8,6 +8,7 @@ import type { Clock } from '../../packages/service/src/clock.js';
 import { createEgress, type Egress } from '../../packages/service/src/egress/index.js';
 import type { FormAssets } from '../../packages/service/src/embed/form-assets.js';
 import { createRateLimits, type RateLimitSettings } from '../../packages/service/src/http/rate-limits.js';
+import { createConformance, type Conformance } from './conformance.js';
 import { createLog } from '../../packages/service/src/log.js';
 import { createMetrics } from '../../packages/service/src/metrics.js';
 import { createReadiness, type Readiness } from '../../packages/service/src/readiness.js';
@@ -78,7 +79,7 @@ export interface TestService {
   tenant(name: string): Promise<Tenant>;
   /** A session token, minted through the API. */
   session(tenant: Tenant, options?: Record<string, unknown>): Promise<string>;
-  /** Calls the API in this process. `key` and `session` are credentials. */
+  /** Calls the API in this process, and checks the answer against the OpenAPI document. `key` and `session` are credentials. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
 
@@ -127,7 +128,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     log,
     metrics: createMetrics(),
   });
-  const call = caller(app);
+  const call = caller(app, await createConformance(app));
 
   return {
     app,
@@ -157,7 +158,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   };
 }
 
-function caller(app: App): TestService['call'] {
+function caller(app: App, conform: Conformance): TestService['call'] {
   return async (method, path, { key, session, body, headers = {}, peer = '192.0.2.1' } = {}) => {
     const response = await app.request(
       path,
@@ -175,6 +176,8 @@ function caller(app: App): TestService['call'] {
     );
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+    const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+    conform(method, path, answer.status, answer.body, isJson);
+    return answer;
   };
 }

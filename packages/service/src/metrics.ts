@@ -32,8 +32,15 @@ export function createMetrics({ process = false } = {}): Metrics {
     labelNames: ['type', 'outcome'],
     registers: [registry],
   });
+  // Finding a series by its labels costs as much as all the rest of it.
+  const known = new Map<string, ReturnType<typeof requests.labels>>();
   return {
-    observe: (method, route, status, seconds) => requests.observe({ method, route, status }, seconds),
+    observe(method, route, status, seconds) {
+      const name = `${method} ${route} ${status}`;
+      let series = known.get(name);
+      if (!series) known.set(name, (series = requests.labels({ method, route, status })));
+      series.observe(seconds);
+    },
     sessionMinted: () => sessions.inc(),
     connectionTested: (type, outcome) => tests.inc({ type, outcome }),
     contentType: registry.contentType,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { CompactSign, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../clock.js';
 import { ApiError } from '../http/api-error.js';
@@ -48,9 +48,9 @@ const Claims = z.object({
   org: z.string(),
   key: z.string(),
   kind: z.enum(['input', 'output']).optional(),
-  types: z.array(z.string()).optional(),
+  types: z.array(z.string()).readonly().optional(),
   connector: z.string().optional(),
-  parents: z.array(z.string()),
+  parents: z.array(z.string()).readonly(),
 });
 
 /**
@@ -64,20 +64,22 @@ export function createSessionTokens(keys: readonly [Uint8Array, ...Uint8Array[]]
   return {
     async mint(scope, ttl) {
       const now = Math.floor(clock.now() / 1_000);
-      const token = await new SignJWT({
+      const claims = {
+        iss: ISSUER,
+        aud: AUDIENCE,
+        jti: randomUUID(),
+        iat: now,
+        exp: now + ttl,
         org: scope.organizationId,
         key: scope.apiKeyId,
         kind: scope.kind,
         types: scope.typeIds,
         connector: scope.connectorId,
         parents: scope.parentOrigins,
-      })
+      } satisfies z.input<typeof Claims> & Record<'iss' | 'aud', string>;
+      // Not SignJWT: it takes a structured clone of the claims, a third of the time of minting.
+      const token = await new CompactSign(Buffer.from(JSON.stringify(claims)))
         .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
-        .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
-        .setJti(randomUUID())
-        .setIssuedAt(now)
-        .setExpirationTime(now + ttl)
         .sign(await current);
       return { token, expiresAt: new Date((now + ttl) * 1_000) };
     },

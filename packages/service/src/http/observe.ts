@@ -42,7 +42,9 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
       done(response) {
         const milliseconds = performance.now() - began;
         metrics.observe(method, path, response.status, milliseconds / 1_000);
-        log.info(
+        // Reads that went well are many and say little.
+        const level = response.status < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info';
+        log[level](
           {
             request_id: id,
             method,

@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
+import { createConformance } from '../../../../test/support/conformance.js';
 import { operationsOf } from '../../../../test/support/operations.js';
 import { createTestService, PUBLIC_URL, type TestService } from '../../../../test/support/service.js';
 import { mountRoutes, type MountOptions } from './mount-routes.js';
@@ -38,6 +39,15 @@ describe('/openapi.json', () => {
     }
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('is what every answer of these tests is held against', async () => {
+    const conform = await createConformance(service.app);
+    const { text, body } = await service.call('GET', '/livez');
+    expect(() => conform('GET', '/livez', 200, body, true)).not.toThrow();
+    expect(() => conform('GET', '/livez/', 200, { ...body, status: 'dead' }, true)).toThrow('readLiveness 200');
+    expect(() => conform('GET', '/livez', 403, JSON.parse(text), true)).toThrow('not in the document');
+    expect(() => conform('GET', '/v1/inputs/x', 404, { error: 'x', error_type: 'new', code: 404 }, true)).toThrow();
   });
 
   it('holds every route there is', async () => {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Store, Tables, WrappedKey } from '../store/store.js';
 import { seal, unseal } from './cipher.js';
@@ -27,7 +27,7 @@ export interface Vault {
   issueKey(organizationId: string): WrappedKey;
   /** @param tables the transaction's own, inside one. */
   ofOrganization(tables: Tables, organizationId: string): Promise<OrganizationVault>;
-  /** HMAC-SHA-256 for what must be recognized but not known: `api-key` and `request`. Survives a change of master key. */
+  /** HMAC-SHA-256 for what must be recognized but not known. Survives a change of master key. */
   digest(purpose: 'api-key' | 'request' | 'destination', text: string): Buffer;
   /** Whether the master key still opens the database's own key. */
   check(tables: Tables): Promise<boolean>;
@@ -75,10 +75,11 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
     checkMasterKey([row.masterKeyId], keys);
     return unseal(wrapping, context(row), row.wrapped);
   });
+  const digestKey = (purpose: string) => createSecretKey(createHmac('sha256', own).update(purpose).digest());
   const digestKeys = {
-    'api-key': createHmac('sha256', own).update('api-key').digest(),
-    request: createHmac('sha256', own).update('request').digest(),
-    destination: createHmac('sha256', own).update('destination').digest(),
+    'api-key': digestKey('api-key'),
+    request: digestKey('request'),
+    destination: digestKey('destination'),
   };
 
   const opened = new Map<string, OrganizationVault>();

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { App } from '../../packages/service/src/app.js';
+
+/** Throws when an answer is not what the service's own OpenAPI document says of it. */
+export type Conformance = (method: string, path: string, status: number, body: unknown, isJson: boolean) => void;
+
+type JsonSchema = Record<string, unknown>;
+
+interface Document {
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, DocumentedAnswer> }>>;
+  components: { schemas: Record<string, JsonSchema> };
+}
+
+interface DocumentedAnswer {
+  content?: Record<string, { schema: JsonSchema }>;
+}
+
+/** Statuses that need no word: another spelling of the address, and a failure of our own. */
+const UNDOCUMENTED = new Set([304, 308, 500]);
+
+export async function createConformance(app: App): Promise<Conformance> {
+  const document: Document = await (await app.request('/openapi.json')).json();
+  const text = JSON.stringify(document).replaceAll('#/components/schemas/', '#/$defs/');
+  const { paths, components }: Document = JSON.parse(text);
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      pattern: new RegExp(`^${path.replace(/(.)\/$/, '$1').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+      ...operation,
+    })),
+  );
+  const checks = new Map<string, z.ZodType>();
+
+  return (method, path, status, body, isJson) => {
+    const address = new URL(path, 'http://service').pathname;
+    const operation = operations.find((each) => each.method === method && each.pattern.test(address));
+    if (!operation || UNDOCUMENTED.has(status)) return;
+    const name = `${operation.operationId} ${status}`;
+    const answer = operation.responses[String(status)];
+    if (!answer) throw new Error(`${name} is not in the document: ${JSON.stringify(body)}`);
+    const schema = answer.content?.['application/json']?.schema;
+    if (!schema || !isJson) return;
+    let check = checks.get(name);
+    if (!check) checks.set(name, (check = z.fromJSONSchema({ ...schema, $defs: components.schemas })));
+    const result = check.safeParse(body);
+    if (!result.success) throw new Error(`${name} is not what the document says: ${z.prettifyError(result.error)}`);
+  };
+}
