@@ -24,7 +24,8 @@ function sources(folder: string): string[] {
 
 function imports(file: string): string[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/(?:\bfrom|\bimport|\bresolve)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1] ?? '');
+  const statements = /^\s*(?:import|export)\b[^'";]*['"]([^'"]+)['"]|\b(?:import|resolve)\(\s*['"]([^'"]+)['"]/gm;
+  return [...text.matchAll(statements)].map(([, written, computed]) => written ?? computed ?? '');
 }
 
 test.each(rooms)('$name imports only what its arrows allow', ({ name, folder }) => {
