@@ -24,7 +24,8 @@ function sources(folder: string): string[] {
 
 function imports(file: string): string[] {
   const text = readFileSync(file, 'utf8');
-  const statements = /^\s*(?:import|export)\b[^'";]*['"]([^'"]+)['"]|\b(?:import|resolve)\(\s*['"]([^'"]+)['"]/gm;
+  const statements =
+    /^\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"]([^'"]+)['"]|\b(?:import|resolve)\(\s*['"]([^'"]+)['"]/gm;
   return [...text.matchAll(statements)].map(([, written, computed]) => written ?? computed ?? '');
 }
 
