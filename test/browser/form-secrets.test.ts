@@ -52,6 +52,18 @@ describe('files', () => {
   });
 });
 
+test('a file dropped beside its control does not open in place of the form', async () => {
+  const page = await gallery.open('create');
+  const refused = await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['x'], 'x.pem'));
+    return ['dragover', 'drop'].map(
+      (type) => !document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true })),
+    );
+  });
+  expect(refused).toEqual([true, true]);
+});
+
 describe('secrets', () => {
   // Letters that stand nowhere else on the page, so that a font asked for one of them can only mean what was typed.
   const secrets = ['ЖЖЖЖЖЖЖЖЖЖЖЖ', 'i', 'long '.repeat(400), 'Ф\nЮ\nЯ', 'ÄÖÜ ﷽ 漢字 🙂'];

@@ -4,5 +4,7 @@ import { html, type TemplateResult } from 'lit/html.js';
 export function icon(
   name: 'alert' | 'check' | 'chevron' | 'lock' | 'plus' | 'remove' | 'ring' | 'select',
 ): TemplateResult {
-  return html`<svg class="cf-icon cf-icon-${name}" aria-hidden="true"><use href="#cf-icon-${name}"></use></svg>`;
+  return html`<svg class="cf-icon cf-icon-${name}" width="16" height="16" aria-hidden="true">
+    <use href="#cf-icon-${name}"></use>
+  </svg>`;
 }

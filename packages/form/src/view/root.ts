@@ -3,6 +3,7 @@ import type { Form } from '../model/form.js';
 import type { FormState } from '../model/state.js';
 import { createAnnouncer } from './announce.js';
 import { fieldTemplate } from './fields/field.js';
+import { refuseStrayFiles } from './fields/file.js';
 import { unfold } from './focus.js';
 import { watchHeight } from './height.js';
 import type { ViewOptions } from './options.js';
@@ -32,6 +33,7 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
     const said = { loading: messages.loading, saved: messages.saved, load_failed: '', editing: '' }[shown.phase];
     if (shown.phase !== before?.phase) view.announce(said);
   };
+  refuseStrayFiles();
   form.subscribe('*', paint);
   paint();
   if (onHeight) watchHeight(host, onHeight);

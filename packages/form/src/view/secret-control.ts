@@ -21,6 +21,7 @@ export interface SecretOptions {
 // Password managers are told, each in its own word, that this is none of theirs.
 const quiet = {
   class: 'control',
+  dir: 'auto',
   autocomplete: 'off',
   autocapitalize: 'none',
   autocorrect: 'off',
@@ -98,7 +99,9 @@ export class SecretControl extends HTMLElement {
     const { messages: m, label, description, plain } = this.#options;
     const shown = this.#shown;
     control.classList.toggle('masked', !shown);
-    if (control instanceof HTMLInputElement) control.type = shown ? 'text' : 'password';
+    // Even the type it has would make the browser build the field anew.
+    const type = shown ? 'text' : 'password';
+    if (control instanceof HTMLInputElement && control.type !== type) control.type = type;
     const toggle = (): void => {
       this.#shown = !shown;
       this.#paint();

@@ -35,7 +35,7 @@ export class View {
   }
 
   /**
-   * The element in which a path is painted: once when it is first asked for, then after each change of that path and only then.
+   * The element in which a path is painted: when it comes onto the page, then after each change of that path and only then.
    * A keystroke paints its own field; the page around and the fields beside it are not even looked at.
    */
   island(path: string, template: () => unknown): HTMLElement {
@@ -46,8 +46,9 @@ export class View {
       const paint = (): void => void render(template() || null, slot);
       island = { slot, paint, stop: this.form.subscribe(path, paint) };
       this.#islands.set(path, island);
-      paint();
     }
+    // New, or back after it was away: a row that was removed, the body of another variant.
+    if (!island.slot.isConnected) island.paint();
     return island.slot;
   }
 

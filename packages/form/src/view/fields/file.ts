@@ -22,12 +22,9 @@ export function fromFile(view: View, path: string, field: FileField, control: Te
   const take = ([file]: Iterable<File>): void => {
     if (file) void read(view, path, field, file);
   };
-  const onDrag = (event: DropEvent): void => {
-    const { currentTarget, dataTransfer, type } = event;
-    if (!dataTransfer?.types.includes('Files')) return;
-    event.preventDefault();
-    currentTarget.classList.toggle('cf-drop-over', type === 'dragover');
-    if (type === 'drop') take(dataTransfer.files);
+  const onDrag = ({ currentTarget, dataTransfer, type }: DropEvent): void => {
+    currentTarget.classList.toggle('cf-drop-over', type === 'dragover' && holdsFiles(dataTransfer));
+    if (type === 'drop' && dataTransfer) take(dataTransfer.files);
   };
   const pick = (): void => {
     // Never in the document, so that no style sheet can lay out the name of what was chosen.
@@ -43,6 +40,19 @@ export function fromFile(view: View, path: string, field: FileField, control: Te
       ${link(m.chooseFile, m.chooseFileFor(field.label), pick)} <span class="cf-drop-hint">${m.dropFile}</span>
     </p>
   </div>`;
+}
+
+function holdsFiles(dataTransfer: DataTransfer | null): boolean {
+  return dataTransfer?.types.includes('Files') ?? false;
+}
+
+/** A file dropped beside its control would otherwise open in place of the form, and all that was typed would be gone. */
+export function refuseStrayFiles(): void {
+  for (const type of ['dragover', 'drop'] as const) {
+    addEventListener(type, (event) => {
+      if (holdsFiles(event.dataTransfer)) event.preventDefault();
+    });
+  }
 }
 
 async function read(view: View, path: string, { maxLength = LIMIT }: FileField, file: File): Promise<void> {

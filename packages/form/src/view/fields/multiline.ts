@@ -15,6 +15,7 @@ export function multilineField(view: View, field: MultilineField, path: string):
       autocomplete="off"
       autocapitalize="none"
       spellcheck="false"
+      dir="auto"
       placeholder=${placeholder ?? nothing}
       ${bind(view, path, wiring, field)}
     ></textarea>`;

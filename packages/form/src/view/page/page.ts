@@ -57,15 +57,18 @@ function editing(view: View, state: Editing, { onSave, onTest }: PageActions): T
   </form>`;
 }
 
-/** A mark that can't be drawn goes, and the monogram behind it shows. */
-const drop = ({ currentTarget }: Event & { currentTarget: Element }): void => currentTarget.remove();
+/** A mark that can't be drawn goes, and the monogram takes its place. */
+function drop({ currentTarget: mark }: Event & { currentTarget: Element }): void {
+  mark.nextElementSibling?.removeAttribute('hidden');
+  mark.remove();
+}
 
 /** The vendor's mark, the connector's name, one line of what it brings. */
 function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResult {
   return html`<header class="cf-header">
     <div class="cf-tile" aria-hidden="true">
-      ${icon ? html`<img class="cf-mark" src=${icon} alt="" @error=${drop} />` : nothing}
-      <span class="cf-monogram">${monogram}</span>
+      ${icon ? html`<img class="cf-mark" src=${icon} width="24" height="24" alt="" @error=${drop} />` : nothing}
+      <span class="cf-monogram" ?hidden=${icon}>${monogram}</span>
     </div>
     <div>
       <h1 class="cf-title">${title}</h1>
