@@ -198,3 +198,19 @@ test('a load that fails offers Retry, and Retry works', async () => {
   await form(page).getByLabel('Organization URL').waitFor();
   await page.close();
 });
+
+test.each([{ hasTouch: false }, { hasTouch: true }])(
+  'one click on Save is enough, though leaving a field moves the button (touch: $hasTouch)',
+  async ({ hasTouch }) => {
+    const context = await browser.newContext({ viewport: { width: 320, height: 900 }, hasTouch });
+    const page = await openHost(context, world);
+    await fill(page);
+    await form(page).getByLabel('API token', { exact: true }).fill('');
+    const button = form(page).getByRole('button', { name: 'Save', exact: true });
+    await (hasTouch ? button.tap() : button.click());
+    await form(page)
+      .getByRole('heading', { name: /to fix before saving/ })
+      .waitFor();
+    await context.close();
+  },
+);

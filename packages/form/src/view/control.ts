@@ -1,5 +1,6 @@
 import { noChange } from 'lit/html.js';
 import { Directive, directive, type ElementPart } from 'lit/directive.js';
+import { afterPress } from './after-press.js';
 import type { View } from './view.js';
 
 /** How a control stands in its field. */
@@ -56,7 +57,7 @@ class Bind extends Directive {
     if (!this.#listens) {
       this.#listens = true;
       element.addEventListener('input', () => this.#store());
-      element.addEventListener('blur', () => this.#leave());
+      element.addEventListener('blur', () => afterPress(this.#leave));
     }
     return noChange;
   }
