@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { serveCoreHost, type CoreGlobals, type CoreHost } from '../support/core-host.js';
+import { serveCoreHost, type CoreHost } from '../support/core-host.js';
 
 let browser: Browser;
 let host: CoreHost;
@@ -19,7 +19,7 @@ afterAll(async () => {
 /** What mounting with these options over good ones throws. */
 const refusal = (options: Record<string, unknown>) =>
   page.evaluate((options) => {
-    const { thrown, createConnectorFrame } = globalThis as unknown as CoreGlobals;
+    const { thrown, createConnectorFrame } = coreHost;
     const good = {
       container: '#box',
       kind: 'input',
@@ -40,24 +40,24 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   { option: 'kind', value: 'inputs', says: 'kind: "inputs" is not input or output' },
   { option: 'kind', value: undefined, says: 'kind: "undefined" is not input or output' },
   { option: 'typeId', value: '', says: 'typeId: "" is not set' },
-  { option: 'typeId', value: 42, says: 'typeId: "42" is not of type string' },
+  { option: 'typeId', value: 42, says: 'typeId: "42" is not a string' },
   { option: 'sessionToken', value: '', says: 'sessionToken: "" is not set' },
   { option: 'sessionToken', value: undefined, says: 'sessionToken: "undefined" is not set' },
-  { option: 'sessionToken', value: { token: 's3cret' }, says: 'sessionToken: "[object Object]" is not of type string' },
+  { option: 'sessionToken', value: { token: 's3cret' }, says: 'sessionToken: "[object Object]" is not a string' },
   { option: 'organizationId', value: null, says: 'organizationId: "null" is not set' },
-  { option: 'existingId', value: 42, says: 'existingId: "42" is not of type string' },
-  { option: 'displayName', value: {}, says: 'displayName: "[object Object]" is not of type string' },
-  { option: 'name', value: true, says: 'name: "true" is not of type string' },
-  { option: 'description', value: ['a'], says: 'description: "a" is not of type string' },
-  { option: 'isNameEditable', value: 'true', says: 'isNameEditable: "true" is not of type boolean' },
-  { option: 'isDescriptionEditable', value: 1, says: 'isDescriptionEditable: "1" is not of type boolean' },
-  { option: 'synthetic', value: 'yes', says: 'synthetic: "yes" is not of type boolean' },
-  { option: 'appearance', value: 'dark', says: 'appearance: "dark" is not of type object' },
-  { option: 'stylesheets', value: '/form.css', says: 'stylesheets: "/form.css" is not of type object' },
-  { option: 'configMetaOverrides', value: 'x', says: 'configMetaOverrides: "x" is not of type object' },
-  { option: 'onSave', value: 'save()', says: 'onSave: "save()" is not of type function' },
-  { option: 'onError', value: {}, says: 'onError: "[object Object]" is not of type function' },
-  { option: 'fetchSession', value: '/api/session', says: 'fetchSession: "/api/session" is not of type function' },
+  { option: 'existingId', value: 42, says: 'existingId: "42" is not a string' },
+  { option: 'displayName', value: {}, says: 'displayName: "[object Object]" is not a string' },
+  { option: 'name', value: true, says: 'name: "true" is not a string' },
+  { option: 'description', value: ['a'], says: 'description: "a" is not a string' },
+  { option: 'isNameEditable', value: 'true', says: 'isNameEditable: "true" is not a boolean' },
+  { option: 'isDescriptionEditable', value: 1, says: 'isDescriptionEditable: "1" is not a boolean' },
+  { option: 'synthetic', value: 'yes', says: 'synthetic: "yes" is not a boolean' },
+  { option: 'appearance', value: 'dark', says: 'appearance: "dark" is not a object' },
+  { option: 'stylesheets', value: '/form.css', says: 'stylesheets: "/form.css" is not a object' },
+  { option: 'configMetaOverrides', value: 'x', says: 'configMetaOverrides: "x" is not a object' },
+  { option: 'onSave', value: 'save()', says: 'onSave: "save()" is not a function' },
+  { option: 'onError', value: {}, says: 'onError: "[object Object]" is not a function' },
+  { option: 'fetchSession', value: '/api/session', says: 'fetchSession: "/api/session" is not a function' },
   { option: 'loadTimeout', value: 0, says: 'loadTimeout: "0" is not a time' },
   { option: 'loadTimeout', value: -1, says: 'loadTimeout: "-1" is not a time' },
   { option: 'loadTimeout', value: Infinity, says: 'loadTimeout: "Infinity" is not a time' },
@@ -106,7 +106,7 @@ test.each([
 
 test('the address is the path with one slash, and holds the page and nothing else', async () => {
   const src = await page.evaluate(() => {
-    const { mount } = globalThis as unknown as CoreGlobals;
+    const { mount } = coreHost;
     const frame = mount({ frameOrigin: 'https://embed.test/connect/embed//' });
     const { src } = document.querySelector('iframe') ?? { src: '' };
     frame.destroy();
@@ -118,7 +118,7 @@ test('the address is the path with one slash, and holds the page and nothing els
 test('options that are not given may be null or undefined, and fetchSession stands in for a session', async () => {
   expect(await refusal({ existingId: null, displayName: undefined, appearance: null, onSave: null })).toBeNull();
   const withoutSession = await page.evaluate(() => {
-    const { thrown, mount } = globalThis as unknown as CoreGlobals;
+    const { thrown, mount } = coreHost;
     return thrown(() => mount({ frameOrigin: 'https://embed.test', sessions: [] }).destroy());
   });
   expect(withoutSession).toBeNull();
@@ -126,7 +126,7 @@ test('options that are not given may be null or undefined, and fetchSession stan
 
 test('a container may be an element', async () => {
   const inside = await page.evaluate(() => {
-    const { mount } = globalThis as unknown as CoreGlobals;
+    const { mount } = coreHost;
     const container = document.querySelector('#box');
     const frame = mount({ frameOrigin: 'https://embed.test', container });
     const found = container?.firstElementChild?.localName;

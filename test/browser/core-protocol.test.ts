@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameOptions } from '@connector-frame/core/testing';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreGlobals, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
 
 let browser: Browser;
 let host: CoreHost;
@@ -66,7 +66,7 @@ test('proxies, functions and nulls in the options do no harm', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   await page.evaluate((frameOrigin) => {
-    const { mount } = globalThis as unknown as CoreGlobals;
+    const { mount } = coreHost;
     const appearance = new Proxy({ colorText: '#111', toString: () => 'x' }, {});
     const reactive = new Proxy({ frameOrigin, appearance, existingId: null, apiBase: undefined }, {});
     mount(reactive);
@@ -147,7 +147,7 @@ test('a callback that throws is reported, and the next message is heard', async 
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   await page.evaluate((frameOrigin) => {
-    const { mount, told } = globalThis as unknown as CoreGlobals;
+    const { mount, told } = coreHost;
     const fail = (callback: string) => () => {
       told.push([callback]);
       throw new Error(`${callback} threw`);
@@ -174,7 +174,7 @@ test('callbacks keep their this, and failures nobody takes go to the console', a
   const logged: string[] = [];
   page.on('console', (message) => message.type() === 'error' && logged.push(message.text()));
   await page.evaluate((frameOrigin) => {
-    const { mount, told } = globalThis as unknown as CoreGlobals;
+    const { mount, told } = coreHost;
     mount({
       frameOrigin,
       page: 'settings',

@@ -42,7 +42,7 @@ const script = `
               const { value } = calls.next();
               if (value?.error) throw new Error(value.error);
               if (value?.never) return new Promise(() => {});
-              if (value?.gate) await new Promise((open) => (globalThis.openGate = open));
+              if (value?.gate) await new Promise((open) => (coreHost.openGate = open));
               return value;
             },
           }
@@ -67,17 +67,20 @@ const script = `
     }
   }
 
-  Object.assign(globalThis, { createConnectorFrame, told, frames, mount, thrown });
+  globalThis.coreHost = { createConnectorFrame, told, frames, mount, thrown };
 `;
 
-/** The page's globals, for `page.evaluate`. */
-export interface CoreGlobals {
-  createConnectorFrame(options: object): { destroy(): void };
-  told: Told[];
-  frames: { destroy(): void }[];
-  mount(options: object): { destroy(): void };
-  thrown(run: () => unknown): { name: string; code: string; message: string } | null;
-  openGate(): void;
+declare global {
+  /** In the page; for `page.evaluate`. */
+  var coreHost: {
+    createConnectorFrame: (options: object) => { destroy(): void };
+    told: Told[];
+    frames: { destroy(): void }[];
+    mount: (options: object) => { destroy(): void };
+    thrown: (run: () => unknown) => { name: string; code: string; message: string } | null;
+    /** Lets a session with `gate` go. There once it was asked for. */
+    openGate?: () => void;
+  };
 }
 
 /** Serves a host page on an origin of its own. */
@@ -92,11 +95,11 @@ export async function serveCoreHost({ headers = {}, body = '', head = '' }: Core
   });
   return {
     origin: site.origin,
-    close: site.close,
+    close: () => site.close(),
     async open(from) {
       const page = await from.newPage();
       await page.goto(site.origin);
-      await page.waitForFunction(() => 'mount' in globalThis);
+      await page.waitForFunction(() => 'coreHost' in globalThis);
       return page;
     },
   };
@@ -104,10 +107,10 @@ export async function serveCoreHost({ headers = {}, body = '', head = '' }: Core
 
 /** Mounts a frame. Options must be data; see `mount` above for `sessions`. */
 export async function mountCore(page: Page, options: Record<string, unknown>): Promise<void> {
-  await page.evaluate((options) => void (globalThis as unknown as CoreGlobals).mount(options), options);
+  await page.evaluate((options) => void coreHost.mount(options), options);
 }
 
 /** What the callbacks got so far. */
 export function toldTo(page: Page): Promise<Told[]> {
-  return page.evaluate(() => (globalThis as unknown as CoreGlobals).told);
+  return page.evaluate(() => coreHost.told);
 }

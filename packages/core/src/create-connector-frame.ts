@@ -1,7 +1,7 @@
 import { BASE_URL, EMBED_URL } from './addresses.js';
 import { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
 import type { ConnectorFrame, ConnectorFrameOptions } from './connector-frame-options.js';
-import { isFrameMessage, isTagged } from './protocol/is-frame-message.js';
+import { isFrameMessage } from './protocol/is-frame-message.js';
 import {
   MESSAGE_SOURCE,
   PROTOCOL_VERSION,
@@ -11,6 +11,8 @@ import {
 } from './protocol/messages.js';
 
 type Check = (holds: unknown, name: string, takes: string) => asserts holds;
+/** Options as they come: nobody has checked them yet. */
+type Given = { [K in keyof ConnectorFrameOptions]?: ConnectorFrameOptions[K] } & Readonly<Record<string, unknown>>;
 type Handlers = { [T in FrameMessage['type']]: (message: Omit<Extract<FrameMessage, { type: T }>, 'type'>) => unknown };
 
 /**
@@ -25,9 +27,7 @@ type Handlers = { [T in FrameMessage['type']]: (message: Omit<Extract<FrameMessa
  * @throws {ConnectorFrameError} `invalid_options`, at once: names the option, what it got and what it takes.
  */
 export function createConnectorFrame(options: ConnectorFrameOptions): ConnectorFrame;
-export function createConnectorFrame(
-  options: ConnectorFrameOptions & Readonly<Record<string, unknown>>,
-): ConnectorFrame {
+export function createConnectorFrame(options: Given): ConnectorFrame {
   // --- 1. Options ---------------------------------------------------------------------------------------------------
 
   const check: Check = (holds, name, takes) => {
@@ -39,14 +39,8 @@ export function createConnectorFrame(
   // (`isNameEditable` is a flag, `onSave` a function), and what is data goes to the form, which takes what it knows:
   // it may learn an option before its pages get a new client.
   for (const name in rest) {
-    const type = /^is|^syn/.test(name)
-      ? 'boolean'
-      : /^on|^fetch/.test(name)
-        ? 'function'
-        : /^app|s$/.test(name)
-          ? 'object'
-          : 'string';
-    check(rest[name] == null || typeof rest[name] === type, name, 'of type ' + type);
+    const like = /^is|^syn/.test(name) || (/^on|^fetch/.test(name) ? check : /^app|s$/.test(name) ? rest : name);
+    check(typeof (rest[name] ?? like) === typeof like, name, 'a ' + typeof like);
   }
   for (const name of rest.fetchSession ? ['typeId'] : ['typeId', 'sessionToken', 'organizationId']) {
     check(rest[name], name, 'set');
@@ -81,13 +75,11 @@ export function createConnectorFrame(
 
   // --- 2. State -----------------------------------------------------------------------------------------------------
 
-  /** Undefined once destroyed. */
-  let live: ConnectorFrameOptions | undefined = options;
-  /** -1 blocked, 0 silent, 1 the form listens, 2 it has its `init`. */
+  /** -1 blocked or destroyed, 0 silent, 1 the form listens, 2 it has its `init`. */
   let phase = 0;
   let asking: boolean | undefined;
-  let warned: boolean | undefined;
-  let probeRefused: boolean | undefined;
+  let warned: string | undefined;
+  let unasked: boolean | undefined;
 
   const iframe = document.createElement('iframe');
   Object.assign(iframe, {
@@ -97,7 +89,7 @@ export function createConnectorFrame(
     allow: 'clipboard-write',
     referrerPolicy: 'origin',
     scrolling: 'no',
-    // Goes through CSSOM, which `style-src 'self'` allows. `color-scheme` is inherited: no white box on a dark page.
+    // Goes through CSSOM, which `style-src 'self'` allows.
     style: 'border:0;display:block;width:100%',
     src,
   });
@@ -105,7 +97,7 @@ export function createConnectorFrame(
   // Callbacks come last in a listener or a microtask: what they throw is reported by the browser (`window.onerror`) and
   // stops nothing here.
   const fail = (code: ConnectorFrameErrorCode, message: string) =>
-    queueMicrotask(() => live && (live.onError ?? console.error)(message, new ConnectorFrameError(code, message)));
+    queueMicrotask(() => (options.onError ?? console.error)(message, new ConnectorFrameError(code, message)));
 
   const post = (message: HostMessage) => iframe.contentWindow?.postMessage(message, target);
 
@@ -118,12 +110,12 @@ export function createConnectorFrame(
   };
 
   const renew = async () => {
-    if (!live?.fetchSession) fail('session_expired', 'session expired; fetchSession is not set');
+    if (!options.fetchSession) fail('session_expired', 'session expired; fetchSession is not set');
     else if (!asking) {
       asking = true;
       try {
-        const { sessionToken, organizationId = init.organizationId, expiresAt } = await live.fetchSession();
-        if (!live) return;
+        const { sessionToken, organizationId = init.organizationId, expiresAt } = await options.fetchSession();
+        if (phase < 0) return;
         if (!sessionToken || !organizationId) throw 'session is not set';
         Object.assign(init, { sessionToken, organizationId });
         if (phase > 1) post({ source: MESSAGE_SOURCE, type: 'session', sessionToken, expiresAt });
@@ -135,7 +127,7 @@ export function createConnectorFrame(
     }
   };
 
-  // --- 4. Messages: window, origin, tag, shape; what fails leaves -----------------------------------------------------
+  // --- 4. Messages --------------------------------------------------------------------------------------------------
 
   const handlers: Handlers = {
     ready({ reportsLoad }) {
@@ -143,37 +135,34 @@ export function createConnectorFrame(
       phase = 1;
       if (init.sessionToken) start();
       else void renew();
-      if (!reportsLoad) live?.onReady?.();
+      if (!reportsLoad) options.onReady?.();
     },
-    loaded: () => live?.onReady?.(),
+    loaded: () => options.onReady?.(),
     resize({ height }) {
       iframe.style.height = Math.min(Math.max(height, 0), 2e4) + 'px';
     },
-    saved: ({ connector: { id, name } }) => live?.onSave?.({ id, name }),
-    cancel: () => live?.onCancel?.(),
+    saved: ({ connector: { id, name } }) => options.onSave?.({ id, name }),
+    cancel: () => options.onCancel?.(),
     error: ({ code, message }) => fail(code, message),
     session_request: renew,
   };
 
+  // Window, tag and shape, origin: what fails leaves, and only a form at another origin is worth a word.
   const receive = ({ source, origin: sender, data }: MessageEvent<unknown>) => {
-    if (source !== iframe.contentWindow) return;
-    if (sender !== target) {
-      if (!warned && isTagged(data)) {
-        warned = true;
-        console.warn('Message from ' + sender + ', not ' + target);
-      }
-    } else if (isFrameMessage(data)) handlers[data.type](Object(data));
+    if (source !== iframe.contentWindow || !isFrameMessage(data)) return;
+    if (sender === target) handlers[data.type](Object(data));
+    else if (!warned) console.warn((warned = 'Message from ' + sender + ', not ' + target));
   };
 
   // --- 5. A form that does not come ---------------------------------------------------------------------------------
 
   const violated = ({ disposition, blockedURI, effectiveDirective }: SecurityPolicyViolationEvent) => {
     if (disposition !== 'enforce' || !blockedURI.startsWith(target)) return;
-    if (effectiveDirective !== 'frame-src') probeRefused = true;
+    if (effectiveDirective !== 'frame-src') unasked = true;
     else if (!phase) {
       phase = -1;
       clearTimeout(timer);
-      fail('frame_blocked', 'Add frame-src ' + target + " to this page's CSP");
+      fail('frame_blocked', 'CSP of this page lacks frame-src ' + target);
     }
   };
 
@@ -182,11 +171,15 @@ export function createConnectorFrame(
       fail('invalid_options', 'container is not in the document');
       queueMicrotask(destroy);
     } else if (!phase) {
-      // `load` and `error` of a frame prove nothing. Any answer does, but `connect-src` may forbid to ask.
-      const answers = await fetch(src, { mode: 'no-cors', signal: AbortSignal.timeout(5e3) }).catch(() => probeRefused);
-      if (phase) return;
-      if (answers) fail('frame_timeout', target + ' is not ready. Add ' + origin + ' to its ALLOWED_PARENT_ORIGINS');
-      else fail('frame_unreachable', target + ' does not answer');
+      // `load` and `error` of a frame prove nothing; any answer does.
+      const answer = await fetch(src, { mode: 'no-cors', signal: AbortSignal.timeout(5e3) }).catch(() => undefined);
+      // If `connect-src` forbids to ask, `violated` hears of it a task later.
+      setTimeout(() => {
+        if (phase) return;
+        if (answer || unasked)
+          fail('frame_timeout', target + ' is not ready. ALLOWED_PARENT_ORIGINS lacks ' + origin + '?');
+        else fail('frame_unreachable', target + ' does not answer');
+      });
     } else if (asking) fail('session_failed', 'fetchSession does not answer');
   };
   const timer = setTimeout(expire, loadTimeout);
@@ -204,8 +197,10 @@ export function createConnectorFrame(
   const observer = new MutationObserver(watch);
 
   const destroy = () => {
-    live = undefined;
+    // The handle may live on in the page; the token must not. Nobody is told anything from here on.
+    options = { onError() {} };
     init.sessionToken = '';
+    phase = -1;
     clearTimeout(timer);
     observer.disconnect();
     removeEventListener('message', receive);
@@ -216,6 +211,9 @@ export function createConnectorFrame(
   addEventListener('message', receive);
   addEventListener('securitypolicyviolation', violated);
   parent.append(iframe);
+  // The form follows the page's color scheme. A page without one is light, whatever the system says; a dark form on it
+  // would be an opaque box.
+  if (getComputedStyle(iframe).colorScheme === 'normal') iframe.style.colorScheme = 'light';
   if (iframe.isConnected) watch();
   if (!init.sessionToken) void renew();
   return { destroy };

@@ -1,0 +1,197 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
+import { serve } from '../support/serve.js';
+
+// Row R07: a form that does not come ends in one error with its cause, never in silence.
+
+let browser: Browser;
+let form: FakeFrameServer;
+
+beforeAll(async () => {
+  [browser, form] = await Promise.all([launchBrowser(), serveFakeFrame()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await form?.close();
+});
+
+async function withHost(options: CoreHostOptions, run: (page: Page, origin: string) => Promise<void>): Promise<void> {
+  const host = await serveCoreHost(options);
+  try {
+    const page = await host.open(browser);
+    await run(page, host.origin);
+    await page.close();
+  } finally {
+    await host.close();
+  }
+}
+
+const policy = (text: string): CoreHostOptions => ({ headers: { 'content-security-policy': text } });
+const failure = (code: string, message: string) => [['error', code, message, 'ConnectorFrameError', true]];
+const originOf = (address: string) => new URL(address).origin;
+
+/** Two frames of time for anything more to be told. */
+const settle = (page: Page) =>
+  page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
+
+describe('a policy of the page that blocks the form is told at once, with the line to add', () => {
+  const blocking: { name: string; host: CoreHostOptions }[] = [
+    { name: 'frame-src', host: policy("frame-src 'none'") },
+    { name: 'child-src', host: policy("child-src 'self'") },
+    { name: 'default-src', host: policy("default-src 'self'; script-src 'self'; style-src 'self'") },
+    { name: 'another port', host: policy('frame-src http://localhost:1') },
+    {
+      name: 'a meta element',
+      host: { head: `<meta http-equiv="content-security-policy" content="frame-src 'none'">` },
+    },
+  ];
+
+  test.each(blocking)('by $name', async ({ host }) => {
+    await withHost(host, async (page) => {
+      await mountCore(page, { frameOrigin: form.frameOrigin, loadTimeout: 60_000 });
+      const line = `CSP of this page lacks frame-src ${originOf(form.frameOrigin)}`;
+      await expect.poll(() => toldTo(page)).toEqual(failure('frame_blocked', line));
+      // The second frame has its own error, and does not repeat the first one's.
+      await mountCore(page, { frameOrigin: form.frameOrigin });
+      await expect.poll(async () => (await toldTo(page)).length).toBe(2);
+      await settle(page);
+      expect(await toldTo(page)).toHaveLength(2);
+    });
+  });
+
+  test('in a shadow root', async () => {
+    await withHost(policy("frame-src 'none'"), async (page) => {
+      await page.evaluate((frameOrigin) => {
+        const container = document.createElement('div');
+        document.querySelector('#box')?.attachShadow({ mode: 'closed' }).append(container);
+        coreHost.mount({ frameOrigin, container });
+      }, form.frameOrigin);
+      await expect.poll(async () => (await toldTo(page))[0]?.[1]).toBe('frame_blocked');
+    });
+  });
+
+  test('but not when it only reports, nor when it blocks something else', async () => {
+    const origin = originOf(form.frameOrigin);
+    const headers = {
+      'content-security-policy-report-only': "frame-src 'none'",
+      'content-security-policy': `img-src 'self'; connect-src 'self'; frame-src ${origin}`,
+    };
+    await withHost({ headers, body: '<iframe src="http://other.localhost:1/"></iframe>' }, async (page) => {
+      await page.evaluate((origin) => void fetch(origin).catch(() => undefined), origin);
+      await page.evaluate((origin) => void (new Image().src = `${origin}/icon.svg`), origin);
+      await mountCore(page, { frameOrigin: form.frameOrigin });
+      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+    });
+  });
+});
+
+/** What is told when nothing is ready at an address. */
+async function toldOf(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
+  let told: unknown[] = [];
+  await withHost(host, async (page, origin) => {
+    await mountCore(page, { frameOrigin, loadTimeout: 500 });
+    await expect.poll(() => toldTo(page), { timeout: 10_000 }).not.toEqual([]);
+    await settle(page);
+    told = JSON.parse(JSON.stringify(await toldTo(page)).replaceAll(origin, 'HOST'));
+  });
+  return told;
+}
+
+const silent = (origin: string) =>
+  failure('frame_timeout', `${origin} is not ready. ALLOWED_PARENT_ORIGINS lacks HOST?`);
+const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
+
+describe('no form within loadTimeout', () => {
+  test('the origin is not registered', async () => {
+    const strict = await serveFakeFrame({ allowedOrigins: ['https://app.example.com'] });
+    expect(await toldOf(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
+    await strict.close();
+  });
+
+  test.each([200, 404, 500])('a page that says nothing, status %i', async (status) => {
+    const site = await serve({ '/': { status, body: '<!doctype html><title>Nothing</title>' } });
+    expect(await toldOf(site.origin)).toEqual(silent(site.origin));
+    await site.close();
+  });
+
+  test('nothing listens', async () => {
+    const site = await serve({});
+    await site.close();
+    expect(await toldOf(site.origin)).toEqual(unreachable(site.origin));
+  });
+
+  test('something listens and never answers', async () => {
+    const server = createServer().listen(0, 'localhost');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    const origin = `http://localhost:${typeof address === 'object' && address?.port}`;
+    expect(await toldOf(origin)).toEqual(unreachable(origin));
+    server.close();
+  });
+
+  test('a page that may not ask does not say that nothing answers', async () => {
+    const site = await serve({ '/': '<!doctype html><title>Nothing</title>' });
+    const host = policy(`connect-src 'self'; frame-src ${site.origin}`);
+    expect(await toldOf(site.origin, host)).toEqual(silent(site.origin));
+    await site.close();
+  });
+});
+
+test('a form that is ready after its error works', async () => {
+  const late = await serveFakeFrame({ ready: 1_500 });
+  await withHost({}, async (page) => {
+    await mountCore(page, { frameOrigin: late.frameOrigin, loadTimeout: 300 });
+    const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
+    await expect.poll(words).toEqual(['frame_timeout', 'ready']);
+    await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).click();
+    await expect.poll(() => toldTo(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
+  });
+  await late.close();
+});
+
+test('a form that is ready in time is never probed', async () => {
+  const asked: string[] = [];
+  const site = await serve((request, response) => {
+    asked.push(request.url ?? '');
+    response.setHeader('content-type', 'text/html').end(fakeFrameHtml());
+  });
+  await withHost({}, async (page) => {
+    await mountCore(page, { frameOrigin: site.origin, loadTimeout: 400 });
+    await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+    await page.evaluate(() => new Promise((later) => setTimeout(later, 500)));
+    expect(await toldTo(page)).toEqual([['ready']]);
+  });
+  expect(asked.filter((path) => path !== '/favicon.ico')).toHaveLength(1);
+  await site.close();
+});
+
+describe('a container that is not in the document', () => {
+  test('may come before loadTimeout', async () => {
+    await withHost({}, async (page) => {
+      await page.evaluate((frameOrigin) => {
+        const container = document.createElement('div');
+        coreHost.mount({ frameOrigin, container });
+        container.append('text');
+        setTimeout(() => document.body.append(container), 100);
+      }, form.frameOrigin);
+      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+    });
+  });
+
+  test('and never comes, is told and cleaned up', async () => {
+    await withHost({}, async (page) => {
+      await page.evaluate((frameOrigin) => {
+        const container = document.createElement('div');
+        coreHost.mount({ frameOrigin, container, loadTimeout: 200 });
+        Object.assign(globalThis, { container });
+      }, form.frameOrigin);
+      const message = 'container is not in the document';
+      await expect.poll(() => toldTo(page)).toEqual(failure('invalid_options', message));
+      expect(await page.evaluate('container.childElementCount')).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serveFakeFrame, type FakeFrameOptions } from '@connector-frame/core/testing';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+
+let browser: Browser;
+let host: CoreHost;
+
+beforeAll(async () => {
+  [browser, host] = await Promise.all([launchBrowser(), serveCoreHost()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await host?.close();
+});
+
+async function withForm(options: Record<string, unknown>, form: FakeFrameOptions = {}) {
+  const frame = await serveFakeFrame(form);
+  const page = await host.open(browser);
+  await mountCore(page, { frameOrigin: frame.frameOrigin, ...options });
+  return {
+    frame,
+    page,
+    told: () => toldTo(page),
+    expire: () => page.frameLocator('iframe').getByRole('button', { name: 'Expire session' }).click(),
+    openGate: () => page.evaluate(() => coreHost.openGate?.()),
+    close: () => Promise.all([page.close(), frame.close()]),
+  };
+}
+
+const session = (token: string) => ({ sessionToken: token, organizationId: 'org_9' });
+const failed = (message: string) => ['error', 'session_failed', message, 'ConnectorFrameError', true];
+
+test('fetchSession gives token and organization', async () => {
+  const { frame, told, close } = await withForm({ sessions: [session('first')] });
+  expect(await frame.waitFor('init')).toMatchObject(session('first'));
+  await expect.poll(told).toEqual([['fetchSession'], ['ready']]);
+  await close();
+});
+
+test('an organization may be given beforehand', async () => {
+  const options = { organizationId: 'org_1', sessions: [{ sessionToken: 'first' }] };
+  const { frame, close } = await withForm(options);
+  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'first', organizationId: 'org_1' });
+  await close();
+});
+
+test('a form that is ready before the session gets it as soon as it comes', async () => {
+  const slow = { ...session('slow'), gate: true };
+  const { frame, page, openGate, close } = await withForm({ sessions: [slow] });
+  await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
+  await expect.poll(() => page.evaluate(() => 'openGate' in coreHost)).toBe(true);
+  expect(frame.received).toEqual([]);
+  await openGate();
+  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'slow' });
+  await close();
+});
+
+test('a session that is there before the form waits for it', async () => {
+  const { frame, told, close } = await withForm({ sessions: [session('early')] }, { ready: 300 });
+  await expect.poll(told).toEqual([['fetchSession']]);
+  expect(frame.received).toEqual([]);
+  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'early' });
+  await close();
+});
+
+test('the living form gets a fresh token, and a form that loads anew gets it as well', async () => {
+  const fresh = { ...session('second'), expiresAt: '2026-11-12T10:00:00Z' };
+  const { frame, page, told, expire, close } = await withForm({ sessions: [session('first'), fresh] });
+  await expire();
+  expect(await frame.waitFor('session')).toEqual({
+    source: 'monad-embed',
+    type: 'session',
+    sessionToken: 'second',
+    expiresAt: fresh.expiresAt,
+  });
+  await page.frames()[1]?.evaluate(() => location.reload());
+  await expect
+    .poll(() => frame.received.map((message) => [message.type, message.sessionToken]))
+    .toEqual([
+      ['init', 'first'],
+      ['session', 'second'],
+      ['init', 'second'],
+    ]);
+  expect((await told()).filter(([callback]) => callback === 'error')).toEqual([]);
+  await close();
+});
+
+test('a token given beforehand is renewed by fetchSession', async () => {
+  const { frame, told, expire, close } = await withForm({
+    sessionToken: 'given',
+    organizationId: 'org_1',
+    sessions: [session('second')],
+  });
+  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'given' });
+  expect(await told()).not.toContainEqual(['fetchSession']);
+  await expire();
+  expect(await frame.waitFor('session')).toMatchObject({ sessionToken: 'second' });
+  await close();
+});
+
+test('requests at the same time share one call', async () => {
+  const slow = { ...session('second'), gate: true };
+  const { frame, page, told, expire, openGate, close } = await withForm({ sessions: [session('first'), slow] });
+  for (let count = 0; count < 3; count += 1) await expire();
+  await expect.poll(() => page.evaluate(() => 'openGate' in coreHost)).toBe(true);
+  await openGate();
+  await frame.waitFor('session');
+  expect((await told()).filter(([callback]) => callback === 'fetchSession')).toHaveLength(2);
+  expect(frame.received).toHaveLength(2);
+  await close();
+});
+
+test('without fetchSession an expired session is an error', async () => {
+  const { told, expire, close } = await withForm({});
+  await expire();
+  await expect
+    .poll(told)
+    .toContainEqual([
+      'error',
+      'session_expired',
+      'session expired; fetchSession is not set',
+      'ConnectorFrameError',
+      true,
+    ]);
+  await close();
+});
+
+const failures: { name: string; answer: object | undefined; says: string }[] = [
+  { name: 'fails', answer: { error: 'HTTP 403' }, says: 'fetchSession: Error: HTTP 403' },
+  { name: 'answers without a token', answer: { organizationId: 'org_1' }, says: 'fetchSession: session is not set' },
+  { name: 'answers without an organization', answer: { sessionToken: 'x' }, says: 'fetchSession: session is not set' },
+];
+
+test.each(failures)('a fetchSession that $name is an error, and the next try counts', async ({ answer, says }) => {
+  const { frame, page, told, close } = await withForm({ sessions: [answer, answer, session('third')] }, { ready: 200 });
+  await expect.poll(told).toContainEqual(failed(says));
+  await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
+  // The form loads anew, as a person would make it.
+  await expect.poll(async () => (await told()).filter(([callback]) => callback === 'fetchSession').length).toBe(2);
+  await page.frames()[1]?.evaluate(() => location.reload());
+  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'third' });
+  await close();
+});
+
+test('a fetchSession that throws at once does so after the call has returned', async () => {
+  const frame = await serveFakeFrame();
+  const page = await host.open(browser);
+  const order = await page.evaluate(async (frameOrigin) => {
+    const { mount } = coreHost;
+    const order: string[] = [];
+    await new Promise<void>((resolve) => {
+      const handle = mount({
+        frameOrigin,
+        sessionToken: undefined,
+        fetchSession: () => {
+          throw new Error('offline');
+        },
+        onError: (message: string) => {
+          order.push(message);
+          handle.destroy();
+          resolve();
+        },
+      });
+      order.push('mounted');
+    });
+    return order;
+  }, frame.frameOrigin);
+  expect(order).toEqual(['mounted', 'fetchSession: Error: offline']);
+  await Promise.all([page.close(), frame.close()]);
+});
+
+test('a fetchSession that never answers is told, and its answer still counts', async () => {
+  const slow = { ...session('late'), gate: true };
+  const { frame, told, openGate, close } = await withForm({ sessions: [slow], loadTimeout: 400 });
+  await expect.poll(told).toContainEqual(failed('fetchSession does not answer'));
+  await openGate();
+  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'late' });
+  await close();
+});
+
+test('a session that comes after destroy goes nowhere', async () => {
+  const slow = { ...session('late'), gate: true };
+  const { frame, page, told, openGate, close } = await withForm({ sessions: [slow] });
+  await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
+  await page.evaluate(() => coreHost.frames[0]?.destroy());
+  await openGate();
+  await page.evaluate(() => new Promise((next) => requestAnimationFrame(next)));
+  expect(frame.received).toEqual([]);
+  expect(await told()).toEqual([['fetchSession']]);
+  await close();
+});

@@ -1,0 +1,285 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+
+// What must be left when a frame goes, and what must survive when it only moves.
+
+let browser: Browser;
+let host: CoreHost;
+let form: FakeFrameServer;
+let page: Page;
+
+declare global {
+  /** What is registered in the page and was not taken back. */
+  var kept: {
+    listeners: { target: EventTarget; type: string; listener: unknown }[];
+    timers: Set<unknown>;
+    observers: Set<MutationObserver>;
+  };
+}
+
+/** Runs in the page before anything else. */
+function keepBooks(): void {
+  globalThis.kept = { listeners: [], timers: new Set(), observers: new Set() };
+  const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+  const { setTimeout: set, clearTimeout: clear, MutationObserver: Observer } = globalThis;
+
+  Object.assign(EventTarget.prototype, {
+    addEventListener(this: EventTarget | undefined, ...given: Parameters<typeof add>) {
+      const target = this ?? self;
+      kept.listeners.push({ target, type: given[0], listener: given[1] });
+      add.apply(target, given);
+    },
+    removeEventListener(this: EventTarget | undefined, ...given: Parameters<typeof remove>) {
+      const target = this ?? self;
+      kept.listeners = kept.listeners.filter(
+        (entry) => entry.target !== target || entry.type !== given[0] || entry.listener !== given[1],
+      );
+      remove.apply(target, given);
+    },
+  });
+  Object.assign(globalThis, {
+    setTimeout(run: () => void, wait?: number) {
+      const timer = set(() => {
+        kept.timers.delete(timer);
+        run();
+      }, wait);
+      kept.timers.add(timer);
+      return timer;
+    },
+    clearTimeout(timer: number) {
+      kept.timers.delete(timer);
+      clear(timer);
+    },
+    MutationObserver: class extends Observer {
+      override observe(target: Node, options?: MutationObserverInit): void {
+        kept.observers.add(this);
+        super.observe(target, options);
+      }
+      override disconnect(): void {
+        kept.observers.delete(this);
+        super.disconnect();
+      }
+    },
+  });
+}
+
+const keptBy = (page: Page) =>
+  page.evaluate(() => ({
+    listeners: kept.listeners.length,
+    timers: kept.timers.size,
+    observers: kept.observers.size,
+  }));
+
+beforeAll(async () => {
+  [browser, host, form] = await Promise.all([launchBrowser(), serveCoreHost(), serveFakeFrame()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([host?.close(), form?.close()]);
+});
+
+let before: Awaited<ReturnType<typeof keptBy>>;
+beforeEach(async () => {
+  const context = await browser.newContext();
+  await context.addInitScript(keepBooks);
+  page = await host.open(context);
+  before = await keptBy(page);
+});
+afterEach(() => page.context().close());
+
+/** Nothing is left: no element, listener, timer, observer. */
+async function expectNothingLeft(): Promise<void> {
+  await expect.poll(() => keptBy(page)).toEqual(before);
+  expect(await page.locator('iframe').count()).toBe(0);
+}
+
+const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
+const mount = (options: Record<string, unknown> = {}) => mountCore(page, { frameOrigin: form.frameOrigin, ...options });
+
+test('destroy takes everything back, twice is fine, and nothing is told afterwards', async () => {
+  await mount();
+  await ready();
+  expect(await keptBy(page)).not.toEqual(before);
+  await page.evaluate((origin) => {
+    const { contentWindow } = document.querySelector('iframe') ?? {};
+    const [frame] = coreHost.frames;
+    frame?.destroy();
+    frame?.destroy();
+    const data = { source: 'monad-embed', type: 'cancel' };
+    dispatchEvent(new MessageEvent('message', { data, origin, source: contentWindow ?? null }));
+  }, new URL(form.frameOrigin).origin);
+  await expectNothingLeft();
+  expect(await toldTo(page)).toEqual([['ready']]);
+});
+
+test('a frame that is destroyed before it is ready leaves nothing', async () => {
+  await mount();
+  await page.evaluate(() => coreHost.frames[0]?.destroy());
+  await expectNothingLeft();
+  expect(await toldTo(page)).toEqual([]);
+});
+
+test('a frame may be destroyed by its own callback', async () => {
+  await page.evaluate((frameOrigin) => {
+    const frame = coreHost.mount({ frameOrigin, onReady: () => frame.destroy() });
+  }, form.frameOrigin);
+  await expectNothingLeft();
+});
+
+describe('a frame that is dropped without destroy leaves nothing', () => {
+  const drops: { name: string; drop: () => void }[] = [
+    { name: 'its container is removed', drop: () => document.querySelector('#box')?.remove() },
+    { name: 'its container is emptied', drop: () => document.querySelector('#box')?.replaceChildren() },
+    { name: 'an ancestor is emptied', drop: () => void (document.body.innerHTML = '') },
+    { name: 'the iframe is removed', drop: () => document.querySelector('iframe')?.remove() },
+    {
+      name: 'it is moved, and its new home is removed',
+      drop: () => {
+        const home = document.body.appendChild(document.createElement('main'));
+        home.append(document.querySelector('#box') ?? '');
+        setTimeout(() => home.remove());
+      },
+    },
+  ];
+
+  test.each(drops)('when $name', async ({ drop }) => {
+    await mount();
+    await ready();
+    await page.evaluate(drop);
+    await expectNothingLeft();
+    expect(await toldTo(page)).toEqual([['ready']]);
+  });
+
+  test('when it was not ready yet', async () => {
+    await mount();
+    await page.evaluate(() => document.querySelector('#box')?.remove());
+    await expectNothingLeft();
+  });
+
+  test('when it was mounted and dropped in one task, hidden', async () => {
+    await page.evaluate((frameOrigin) => {
+      const box = document.querySelector<HTMLElement>('#box');
+      if (box) box.style.display = 'none';
+      coreHost.mount({ frameOrigin });
+      box?.remove();
+    }, form.frameOrigin);
+    await expectNothingLeft();
+  });
+
+  test.each([1, 3])('when a host around %i shadow roots is removed', async (depth) => {
+    await page.evaluate(
+      ({ frameOrigin, depth }) => {
+        let container = document.querySelector<HTMLElement>('#box') ?? document.body;
+        for (let level = 0; level < depth; level += 1) {
+          const root = container.attachShadow({ mode: 'closed' });
+          container = root.appendChild(document.createElement('div'));
+        }
+        coreHost.mount({ frameOrigin, container });
+      },
+      { frameOrigin: form.frameOrigin, depth },
+    );
+    await ready();
+    await page.evaluate(() => document.querySelector('#box')?.remove());
+    await expectNothingLeft();
+  });
+
+  test('when it came into the document late', async () => {
+    await page.evaluate((frameOrigin) => {
+      const container = document.createElement('div');
+      coreHost.mount({ frameOrigin, container });
+      setTimeout(() => document.body.append(container), 50);
+    }, form.frameOrigin);
+    await ready();
+    await page.evaluate(() => document.querySelector('iframe')?.parentElement?.remove());
+    await expectNothingLeft();
+  });
+});
+
+/** The form is still heard. */
+async function expectAlive(): Promise<void> {
+  await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
+  await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+}
+
+describe('a frame that moves goes on', () => {
+  test('to another parent within a task, and gets a fresh init', async () => {
+    await mount();
+    await ready();
+    await page.evaluate(() => {
+      const box = document.querySelector('#box') ?? '';
+      document.body.append(Object.assign(document.createElement('main'), {}));
+      if (box) box.remove();
+      document.querySelector('main')?.append(box);
+    });
+    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expectAlive();
+  });
+
+  test('by moveBefore, without loading anew', async () => {
+    await mount();
+    await ready();
+    const moved = await page.evaluate(() => {
+      const home = document.body.appendChild(document.createElement('main'));
+      const box = document.querySelector('#box');
+      if (!box || !('moveBefore' in home) || typeof home.moveBefore !== 'function') return false;
+      home.moveBefore(box, null);
+      return true;
+    });
+    expect(moved).toBe(true);
+    await expectAlive();
+    expect(await toldTo(page)).toEqual([['ready'], ['cancel']]);
+    await page.evaluate(() => document.querySelector('main')?.remove());
+    await expectNothingLeft();
+  });
+});
+
+test('a hundred frames, half of them dropped, leave no listener, timer or observer', async () => {
+  await page.evaluate(async (frameOrigin) => {
+    for (let count = 0; count < 100; count += 1) {
+      const container = document.body.appendChild(document.createElement('div'));
+      const frame = coreHost.mount({ frameOrigin, container });
+      if (count % 10 === 0) await new Promise((next) => requestAnimationFrame(next));
+      if (count % 2) frame.destroy();
+      else container.remove();
+    }
+  }, form.frameOrigin);
+  await expectNothingLeft();
+  const client = await page.context().newCDPSession(page);
+  await client.send('HeapProfiler.collectGarbage');
+  await client.send('Performance.enable');
+  const { metrics } = await client.send('Performance.getMetrics');
+  const count = (name: string) => metrics.find((metric) => metric.name === name)?.value;
+  expect(count('Frames')).toBe(1);
+});
+
+test.each(['destroy', 'drop'])('no token is left in the memory of the page after a %s', async (end) => {
+  await page.evaluate(
+    ({ frameOrigin, end }) => {
+      // The page keeps the handle, as a component does; the token is made at run time, and is in no source text.
+      const sessionToken = ['canary', 'of', 'the', 'token'].join('~');
+      const container = document.body.appendChild(document.createElement('div'));
+      const frame = coreHost.mount({ frameOrigin, sessionToken, organizationId: 'org_1', container });
+      coreHost.told.push(['mounted']);
+      setTimeout(() => (end === 'drop' ? container.remove() : frame.destroy()), 500);
+    },
+    { frameOrigin: form.frameOrigin, end },
+  );
+  await expect.poll(() => toldTo(page)).toContainEqual(['ready']);
+  expect(await heapHolds('canary~of~the~token')).toBe(true);
+  await expectNothingLeft();
+  expect(await heapHolds('canary~of~the~token')).toBe(false);
+});
+
+/** Whether a string lives in the page's heap. */
+async function heapHolds(text: string): Promise<boolean> {
+  const client = await page.context().newCDPSession(page);
+  let snapshot = '';
+  client.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => (snapshot += chunk));
+  await client.send('HeapProfiler.collectGarbage');
+  await client.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await client.detach();
+  return snapshot.includes(text);
+}
