@@ -32,7 +32,7 @@ export function line(view: View, path: string, wiring: Wiring, given: Line): Tem
     autocomplete="off"
     autocapitalize=${prose ? nothing : 'none'}
     spellcheck=${prose ? nothing : 'false'}
-    dir="auto"
+    dir=${mode ? nothing : 'auto'}
     placeholder=${placeholder ?? nothing}
     ${bind(view, path, wiring, given)}
   />`;
