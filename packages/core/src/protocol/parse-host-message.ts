@@ -9,7 +9,7 @@ import { sanitizeOverrides } from './sanitize-overrides.js';
 import { fieldsOf, isText, texts, type Fields } from './untrusted.js';
 
 const REQUIRED = ['sessionToken', 'apiBase', 'organizationId', 'typeId'] as const;
-const TEXTS = ['existingId', 'displayName', 'name', 'description'] as const;
+const TEXTS = ['displayName', 'name', 'description'] as const;
 const FLAGS = ['isNameEditable', 'isDescriptionEditable', 'synthetic'] as const;
 const TOKENS = ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder', 'fontFamily', 'borderRadius'] as const;
 
@@ -40,11 +40,14 @@ function parseSession(fields: Fields): SessionMessage | undefined {
 
 function parseInit(fields: Fields): InitMessage | undefined {
   const { sessionToken, apiBase, organizationId, typeId } = texts(fields, REQUIRED);
-  const { version, kind, appearance, stylesheets } = fields;
+  const { version, kind, existingId = null, appearance, stylesheets } = fields;
   if (version !== PROTOCOL_VERSION || (kind !== 'input' && kind !== 'output')) return undefined;
   if (!sessionToken || !apiBase || !organizationId || !typeId) return undefined;
+  // Dropped, it would make an edit a new connector.
+  if (existingId !== null && !isText(existingId)) return undefined;
   const source = MESSAGE_SOURCE;
   const init: InitMessage = { source, type: 'init', version, sessionToken, apiBase, organizationId, typeId, kind };
+  if (existingId) init.existingId = existingId;
   Object.assign(init, texts(fields, TEXTS));
   for (const key of FLAGS) {
     const value = fields[key];

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { isFrameMessage } from './is-frame-message.js';
+
+const source = 'monad-embed';
+
+test.each([
+  { source, type: 'ready', version: 1 },
+  { source, type: 'ready', version: 2, reportsLoad: true },
+  { source, type: 'loaded' },
+  { source, type: 'resize', height: 0 },
+  { source, type: 'saved', connector: { id: 'con_1' } },
+  { source, type: 'saved', connector: { id: 'con_1', name: '' } },
+  { source, type: 'error', message: '', code: 'unknown_to_us' },
+  { source, type: 'cancel' },
+  { source, type: 'session_request', extra: true },
+])('%j is one', (message) => {
+  expect(isFrameMessage(message)).toBe(true);
+});
+
+test.each([
+  undefined,
+  null,
+  'ready',
+  0,
+  [],
+  { type: 'cancel' },
+  { source: 'other', type: 'cancel' },
+  { source, type: 'unknown' },
+  { source, type: 'hasOwnProperty' },
+  { source, type: ['cancel'] },
+  { source, type: 'ready', version: Number.NaN },
+  { source, type: 'resize', height: Number.POSITIVE_INFINITY },
+  { source, type: 'saved', connector: [] },
+  { source, type: 'saved', connector: { id: null } },
+  { source, type: 'error', message: 'x'.repeat(2_000), code: 'x' },
+])('%j is none', (message) => {
+  expect(isFrameMessage(message)).toBe(false);
+});

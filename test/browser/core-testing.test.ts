@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fakeFrameHtml, serveFakeFrame } from '@connector-frame/core/testing';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { bundle } from '../support/bundle.js';
+import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { serve } from '../support/serve.js';
+
+// The three ways in which a host tests its page without a service, each as a host would write it.
+
+let browser: Browser;
+let host: CoreHost;
+
+beforeAll(async () => {
+  [browser, host] = await Promise.all([launchBrowser(), serveCoreHost()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await host?.close();
+});
+
+test('from Playwright: the form is what the test answers at its address', async () => {
+  const page = await host.open(browser);
+  const html = fakeFrameHtml({ saved: { id: 'con_7', name: 'Okta </script> & Co' } });
+  await page.route('https://embed.example.com/**', (route) => route.fulfill({ contentType: 'text/html', body: html }));
+  await mountCore(page, { frameOrigin: 'https://embed.example.com', existingId: 'con_7', displayName: 'Okta' });
+
+  const form = page.frameLocator('iframe');
+  await form.getByRole('heading', { name: 'Okta' }).waitFor();
+  await form.getByText('Editing con_7').waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(() => toldTo(page)).toEqual([['ready'], ['save', { id: 'con_7', name: 'Okta </script> & Co' }]]);
+  await page.close();
+});
+
+test('from Node: a form on an origin of its own, and what the page sent to it', async () => {
+  const frame = await serveFakeFrame({ failure: { code: 'test_failed', message: 'Okta said no' } });
+  const page = await host.open(browser);
+  await mountCore(page, {
+    frameOrigin: frame.frameOrigin,
+    sessions: [{ sessionToken: 'a', organizationId: 'o' }, { sessionToken: 'b' }],
+  });
+
+  expect(await frame.waitFor('init')).toMatchObject({
+    sessionToken: 'a',
+    organizationId: 'o',
+    typeId: 'okta-systemlog',
+  });
+  const form = page.frameLocator('iframe');
+  await form.getByRole('button', { name: 'Fail' }).click();
+  await form.getByRole('button', { name: 'Expire session' }).click();
+  expect(await frame.waitFor('session')).toMatchObject({ sessionToken: 'b' });
+  await form.getByText('Session renewed').waitFor();
+  await expect
+    .poll(async () => (await toldTo(page)).at(2))
+    .toEqual(['error', 'test_failed', 'Okta said no', 'ConnectorFrameError', true]);
+  await Promise.all([page.close(), frame.close()]);
+});
+
+test('from within the page: a driver plays the person', async () => {
+  const frame = await serveFakeFrame();
+  const code = await bundle(`
+    import { createConnectorFrame } from '@connector-frame/core/connect';
+    import { driveFakeFrame } from '@connector-frame/core/testing';
+
+    globalThis.driven = async (frameOrigin) => {
+      const told = [];
+      const next = () => new Promise((resolve) => (wake = resolve));
+      let wake;
+      const tell = (...word) => (told.push(word), wake?.());
+      const frame = createConnectorFrame({
+        container: document.body,
+        frameOrigin,
+        kind: 'output',
+        typeId: 'splunk',
+        sessionToken: 'token',
+        organizationId: 'org_1',
+        onReady: () => tell('ready'),
+        onSave: (connector) => tell('save', connector),
+        onCancel: () => tell('cancel'),
+        onError: (message, { code }) => tell(code, message),
+      });
+      await next();
+      const form = driveFakeFrame(document.querySelector('iframe'));
+      form.save({ id: 'con_1', name: 'Splunk' });
+      await next();
+      form.fail('offline', 'No network');
+      await next();
+      form.expireSession();
+      await next();
+      form.send({ type: 'resize', height: 321 });
+      form.cancel();
+      await next();
+      const received = await form.received();
+      const { height } = document.querySelector('iframe').style;
+      frame.destroy();
+      return { told, height, types: received.map(({ type, typeId }) => [type, typeId]) };
+    };
+  `);
+  const site = await serve({
+    '/': '<!doctype html><title>Page</title><script type="module" src="/test.js"></script><body>',
+    '/test.js': { body: code, headers: { 'content-type': 'text/javascript' } },
+  });
+  const page = await browser.newPage();
+  await page.goto(site.origin);
+  await page.waitForFunction(() => 'driven' in globalThis);
+  const result = await page.evaluate(`driven('${frame.frameOrigin}')`);
+  expect(result).toEqual({
+    told: [
+      ['ready'],
+      ['save', { id: 'con_1', name: 'Splunk' }],
+      ['offline', 'No network'],
+      ['session_expired', 'session expired; fetchSession is not set'],
+      ['cancel'],
+    ],
+    height: '321px',
+    types: [['init', 'splunk']],
+  });
+  await Promise.all([page.close(), site.close(), frame.close()]);
+});
+
+test('a form may be silent, or say what a test wants', async () => {
+  const silent = await serveFakeFrame({ ready: false });
+  const chatty = await serveFakeFrame({
+    afterInit: [
+      { type: 'error', code: 'load_failed', message: 'The service is down' },
+      { type: 'saved', connector: { id: 'con_1' } },
+      { type: 'cancel' },
+    ],
+  });
+  const page = await host.open(browser);
+  await mountCore(page, { frameOrigin: silent.frameOrigin, loadTimeout: 300 });
+  const words = async () => (await toldTo(page)).map(([callback, code]) => (callback === 'error' ? code : callback));
+  await expect.poll(words).toEqual(['frame_timeout']);
+  await mountCore(page, { frameOrigin: chatty.frameOrigin });
+  await expect.poll(words).toEqual(['frame_timeout', 'load_failed', 'save', 'cancel']);
+  await Promise.all([page.close(), silent.close(), chatty.close()]);
+});
