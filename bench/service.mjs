@@ -35,7 +35,7 @@ function remembering(target) {
 
 /** Serves an app, and answers what one of its requests costs this process: microseconds of CPU, by the operating system's account. */
 async function openServer(app) {
-  const server = createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+  const server = createServer(getRequestListener(app.fetch));
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
   const load = fork(new URL('load.mjs', import.meta.url));
   return {

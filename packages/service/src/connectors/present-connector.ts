@@ -23,22 +23,31 @@ export const ConnectorBody = z
 
 export type ConnectorBody = z.output<typeof ConnectorBody>;
 
+/** @param notes of this connector */
 export function presentConnector(connector: Connector, notes: readonly SecretNote[]): ConnectorBody {
-  const own = notes.filter(({ connectorId }) => connectorId === connector.id);
+  const secrets: ConnectorBody['config']['secrets'] = {};
+  for (const { field, id, name, updatedAt } of notes)
+    secrets[field] = { id, name, updated_at: updatedAt.toISOString() };
   return {
     id: connector.id,
     organization_id: connector.organizationId,
     type: connector.type,
     name: connector.name,
     description: connector.description,
-    config: {
-      settings: connector.settings,
-      secrets: Object.fromEntries(
-        own.map(({ field, id, name, updatedAt }) => [field, { id, name, updated_at: updatedAt.toISOString() }]),
-      ),
-    },
+    config: { settings: connector.settings, secrets },
     created_at: connector.createdAt.toISOString(),
     updated_at: connector.updatedAt.toISOString(),
     version: connector.version,
   };
+}
+
+/** @param notes of any of the connectors */
+export function presentConnectors(connectors: readonly Connector[], notes: readonly SecretNote[]): ConnectorBody[] {
+  const byConnector = new Map<string, SecretNote[]>();
+  for (const note of notes) {
+    const own = byConnector.get(note.connectorId);
+    if (own) own.push(note);
+    else byConnector.set(note.connectorId, [note]);
+  }
+  return connectors.map((connector) => presentConnector(connector, byConnector.get(connector.id) ?? []));
 }
