@@ -5,7 +5,6 @@ import { createPrincipals } from './auth/principals.js';
 import type { SessionTokens } from './auth/session-tokens.js';
 import type { Clock } from './clock.js';
 import { createCatalogAnswers } from './connectors/catalog-answers.js';
-import { createConnectorTexts } from './connectors/connector-texts.js';
 import { noPipelines, type Pipelines } from './connectors/pipelines.js';
 import { createConnectionTests } from './connectors/test-connection.js';
 import type { Egress } from './egress/index.js';
@@ -94,7 +93,6 @@ export function createApp(deps: AppDeps): App {
           iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
         }),
         tests,
-        connectorTexts: createConnectorTexts(),
         pipelines: deps.engine ?? noPipelines,
         parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
         limits,

@@ -43,8 +43,12 @@ export interface WritePlan {
 export async function planWrite(write: ConfigWrite, options: PlanOptions): Promise<WritePlan> {
   const { type, stored } = write;
   checkSecretValues(write.secrets);
+  // A field that the type has no more is not asked about; what is stored of it goes.
+  const isDeclared = (field: string): boolean => Object.hasOwn(type.config.secrets.properties, field);
   const kept = new Map(
-    stored.filter(({ field }) => write.secrets[field] === undefined).map((secret) => [secret.field, secret]),
+    stored
+      .filter(({ field }) => isDeclared(field) && write.secrets[field] === undefined)
+      .map((secret) => [secret.field, secret]),
   );
   const typed: Record<string, SecretValue> = {};
   for (const [field, value] of Object.entries(write.secrets)) {
@@ -61,7 +65,9 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   const issues = [
     ...(write.issues ?? []),
     ...validateConfig(type.config, config, { kept: new Set(kept.keys()) }),
-    ...unknownFields(type, kept.keys()),
+    ...[...kept.keys()]
+      .filter((field) => !isDeclared(field))
+      .map((field): Issue => ({ path: `/secrets/${field}`, code: 'unknown_property' })),
   ];
   if (issues.length > 0) throw invalidConfig(issues);
 
@@ -114,12 +120,6 @@ function describe(write: ConfigWrite, field: string, before: StoredSecret | unde
   const given = sent && 'value' in sent ? sent : undefined;
   const title = write.type.config.secrets.properties[field]?.title ?? field;
   return { name: given?.name ?? before?.name ?? title, description: given?.description ?? before?.description ?? '' };
-}
-
-function unknownFields(type: ConnectorTypeData, fields: Iterable<string>): Issue[] {
-  return [...fields]
-    .filter((field) => !Object.hasOwn(type.config.secrets.properties, field))
-    .map((field) => ({ path: `/secrets/${field}`, code: 'unknown_property' }));
 }
 
 /** Fields that are not valid, each by its pointer. */

@@ -107,6 +107,27 @@ describe('edits of secrets', () => {
     ]);
   });
 
+  it('are not held up by what a type has no more', async () => {
+    const type = types[1];
+    const secrets = { auth_headers: { value: { Authorization: 'Bearer 1' } } };
+    const body = { name: 'Old', type: 'http', config: { settings: type?.settings, secrets } };
+    const made = await service.call('POST', `/v2/${acme.team}/outputs`, { key: acme.key, body });
+    const [row] = await service.store.secrets.ofConnector(made.body.id);
+    if (!row) throw new Error('no secret');
+    await service.store.secrets.put([{ ...row, id: 'of-an-earlier-release', field: 'gone' }]);
+    await service.database.script((run) =>
+      run(`update connectors set settings = settings || '{"gone": true}' where id = '${made.body.id}'`),
+    );
+    const path = `/v2/${acme.team}/outputs/${made.body.id}`;
+    const edit = { config: { secrets: { auth_headers: { value: { Authorization: 'Bearer 2' } } } } };
+    const answer = await service.call('PATCH', path, { key: acme.key, body: edit });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.config.settings).not.toHaveProperty('gone');
+    expect(await openAll(made.body.id)).toEqual({ auth_headers: { Authorization: 'Bearer 2' } });
+    const named = { config: { secrets: { gone: { id: row.id } } } };
+    expect((await service.call('PATCH', path, { key: acme.key, body: named })).status).toBe(422);
+  });
+
   it('drops a secret whose field is not shown any more', async () => {
     const webhook = { webhook_url: { value: 'https://hooks.slack.com/services/T000/B000/XXXX' } };
     const body = {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { requireConnector, requireCovered, requireKind } from '../auth/session-scope.js';
-import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
+import { ConnectorBody, presentConnector, presentConnectors } from '../connectors/present-connector.js';
 import { ApiError, notFound } from '../http/api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Route } from '../http/route.js';
@@ -23,7 +23,7 @@ const ConnectorInUse = ConnectorBody.extend({
 }).openapi('ConnectorInUse');
 
 /** List, read and delete. */
-export function connectorRoutes({ store, pipelines, connectorTexts }: RouteContext, kind: ConnectorKind): Route[] {
+export function connectorRoutes({ store, pipelines }: RouteContext, kind: ConnectorKind): Route[] {
   const plural = `${kind}s` as const;
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
   const Kind = tag.slice(0, -1);
@@ -46,9 +46,9 @@ export function connectorRoutes({ store, pipelines, connectorTexts }: RouteConte
       },
       async ({ organization, query }) => {
         const { rows, total } = await store.connectors.list(organization.id, kind, query);
-        const texts = await connectorTexts.of(rows, (ids) => store.secrets.notes(ids));
-        const pagination = JSON.stringify({ limit: query.limit, offset: query.offset, total });
-        return { status: 200, body: `{"${plural}":[${texts.join(',')}],"pagination":${pagination}}` };
+        const notes = await store.secrets.notes(rows.map(({ id }) => id));
+        const pagination = { limit: query.limit, offset: query.offset, total };
+        return { status: 200, body: { [plural]: presentConnectors(rows, notes), pagination } };
       },
     ),
 

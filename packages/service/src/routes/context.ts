@@ -3,7 +3,6 @@ import type { Principals } from '../auth/principals.js';
 import type { SessionTokens } from '../auth/session-tokens.js';
 import type { Clock } from '../clock.js';
 import type { CatalogAnswers } from '../connectors/catalog-answers.js';
-import type { ConnectorTexts } from '../connectors/connector-texts.js';
 import type { Pipelines } from '../connectors/pipelines.js';
 import type { ConnectionTests } from '../connectors/test-connection.js';
 import type { ParentOrigins } from '../embed/parent-origins.js';
@@ -23,7 +22,6 @@ export interface RouteContext {
   catalog: Catalog;
   catalogAnswers: CatalogAnswers;
   tests: ConnectionTests;
-  connectorTexts: ConnectorTexts;
   pipelines: Pipelines;
   parentOrigins: ParentOrigins;
   limits: RateLimits;
