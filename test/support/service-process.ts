@@ -19,6 +19,12 @@ export function buildService(): void {
   execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-b', 'packages/service'], { cwd: root });
 }
 
+/** Runs a command of the service and answers what it printed. */
+export function runService(words: readonly string[], environment: Record<string, string>): string {
+  const env = { PATH: process.env['PATH'] ?? '', ...environment };
+  return execFileSync(process.execPath, [`${root}packages/service/dist/main.js`, ...words], { env, encoding: 'utf8' });
+}
+
 const running = new Set<() => void>();
 process.once('exit', () => running.forEach((stop) => stop()));
 

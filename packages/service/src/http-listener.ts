@@ -28,6 +28,8 @@ export async function openListener(port: number, host: string, patience = defaul
     {
       headersTimeout: patience.headers,
       requestTimeout: patience.request,
+      // Longer than load balancers keep a connection, or they would now and then send into a closed one.
+      keepAliveTimeout: 65_000,
       connectionsCheckingInterval: patience.headers / 10,
     },
     (request, response) => handle(request, response),

@@ -6,7 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { writeForm } from '../../../test/support/form-assets.js';
 import { connect, postgresql } from '../../../test/support/databases.js';
 import { listenHttp } from '../../../test/support/listener.js';
-import { buildService, mustStart, startService, type ServiceProcess } from '../../../test/support/service-process.js';
+import {
+  buildService,
+  mustStart,
+  runService,
+  startService,
+  type ServiceProcess,
+} from '../../../test/support/service-process.js';
 import { systemClock } from './clock.js';
 import { readEnv } from './env.js';
 import { createLog } from './log.js';
@@ -179,6 +185,20 @@ describe('the process', { timeout: 120_000 }, () => {
     for (const replica of replicas) replica.kill('SIGTERM');
     expect(await Promise.all(replicas.map(({ exited }) => exited))).toEqual([0, 0]);
     await databases.close();
+  });
+
+  it('makes the first key by hand', async () => {
+    const { FORM_DIR = '', DATA_DIR = '' } = environment;
+    const printed = runService(['bootstrap', 'By hand', 'Acme'], { DATA_DIR });
+    const made: { apiKey: string; organizationId: string; teams: Record<string, string> } = JSON.parse(printed);
+    const service = await mustStart({ FORM_DIR, DATA_DIR });
+    const headers = { 'x-api-key': made.apiKey };
+    const teams: { organizations: { id: string }[] } = await (
+      await fetch(`${service.url}/v3/${made.organizationId}/organizations`, { headers })
+    ).json();
+    expect(teams.organizations.map(({ id }) => id)).toEqual([made.teams['Acme']]);
+    service.kill('SIGTERM');
+    expect(await service.exited).toBe(0);
   });
 
   it('says what is wrong with the environment', async () => {

@@ -1,6 +1,7 @@
 /** The process: `node dist/main.js` starts the service; `node dist/main.js bootstrap <organization> [team ...]` makes the first key. */
 import { bootstrap } from './bootstrap.js';
 import { systemClock } from './clock.js';
+import { describeError } from './describe-error.js';
 import { readEnv } from './env.js';
 import { createLog } from './log.js';
 import { openCore } from './open-core.js';
@@ -8,6 +9,13 @@ import { createServer } from './server.js';
 
 async function start(): Promise<void> {
   const log = createLog(process.env['LOG_LEVEL'] || 'info');
+  // Node would print the error whole, with what a query was about.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.once(event, (error: unknown) => {
+      log.fatal({ problem: describeError(error) }, 'the process must end');
+      process.exit(1);
+    });
+  }
   const server = await createServer(process.env, { log });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {

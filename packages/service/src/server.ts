@@ -10,7 +10,7 @@ import { systemClock } from './clock.js';
 import { createEgress } from './egress/index.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 import { readEnv, type Env } from './env.js';
-import { openListener } from './http-listener.js';
+import { openListener, type HttpListener } from './http-listener.js';
 import { createRateLimits } from './http/rate-limits.js';
 import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
@@ -53,7 +53,7 @@ export async function createServer(
 }
 
 async function start(env: Env, core: Core, form: FormAssets, log: Logger): Promise<RunningServer> {
-  const { store, vault: secrets, sessions, database, schemaVersion } = core;
+  const { store, vault: secrets } = core;
   if (env.BOOTSTRAP_ORGANIZATION !== undefined && env.SERVICE_API_KEY !== undefined) {
     const { organizationId } = await bootstrap(
       { store, secrets },
@@ -61,9 +61,19 @@ async function start(env: Env, core: Core, form: FormAssets, log: Logger): Promi
     );
     log.info({ organization_id: organizationId, name: env.BOOTSTRAP_ORGANIZATION }, 'organization is there');
   }
-  const readiness = createReadiness(store, secrets, schemaVersion);
   // The port comes first: the app wants to know its own address, and SERVICE_PORT may be 0.
   const listener = await openListener(env.SERVICE_PORT, env.SERVICE_HOST);
+  try {
+    return answer(env, core, form, log, listener);
+  } catch (error) {
+    await listener.drain();
+    throw error;
+  }
+}
+
+function answer(env: Env, core: Core, form: FormAssets, log: Logger, listener: HttpListener): RunningServer {
+  const { store, vault: secrets, sessions, database, schemaVersion } = core;
+  const readiness = createReadiness(store, secrets, schemaVersion);
   const url = `http://localhost:${listener.port}`;
   const app = createApp({
     store,

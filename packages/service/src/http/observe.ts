@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { Principal } from '../auth/principal.js';
+import { describeError } from '../describe-error.js';
 import type { Metrics } from '../metrics.js';
 import { ApiError } from './api-error.js';
 
@@ -34,7 +35,7 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
             : { session_id: principal.session.id, organization_id: principal.session.organizationId };
       },
       failed(error) {
-        log.error({ request_id: id, method, route: path, ...who, problem: describe(error) }, 'request failed');
+        log.error({ request_id: id, method, route: path, ...who, problem: describeError(error) }, 'request failed');
         return new ApiError(500, 'internal_error', 'Something went wrong on our side.', {
           details: { request_id: id },
         });
@@ -58,22 +59,5 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
         return response;
       },
     };
-  };
-}
-
-/** Names and places only: the message of a database error may quote a row. */
-function describe(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  const frames =
-    error.stack
-      ?.split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .slice(0, 8) ?? [];
-  return {
-    name: error.name,
-    ...code,
-    stack: frames.map((line) => line.trim()),
-    ...(error.cause instanceof Error ? { cause: describe(error.cause) } : {}),
   };
 }

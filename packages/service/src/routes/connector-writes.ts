@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { withDefaults } from '@connector-frame/catalog/validate';
+import { pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
 import { requireConnector, requireCovered, requireCreate, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
 import { invalidConfig, openPlan } from '../connectors/plan-write.js';
@@ -153,10 +153,12 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
       await tables.connectors.update(after);
       return saved(after, await tables.secrets.notes([after.id]));
     }
+    const type = planner.type(before.type);
     const plan = await planner.plan(
       {
-        type: planner.type(before.type),
-        settings: body.config.settings ?? before.settings,
+        type,
+        // Stored by an earlier release, they may hold what the type has no more.
+        settings: body.config.settings ?? pruneConfig(type.config, { settings: before.settings, secrets: {} }).settings,
         secrets: body.config.secrets,
         stored: await tables.secrets.ofConnector(before.id),
         issues,

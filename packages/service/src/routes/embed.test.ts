@@ -61,7 +61,7 @@ describe('the page of the form', () => {
 
   it('needs its slash, or its files would not be found', async () => {
     const { status, headers } = await service.call('GET', `/embed?parentOrigin=${PARENT}`);
-    expect([status, headers.get('location')]).toEqual([308, `/embed/?parentOrigin=${PARENT}`]);
+    expect([status, headers.get('location')]).toEqual([308, `./embed/?parentOrigin=${PARENT}`]);
   });
 
   it('opens for an origin as soon as an organization allows it, and closes again', async () => {

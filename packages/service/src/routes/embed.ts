@@ -40,7 +40,7 @@ export function embedRoutes(
         if (!url.pathname.endsWith('/')) {
           return new Response(null, {
             status: 308,
-            headers: { ...refusedHeaders, Location: `${url.pathname}/${url.search}` },
+            headers: { ...refusedHeaders, Location: `./embed/${url.search}` },
           });
         }
         const [parent, ...more] = url.searchParams.getAll('parentOrigin');
