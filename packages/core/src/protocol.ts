@@ -19,8 +19,8 @@
  *
  * What a receiver owes:
  * 1. It checks, in this order, the window (`event.source`), the exact origin, the tag, the shape. What fails leaves
- *    without an answer. Shapes are checked by {@link isFrameMessage} and {@link parseHostMessage}
- *    message anew from own properties, so that nothing unknown travels on.
+ *    without an answer. {@link isFrameMessage} checks what a host receives; {@link parseHostMessage} makes what a frame
+ *    receives anew from own properties, so that nothing unknown travels on.
  * 2. It ignores types it does not know. New types and new optional fields keep version 1.
  * 3. A frame answers the first valid `init` only. A frame that does not speak the version of an `init` answers
  *    `error` with code `protocol_mismatch`.
