@@ -103,8 +103,13 @@ test('a token given beforehand is renewed by fetchSession', async () => {
 test('requests at the same time share one call', async () => {
   const slow = { ...session('second'), gate: true };
   const { frame, page, told, expire, openGate, close } = await withForm({ sessions: [session('first'), slow] });
+  const asked = await page.evaluateHandle(() => {
+    const seen: unknown[] = [];
+    addEventListener('message', ({ data }) => data?.type === 'session_request' && seen.push(data));
+    return seen;
+  });
   for (let count = 0; count < 3; count += 1) await expire();
-  await expect.poll(() => page.evaluate(() => 'openGate' in coreHost)).toBe(true);
+  await expect.poll(() => asked.evaluate((seen) => seen.length)).toBe(3);
   await openGate();
   await frame.waitFor('session');
   expect((await told()).filter(([callback]) => callback === 'fetchSession')).toHaveLength(2);

@@ -116,8 +116,7 @@ test('destroy takes everything back, twice is fine, and nothing is told afterwar
 });
 
 test('a frame that is destroyed before it is ready leaves nothing', async () => {
-  await mount();
-  await page.evaluate(() => coreHost.frames[0]?.destroy());
+  await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
   await expectNothingLeft();
   expect(await toldTo(page)).toEqual([]);
 });
