@@ -45,6 +45,7 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   { option: 'sessionToken', value: undefined, says: 'sessionToken: "undefined" is not set' },
   { option: 'sessionToken', value: { token: 's3cret' }, says: 'sessionToken: "[object Object]" is not a string' },
   { option: 'organizationId', value: null, says: 'organizationId: "null" is not set' },
+  { option: 'organizationId', value: '', says: 'organizationId: "" is not set' },
   { option: 'existingId', value: 42, says: 'existingId: "42" is not a string' },
   { option: 'displayName', value: {}, says: 'displayName: "[object Object]" is not a string' },
   { option: 'name', value: true, says: 'name: "true" is not a string' },
@@ -122,6 +123,13 @@ test('options that are not given may be null or undefined, and fetchSession stan
     return thrown(() => mount({ frameOrigin: 'https://embed.test', sessions: [] }).destroy());
   });
   expect(withoutSession).toBeNull();
+});
+
+test('a token without its organization is refused, fetchSession or not', async () => {
+  const thrown = await page.evaluate(() =>
+    coreHost.thrown(() => coreHost.mount({ frameOrigin: 'https://embed.test', sessions: [], sessionToken: 'token-1' })),
+  );
+  expect(thrown).toMatchObject({ code: 'invalid_options', message: 'organizationId: "undefined" is not set' });
 });
 
 test('a container may be an element', async () => {

@@ -38,7 +38,7 @@ type CommonOptions = {
   configMetaOverrides?: ConfigMetaOverrides | undefined;
   /** Shows a switch for synthetic data. Keep it off in production. Default: false. */
   synthetic?: boolean | undefined;
-  /** Address of the form, with its path. Default: the service this package was built for. */
+  /** Address of the form, with its path and no query. Default: the service this package was built for. */
   frameOrigin?: string | undefined;
   /** Base address of the API; the form refuses any but its own service's. Default: as for `frameOrigin`. */
   apiBase?: string | undefined;
@@ -65,10 +65,11 @@ type SessionOptions =
       fetchSession?: (() => Promise<ConnectorFrameSession>) | undefined;
     }
   | {
-      sessionToken?: undefined;
+      /** A first token, if there is one already. */
+      sessionToken?: string | undefined;
       /** Default: what `fetchSession` says. */
       organizationId?: string | undefined;
-      /** Makes a session: called at once, and again when the form needs a fresh one. */
+      /** Makes a session: called at once without `sessionToken`, and whenever the form needs a fresh one. */
       fetchSession: () => Promise<ConnectorFrameSession>;
     };
 

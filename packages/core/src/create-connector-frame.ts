@@ -42,7 +42,9 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
     const like = /^is|^syn/.test(name) || (/^on|^fetch/.test(name) ? check : /^app|s$/.test(name) ? rest : name);
     check(typeof (rest[name] ?? like) === typeof like, name, 'a ' + typeof like);
   }
-  for (const name of rest.fetchSession ? ['typeId'] : ['typeId', 'sessionToken', 'organizationId']) {
+  for (const name of rest.fetchSession && !rest.sessionToken
+    ? ['typeId']
+    : ['typeId', 'sessionToken', 'organizationId']) {
     check(rest[name], name, 'set');
   }
   check(rest.kind === 'input' || rest.kind === 'output', 'kind', 'input or output');
@@ -58,8 +60,11 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
     // Not an address, not a selector: the checks say so.
   }
   // https, or this machine: a token goes nowhere else.
-  const safe = /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/.test(target);
-  check(safe && target !== origin, 'frameOrigin', 'another https origin');
+  check(
+    /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/.test(target) && target !== origin,
+    'frameOrigin',
+    'another https origin',
+  );
   check(parent?.style, 'container', 'an element');
 
   // A deep copy: `postMessage` refuses functions, and proxies (Vue's, for example).

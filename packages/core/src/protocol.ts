@@ -18,10 +18,10 @@
  * | host  | `session`         | `sessionToken`, `expiresAt?`              | answer to `session_request` |
  *
  * What a receiver owes:
- * 1. It checks, in this order, the window (`event.source`), the exact origin, the tag, the shape. What fails leaves
- *    without an answer. {@link isFrameMessage} checks what a host receives; {@link parseHostMessage} makes what a frame
- *    receives anew from own properties, so that nothing unknown travels on.
- * 2. It ignores types it does not know. New types and new optional fields keep version 1.
+ * 1. It checks the window (`event.source`), the exact origin, the tag and the shape. What fails leaves without an
+ *    answer. {@link isFrameMessage} checks what a frame sent. {@link parseHostMessage} builds what a host page sent anew
+ *    from own, known, bounded fields, as all of it may be made up.
+ * 2. It ignores types it does not know, and fields. New types and new optional fields keep version 1.
  * 3. A frame answers the first valid `init` only. A frame that does not speak the version of an `init` answers
  *    `error` with code `protocol_mismatch`.
  * 4. A frame sends nothing anywhere when `apiBase` is not one of its own service; it answers `error` with code

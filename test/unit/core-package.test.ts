@@ -1,0 +1,67 @@
+import { gzipSync } from 'node:zlib';
+import { expect, expectTypeOf, test } from 'vitest';
+import * as connect from '@connector-frame/core/connect';
+import type {
+  Appearance,
+  BuiltPipeline,
+  CleanupPolicy,
+  ComponentKind,
+  ConnectorFrame,
+  ConnectorFrameOptions,
+  FrameMessage,
+  HostMessage,
+  ResolvedIntegration,
+  ServiceRequest,
+} from '@connector-frame/core/connect';
+import * as protocol from '@connector-frame/core/protocol';
+import * as testing from '@connector-frame/core/testing';
+import { bundle } from '../support/bundle.js';
+
+test('every entry can be imported where there is no document, and exports what it promises', () => {
+  expect('document' in globalThis).toBe(false);
+  expect(Object.keys(connect).sort()).toEqual(['ConnectorFrameError', 'createConnectorFrame']);
+  expect(Object.keys(protocol).sort()).toEqual([
+    'MESSAGE_SOURCE',
+    'PROTOCOL_VERSION',
+    'isFrameMessage',
+    'parseHostMessage',
+  ]);
+  expect(Object.keys(testing).sort()).toEqual(['driveFakeFrame', 'fakeFrameHtml', 'serveFakeFrame']);
+});
+
+const budgets: { name: string; code: string; most: number }[] = [
+  {
+    name: 'createConnectorFrame',
+    code: `export { createConnectorFrame } from '@connector-frame/core/connect'`,
+    most: 2_000,
+  },
+  { name: 'all of /connect', code: `export * from '@connector-frame/core/connect'`, most: 3_600 },
+];
+
+test.each(budgets)('$name costs a page at most $most bytes', async ({ code, most }) => {
+  const size = gzipSync(await bundle(code, { minify: true }), { level: 9 }).length;
+  expect(size).toBeLessThanOrEqual(most);
+});
+
+test('types say which options belong together', () => {
+  interface Least {
+    container: string;
+    kind: 'input';
+    typeId: string;
+  }
+  expectTypeOf<Least & { sessionToken: string; organizationId: string }>().toExtend<ConnectorFrameOptions>();
+  expectTypeOf<Least & { fetchSession: () => Promise<{ sessionToken: string }> }>().toExtend<ConnectorFrameOptions>();
+  expectTypeOf<Least>().not.toExtend<ConnectorFrameOptions>();
+  expectTypeOf<Least & { sessionToken: string }>().not.toExtend<ConnectorFrameOptions>();
+  expectTypeOf<ConnectorFrame>().toEqualTypeOf<{ destroy(): void }>();
+});
+
+test('the named types of the specification are there', () => {
+  expectTypeOf<ComponentKind>().toEqualTypeOf<'input' | 'output'>();
+  expectTypeOf<Appearance>().toHaveProperty('colorPrimary');
+  expectTypeOf<BuiltPipeline>().toHaveProperty('pipelineId');
+  expectTypeOf<ResolvedIntegration>().toHaveProperty('inputId');
+  expectTypeOf<{ output: false }>().toExtend<CleanupPolicy>();
+  expectTypeOf<(path: string, init?: RequestInit) => Promise<string>>().toExtend<ServiceRequest>();
+  expectTypeOf<(FrameMessage | HostMessage)['source']>().toEqualTypeOf<'monad-embed'>();
+});
