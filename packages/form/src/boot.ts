@@ -82,7 +82,10 @@ function begin(words: Words): Start {
 
 /** Plain words in place of a form that can not be. */
 function say(text: string): void {
-  document.body.textContent = text;
+  const put = (): void => void (document.body.textContent = text);
+  // This script runs before there is a body.
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', put);
+  else put();
 }
 
 if (parent === self) {
