@@ -124,7 +124,7 @@ export function deriveTokens(given: GivenTokens, scheme: Scheme): Tokens {
   return {
     ...hexes(colors),
     background: given.background ? toHex(surface) : 'transparent',
-    font: given.font ?? 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+    font: given.font ?? 'system-ui, sans-serif',
     radius: given.radius ?? '8px',
   };
 }

@@ -76,8 +76,17 @@ export function createEditor(options: EditorOptions): Editor {
   const touched = new Set<string>();
   const errors = createErrors((landed) => problemsIn(draft, landed, context), notify);
 
-  const find = (path: string): Standing | undefined =>
-    [...walkFields(fields, draft, true)].find((standing) => standing.path === path);
+  // Painting asks for each field, and a draft is never changed in place: one walk serves until the next edit.
+  let walked: { draft: Draft; standings: Map<string, Standing> } | undefined;
+  const find = (path: string): Standing | undefined => {
+    if (walked?.draft !== draft) {
+      const standings = new Map<string, Standing>();
+      for (const standing of walkFields(fields, draft, true))
+        if (!standings.has(standing.path)) standings.set(standing.path, standing);
+      walked = { draft, standings };
+    }
+    return walked.standings.get(path);
+  };
 
   const move = (): void => {
     for (const path of secrets.move(() => destination(draft) !== savedDestination)) notify(path);
