@@ -4,7 +4,9 @@ import { run } from './run.mjs';
 import { say } from './say.mjs';
 
 /** In the order of their arrows: a package finds what it reads from the ones before it. */
-const packages = ['packages/catalog', 'packages/core', 'packages/form', 'packages/host', 'packages/service', 'demo'];
+const packages = ['catalog', 'core', 'form', 'element', 'react', 'vue', 'host', 'engine', 'service']
+  .map((name) => `packages/${name}`)
+  .concat('demo');
 
 /** Answers whether all of it was built. tsc and Vite are quick when nothing changed. */
 export async function build() {

@@ -8,9 +8,13 @@ const arrows: Record<string, string[]> = {
   core: [],
   catalog: [],
   form: ['core/protocol', 'catalog'],
+  element: ['core'],
+  react: ['element'],
+  vue: ['element'],
   host: ['core', 'catalog/types'],
-  service: ['catalog', 'form/package.json'],
-  demo: ['core', 'host', 'service', 'catalog'],
+  engine: ['catalog'],
+  service: ['catalog', 'engine', 'form/package.json', 'element/package.json'],
+  demo: ['core', 'host', 'service', 'catalog', 'element', 'react', 'vue'],
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
