@@ -1,10 +1,11 @@
 /**
  * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
  * Words after `--` go to the test runner: `npm test -- packages/core`.
- * The last line counts: `N passed, N failed`.
+ * The last line counts: `N passed, N failed`, and `N skipped` on a machine that has and can get no Firefox.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { ensureBrowser } from './lib/ensure-browser.mjs';
+import { ensureFirefox } from './lib/ensure-firefox.mjs';
 import { ensurePackages } from './lib/ensure-packages.mjs';
 import { ensurePostgres } from './lib/ensure-postgres.mjs';
 import { build } from './lib/build.mjs';
@@ -13,10 +14,10 @@ import { run } from './lib/run.mjs';
 import { say } from './lib/say.mjs';
 
 await ensurePackages();
-const browser = await ensureBrowser();
+const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()) };
 await ensurePostgres();
 
-const counts = { passed: 0, failed: 0 };
+const counts = { passed: 0, failed: 0, skipped: 0 };
 const count = (name, passed) => {
   counts[passed ? 'passed' : 'failed'] += 1;
   if (!passed) console.error(`\u2717 ${name} failed`);
@@ -32,7 +33,8 @@ if (words.length === 0) {
 }
 if (built) await tests(words);
 
-console.log(`${counts.passed} passed, ${counts.failed} failed`);
+const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
 async function tests(words) {
@@ -41,11 +43,12 @@ async function tests(words) {
   mkdirSync(cache, { recursive: true });
   rmSync(report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const code = await run('npx', ['vitest', 'run', ...reporters, ...words], { env: browser });
+  const code = await run('npx', ['vitest', 'run', ...reporters, ...words], { env: browsers });
   try {
-    const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
     counts.passed += numPassedTests;
     counts.failed += numFailedTests;
+    counts.skipped += numPendingTests;
     // A file that could not even be loaded, or an error outside any test, is a failure too.
     if (code !== 0 && numFailedTests === 0) count(`the test run (${numFailedTestSuites} suites)`, false);
   } catch {
