@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, defaultClientConditions, type Plugin } from 'vite';
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const { version }: { version: string } = JSON.parse(readFileSync(fileOf('package.json'), 'utf8'));
+
+/** The licences in full, beside the script that names them: ours, and the one that Lit's asks to go with it. */
+function licences(): Plugin {
+  return {
+    name: 'licences',
+    generateBundle() {
+      const lit = join(dirname(createRequire(import.meta.url).resolve('lit')), 'LICENSE');
+      const ours = readFileSync(fileOf('../../LICENSE'), 'utf8').trim();
+      const source = `Connector Frame ${version}\n\n${ours}\n\n\nLit, which is part of connector-frame.js\n\n${readFileSync(lit, 'utf8').trim()}\n`;
+      this.emitFile({ type: 'asset', fileName: 'connector-frame.LICENSE.txt', source });
+    },
+  };
+}
+
+// The drop-in, put beside what tsc made: one file, whatever it imports.
+export default defineConfig({
+  root: import.meta.dirname,
+  resolve: { conditions: ['source', ...defaultClientConditions] },
+  plugins: [licences()],
+  build: {
+    target: 'es2022',
+    emptyOutDir: false,
+    reportCompressedSize: false,
+    lib: { entry: 'src/drop-in.ts', formats: ['es'], fileName: () => 'connector-frame.js' },
+    rolldownOptions: {
+      output: {
+        // A library's whitespace stays unless it is asked for here.
+        minify: true,
+        codeSplitting: false,
+        comments: { legal: false },
+        postBanner: `/*! Connector Frame ${version}, Apache-2.0. With Lit, Copyright Google LLC, BSD-3-Clause. Both in full: ./LICENSE.txt */`,
+      },
+    },
+  },
+});
