@@ -45,7 +45,9 @@ async function tests(words) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const code = await run('npx', ['vitest', 'run', ...reporters, ...words], { env: browsers });
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
     counts.passed += numPassedTests;
     counts.failed += numFailedTests;
     counts.skipped += numPendingTests;
