@@ -36,7 +36,7 @@ export default defineConfig({
         minify: true,
         codeSplitting: false,
         comments: { legal: false },
-        postBanner: `/*! Connector Frame ${version}, Apache-2.0. With Lit, Copyright Google LLC, BSD-3-Clause. Both in full: ./LICENSE.txt */`,
+        postBanner: `/*! Connector Frame ${version}, Apache-2.0. With Lit, Copyright Google LLC, BSD-3-Clause. Both in full: ./connector-frame.LICENSE.txt */`,
       },
     },
   },

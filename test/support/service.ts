@@ -6,6 +6,7 @@ import { bootstrap } from '../../packages/service/src/bootstrap.js';
 import { createSessionTokens, type SessionTokens } from '../../packages/service/src/auth/session-tokens.js';
 import type { Clock } from '../../packages/service/src/clock.js';
 import { createEgress, type Egress } from '../../packages/service/src/egress/index.js';
+import type { DropIn } from '../../packages/service/src/embed/drop-in.js';
 import type { FormAssets } from '../../packages/service/src/embed/form-assets.js';
 import { createRateLimits, type RateLimitSettings } from '../../packages/service/src/http/rate-limits.js';
 import { createConformance, type Conformance } from './conformance.js';
@@ -34,6 +35,7 @@ export interface TestServiceOptions {
   limits?: Partial<RateLimitSettings>;
   settings?: Partial<AppSettings>;
   form?: FormAssets;
+  dropIn?: DropIn;
   /** Ranges that connection tests may reach. */
   egressAllow?: readonly string[];
   /** In place of the guarded way out: to see what would go there. */
@@ -123,6 +125,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     limits: createRateLimits({ ...unlimited, ...options.limits }, database.pool),
     readiness,
     ...(options.form ? { form: options.form } : {}),
+    ...(options.dropIn ? { dropIn: options.dropIn } : {}),
     settings: { publicUrl: PUBLIC_URL, allowedParentOrigins: [PARENT], ...options.settings },
     clock,
     log,

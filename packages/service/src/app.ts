@@ -8,6 +8,7 @@ import { createCatalogAnswers } from './connectors/catalog-answers.js';
 import { noPipelines, type Pipelines } from './connectors/pipelines.js';
 import { createConnectionTests } from './connectors/test-connection.js';
 import type { Egress } from './egress/index.js';
+import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
 import { createParentOrigins } from './embed/parent-origins.js';
 import { notFound } from './http/api-error.js';
@@ -53,6 +54,8 @@ export interface AppDeps {
   readiness: Readiness;
   /** The built form; absent: `/embed/` is not served. */
   form?: FormAssets;
+  /** The built drop-in; absent: `/v/` is not served. */
+  dropIn?: DropIn;
   /** The engine's pipelines; absent: there are none. */
   engine?: Pipelines;
   settings: AppSettings;
@@ -105,6 +108,7 @@ export function createApp(deps: AppDeps): App {
       },
       apiBases: [settings.publicUrl, ...(settings.apiBases ?? [])],
       ...(deps.form ? { form: deps.form } : {}),
+      ...(deps.dropIn ? { dropIn: { dropIn: deps.dropIn, publicUrl: settings.publicUrl } } : {}),
     }),
     { gate, store, idempotently: createIdempotently(store, secrets, clock), observe, cors },
   );

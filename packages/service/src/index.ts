@@ -15,6 +15,7 @@ export {
 } from './auth/session-tokens.js';
 export { permissions, type Permission } from './auth/permissions.js';
 export { systemClock, type Clock } from './clock.js';
+export { loadDropIn, type DropIn } from './embed/drop-in.js';
 export { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 export { errorTypes, type ErrorType } from './http/api-error.js';
 export { createRateLimits, defaultRateLimits, type RateLimits, type RateLimitSettings } from './http/rate-limits.js';

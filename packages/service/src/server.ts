@@ -8,6 +8,7 @@ import { createApp, type App, type AppSettings } from './app.js';
 import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
 import { systemClock } from './clock.js';
 import { createEgress } from './egress/index.js';
+import { loadDropIn, type DropIn } from './embed/drop-in.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 import { readEnv, type Env } from './env.js';
 import { openListener, type HttpListener } from './http-listener.js';
@@ -29,6 +30,14 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** What other packages built for browsers. */
+interface BuiltFiles {
+  form: FormAssets;
+  dropIn: DropIn;
+}
+
+const require = createRequire(import.meta.url);
+
 /** Milliseconds. */
 const SWEEP_INTERVAL = 600_000;
 
@@ -42,17 +51,20 @@ export async function createServer(
 ): Promise<RunningServer> {
   const env = readEnv(environment);
   const log = given ?? createLog(env.LOG_LEVEL);
-  const form = await loadFormAssets(env.FORM_DIR ?? builtForm());
+  const form = await loadFormAssets(
+    env.FORM_DIR ?? join(dirname(require.resolve('@connector-frame/form/package.json')), 'dist'),
+  );
+  const dropIn = await loadDropIn(dirname(require.resolve('@connector-frame/element/package.json')));
   const core = await openCore(env, systemClock, log);
   try {
-    return await start(env, core, form, log);
+    return await start(env, core, { form, dropIn }, log);
   } catch (error) {
     await core.store.close();
     throw error;
   }
 }
 
-async function start(env: Env, core: Core, form: FormAssets, log: Logger): Promise<RunningServer> {
+async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Promise<RunningServer> {
   const { store, vault: secrets } = core;
   if (env.BOOTSTRAP_ORGANIZATION !== undefined && env.SERVICE_API_KEY !== undefined) {
     const { organizationId } = await bootstrap(
@@ -64,14 +76,14 @@ async function start(env: Env, core: Core, form: FormAssets, log: Logger): Promi
   // The port comes first: the app wants to know its own address, and SERVICE_PORT may be 0.
   const listener = await openListener(env.SERVICE_PORT, env.SERVICE_HOST);
   try {
-    return answer(env, core, form, log, listener);
+    return answer(env, core, files, log, listener);
   } catch (error) {
     await listener.drain();
     throw error;
   }
 }
 
-function answer(env: Env, core: Core, form: FormAssets, log: Logger, listener: HttpListener): RunningServer {
+function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: HttpListener): RunningServer {
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
   const readiness = createReadiness(store, secrets, schemaVersion);
   const url = `http://localhost:${listener.port}`;
@@ -93,7 +105,7 @@ function answer(env: Env, core: Core, form: FormAssets, log: Logger, listener: H
       database.pool,
     ),
     readiness,
-    form,
+    ...files,
     settings: settingsOf(env, url, listener.port),
     clock: systemClock,
     log,
@@ -137,6 +149,3 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
 }
-
-const builtForm = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('@connector-frame/form/package.json')), 'dist');

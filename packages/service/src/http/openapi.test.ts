@@ -2,9 +2,12 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
+import { writeElement } from '../../../../test/support/drop-in.js';
+import { formAssets } from '../../../../test/support/form-assets.js';
 import { createConformance } from '../../../../test/support/conformance.js';
 import { operationsOf } from '../../../../test/support/operations.js';
 import { createTestService, PUBLIC_URL, type TestService } from '../../../../test/support/service.js';
+import { loadDropIn } from '../embed/drop-in.js';
 import { mountRoutes, type MountOptions } from './mount-routes.js';
 import type { Route } from './route.js';
 
@@ -12,7 +15,10 @@ const databases = embedded();
 let service: TestService;
 
 beforeAll(async () => {
-  service = await createTestService({ database: await databases.open() });
+  const element = await writeElement();
+  const [form, dropIn] = await Promise.all([formAssets(), loadDropIn(element.folder)]);
+  await element.remove();
+  service = await createTestService({ database: await databases.open(), form, dropIn });
 });
 afterAll(() => service.store.close());
 

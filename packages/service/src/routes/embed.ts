@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { createEmbedPage, refusedHeaders } from '../embed/embed-page.js';
-import type { Asset, FormAssets } from '../embed/form-assets.js';
+import type { FormAssets } from '../embed/form-assets.js';
 import { isPageOrigin } from '../embed/origin.js';
+import { sendAsset } from '../embed/send-asset.js';
 import { notFound } from '../http/api-error.js';
 import { publicRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
@@ -50,7 +50,7 @@ export function embedRoutes(
           await gate.countStranger(c);
           return refuse();
         }
-        return send(c, page.asset, page.headers(parent));
+        return sendAsset(c, page.asset, page.headers(parent));
       },
     ),
 
@@ -67,7 +67,7 @@ export function embedRoutes(
       ({ c, params }) => {
         const asset = assets.files.get(params.name);
         if (!asset) throw notFound();
-        return send(c, asset, assetHeaders);
+        return sendAsset(c, asset, assetHeaders);
       },
     ),
   ];
@@ -78,31 +78,3 @@ const refuse = (): Response =>
     'This form is not open to the page that asked for it. Register the origin of that page: ALLOWED_PARENT_ORIGINS, or allowed_origins of the organization.',
     { status: 403, headers: refusedHeaders },
   );
-
-/** In the smallest form that the browser reads. */
-function send(c: Context, asset: Asset, headers: Record<string, string>): Response {
-  const { encoding, body } = choose(asset, c.req.header('accept-encoding') ?? '');
-  return new Response(body, {
-    headers: {
-      ...headers,
-      'Content-Type': asset.contentType,
-      ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
-    },
-  });
-}
-
-function choose(asset: Asset, accepted: string): { encoding?: 'br' | 'gzip'; body: Asset['identity'] } {
-  if (accepts(accepted, 'br')) return { encoding: 'br', body: asset.br };
-  if (accepts(accepted, 'gzip')) return { encoding: 'gzip', body: asset.gzip };
-  return { body: asset.identity };
-}
-
-function accepts(header: string, coding: string): boolean {
-  return header.split(',').some((part) => {
-    const [name, ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
-}

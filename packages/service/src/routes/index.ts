@@ -6,6 +6,7 @@ import { connectionTestRoutes } from './connection-tests.js';
 import { connectorWriteRoutes } from './connector-writes.js';
 import { connectorRoutes } from './connectors.js';
 import type { RouteContext } from './context.js';
+import { dropInRoutes, type DropInOptions } from './drop-in.js';
 import { embedRoutes } from './embed.js';
 import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
@@ -17,10 +18,11 @@ export interface AllRoutesOptions {
   health: HealthOptions;
   apiBases: readonly string[];
   form?: FormAssets;
+  dropIn?: DropInOptions;
 }
 
 /** Every route of the service. The catalog comes first: `/v1/inputs/okta-systemlog` must not be read as `/v1/{org}/...`. */
-export function allRoutes({ context, health, apiBases, form }: AllRoutesOptions): Route[] {
+export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutesOptions): Route[] {
   const kinds = ['input', 'output'] as const;
   return [
     ...kinds.flatMap((kind) => catalogRoutes(context, kind)),
@@ -34,6 +36,7 @@ export function allRoutes({ context, health, apiBases, form }: AllRoutesOptions)
     ...apiKeyRoutes(context),
     ...iconRoutes(context),
     ...(form ? embedRoutes(context, form, apiBases) : []),
+    ...(dropIn ? dropInRoutes(dropIn) : []),
     ...healthRoutes(context, health),
   ];
 }

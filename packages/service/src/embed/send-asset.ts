@@ -1,0 +1,30 @@
+import type { Context } from 'hono';
+import type { Asset } from './form-assets.js';
+
+/** Answers with an asset, in the smallest form that the browser reads. */
+export function sendAsset(c: Context, asset: Asset, headers: Readonly<Record<string, string>>): Response {
+  const { encoding, body } = choose(asset, c.req.header('accept-encoding') ?? '');
+  return new Response(body, {
+    headers: {
+      ...headers,
+      'Content-Type': asset.contentType,
+      ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+    },
+  });
+}
+
+function choose(asset: Asset, accepted: string): { encoding?: 'br' | 'gzip'; body: Asset['identity'] } {
+  if (accepts(accepted, 'br')) return { encoding: 'br', body: asset.br };
+  if (accepts(accepted, 'gzip')) return { encoding: 'gzip', body: asset.gzip };
+  return { body: asset.identity };
+}
+
+function accepts(header: string, coding: string): boolean {
+  return header.split(',').some((part) => {
+    const [name, ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/);
+    return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+  });
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedded } from '../../../../test/support/databases.js';
+import { DROP_IN, writeElement } from '../../../../test/support/drop-in.js';
+import { createTestService, PUBLIC_URL, type TestService } from '../../../../test/support/service.js';
+import { loadDropIn } from '../embed/drop-in.js';
+
+const HASH = `sha384-${createHash('sha384').update(DROP_IN).digest('base64')}`;
+
+let element: Awaited<ReturnType<typeof writeElement>>;
+let service: TestService;
+
+beforeAll(async () => {
+  element = await writeElement();
+  service = await createTestService({ database: await embedded().open(), dropIn: await loadDropIn(element.folder) });
+});
+afterAll(async () => {
+  await service?.store.close();
+  await element.remove();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) => service.app.request(path, { headers });
+const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+describe('the drop-in', () => {
+  it('is there for every page, and for ever, under its version', async () => {
+    const answer = await get('/v/3.14.1/connector-frame.js');
+    expect([answer.status, await answer.text()]).toEqual([200, DROP_IN]);
+    expect(Object.fromEntries(answer.headers)).toEqual({
+      'content-type': 'text/javascript; charset=utf-8',
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'public, max-age=31536000, immutable',
+      etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
+      vary: 'Accept-Encoding',
+    });
+  });
+
+  it('is looked at again under its major version, and sent again only when it changed', async () => {
+    const answer = await get('/v/3/connector-frame.js');
+    const etag = answer.headers.get('etag') ?? '';
+    expect([answer.status, await answer.text()]).toEqual([200, DROP_IN]);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300, stale-while-revalidate=86400');
+    for (const known of [etag, etag.slice(2), `"other", ${etag}`]) {
+      const again = await get('/v/3/connector-frame.js', { 'if-none-match': known });
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+      expect(again.headers.get('access-control-allow-origin')).toBe('*');
+    }
+    expect((await get('/v/3/connector-frame.js', { 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  it('comes compressed to who can read it', async () => {
+    const brotli = await get('/v/3/connector-frame.js', { 'accept-encoding': 'gzip, deflate, br, zstd' });
+    expect(brotli.headers.get('content-encoding')).toBe('br');
+    expect(brotliDecompressSync(await bytes(brotli)).toString()).toBe(DROP_IN);
+    const gzip = await get('/v/3.14.1/connector-frame.js', { 'accept-encoding': 'gzip, br;q=0' });
+    expect(gzip.headers.get('content-encoding')).toBe('gzip');
+    expect(gunzipSync(await bytes(gzip)).toString()).toBe(DROP_IN);
+  });
+
+  it('has its licences beside it', async () => {
+    const { status, headers, text } = await service.call('GET', '/v/3/connector-frame.LICENSE.txt');
+    expect([status, text]).toEqual([200, 'BSD 3-Clause License']);
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  });
+
+  it('in a version that is not here is refused with those that are', async () => {
+    for (const version of ['3.14.0', '2', '3.14', 'latest', 'v3', '__proto__', '3.14.1%00']) {
+      const { status, body, headers } = await service.call('GET', `/v/${version}/connector-frame.js`);
+      expect([version, status]).toEqual([version, 404]);
+      expect(body).toEqual({
+        error: 'This service has no such version. It has 3.14.1 and 3.',
+        error_type: 'not_found',
+        code: 404,
+        additional_details: { versions: ['3.14.1', '3'] },
+      });
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+    }
+    expect((await service.call('GET', '/v/3/package.json')).status).toBe(404);
+  });
+
+  it('has a published hash that a page can hold it to', async () => {
+    const { status, body, headers } = await service.call('GET', '/v/integrity.json');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      '3.14.1': { 'connector-frame.js': HASH, url: `${PUBLIC_URL}/v/3.14.1/connector-frame.js` },
+    });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('says what to do when it is missing', async () => {
+    await rm(join(element.folder, 'dist'), { recursive: true });
+    await expect(loadDropIn(element.folder)).rejects.toThrow(/drop-in is not built.*Run "npm run build"/);
+  });
+});

@@ -1,0 +1,110 @@
+import { z } from '@hono/zod-openapi';
+import type { DropIn } from '../embed/drop-in.js';
+import type { Asset } from '../embed/form-assets.js';
+import { sendAsset } from '../embed/send-asset.js';
+import { ApiError } from '../http/api-error.js';
+import { isCurrent, textTag } from '../http/etag.js';
+import { publicRoute, type Route } from '../http/route.js';
+
+export interface DropInOptions {
+  dropIn: DropIn;
+  /** Where the outside reaches the service, without a slash at the end. */
+  publicUrl: string;
+}
+
+const SCRIPT = 'connector-frame.js';
+/** The script names it by this address, relative to its own. */
+const LICENCES = 'connector-frame.LICENSE.txt';
+
+/** Any page may load these, also one that is isolated, and one that checks their hash (`crossorigin`). */
+const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+/** A release never changes under its own version. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** Pages that follow the major version get a new release within minutes, and never wait for it. */
+const FOR_MINUTES = 'public, max-age=300, stale-while-revalidate=86400';
+
+const Version = z.string().openapi({
+  description: 'A version in full, whose files never change, or its first number, for the newest with that number.',
+  example: '0.1.0',
+});
+
+/** The script with which a plain page gets the element, and what is needed to check it. */
+export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
+  const { version } = dropIn;
+  const [major = version] = version.split('.');
+  const tag = 'Drop-in';
+
+  /** @throws ApiError 404 for a version that is not here */
+  function cachingOf(asked: string): string {
+    if (asked === version) return FOR_EVER;
+    if (asked === major) return FOR_MINUTES;
+    const versions = [version, major];
+    throw new ApiError(404, 'not_found', `This service has no such version. It has ${versions.join(' and ')}.`, {
+      details: { versions },
+      headers: anyone,
+    });
+  }
+
+  function file(name: string, operation: string, summary: string, asset: Asset): Route {
+    // Weak: the same file comes in several encodings.
+    const etag = textTag(asset.identity);
+    const [contentType] = asset.contentType.split(';');
+    return publicRoute(
+      {
+        method: 'get',
+        path: `/v/{version}/${name}`,
+        tag,
+        operation,
+        summary,
+        params: z.object({ version: Version }),
+        answer: {
+          status: 200,
+          description: 'The file.',
+          schema: z.string(),
+          ...(contentType === undefined ? {} : { contentType }),
+        },
+      },
+      ({ c, params }) => {
+        const headers = {
+          ...anyone,
+          'Cache-Control': cachingOf(params.version),
+          ETag: `W/${etag}`,
+          'X-Content-Type-Options': 'nosniff',
+          Vary: 'Accept-Encoding',
+        };
+        return isCurrent(c.req.header('if-none-match'), etag)
+          ? new Response(null, { status: 304, headers })
+          : sendAsset(c, asset, headers);
+      },
+    );
+  }
+
+  return [
+    file(SCRIPT, 'readDropIn', 'The script that defines `<connector-frame>`, for host pages', dropIn.script),
+    file(LICENCES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
+
+    publicRoute(
+      {
+        method: 'get',
+        path: '/v/integrity.json',
+        tag,
+        operation: 'readDropInIntegrity',
+        summary: 'The hash of each version of the script, for the attribute `integrity`',
+        answer: {
+          status: 200,
+          description: 'By version in full.',
+          schema: z.record(z.string(), z.object({ [SCRIPT]: z.string(), url: z.string() })).openapi('DropInIntegrity', {
+            example: {
+              '0.1.0': { [SCRIPT]: 'sha384-...', url: `https://connect.example/v/0.1.0/${SCRIPT}` },
+            },
+          }),
+        },
+      },
+      () => ({
+        status: 200,
+        body: { [version]: { [SCRIPT]: dropIn.integrity, url: `${publicUrl}/v/${version}/${SCRIPT}` } },
+        headers: { ...anyone, 'Cache-Control': FOR_MINUTES },
+      }),
+    ),
+  ];
+}
