@@ -2,9 +2,11 @@ import type { Appearance } from '@connector-frame/core/protocol';
 import { isColor, readSrgb } from './color.js';
 import type { GivenTokens } from './derive-tokens.js';
 
-/** A family: quoted, or words of letters, digits and hyphens. */
-const FAMILY = String.raw`("[\p{L}\p{N} -]+"|'[\p{L}\p{N} -]+'|[\p{L}-][\p{L}\p{N}-]*( +[\p{L}\p{N}-]+)*)`;
-const FONT = new RegExp(`^${FAMILY}( *, *${FAMILY})*$`, 'u');
+/** A family: quoted, or words of letters, digits and hyphens. A literal, so that it is compiled only where a page gives a font. */
+const FAMILY = /^("[\p{L}\p{N} -]+"|'[\p{L}\p{N} -]+'|[\p{L}-][\p{L}\p{N}-]*( +[\p{L}\p{N}-]+)*)$/u;
+
+const isFontStack = (css: string): boolean => css.split(/ *, */).every((family) => FAMILY.test(family));
+
 const RADIUS = /^(0|(\d{1,4}(\.\d{1,4})?|\.\d{1,4})(px|rem|em|pt|%))$/;
 
 /** More than any token takes. */
@@ -41,7 +43,7 @@ export function readAppearance(
     // Nothing to see is nothing given: the page shows through, as it does by default.
     background: background?.[3] === 0 ? undefined : background,
     border: color('colorBorder'),
-    font: read('fontFamily', 'a font stack', (css) => (FONT.test(css) ? css : undefined)),
+    font: read('fontFamily', 'a font stack', (css) => (isFontStack(css) ? css : undefined)),
     radius: read('borderRadius', 'a number and a unit', (css) => (RADIUS.test(css) ? css : undefined)),
   };
 }
