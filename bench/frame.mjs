@@ -118,15 +118,16 @@ function notePainted(count) {
         (element.matches('input, select, textarea') ? 1 : 0),
       0,
     );
-  const look = () => {
-    if (!document.body || controls(document.body) < count) return requestAnimationFrame(look);
+  const observer = new MutationObserver(() => {
+    if (!document.body || controls(document.body) < count) return;
+    observer.disconnect();
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => parent.postMessage({ painted: performance.timeOrigin + performance.now() }, '*');
       port2.postMessage(null);
     });
-  };
-  look();
+  });
+  observer.observe(document, { childList: true, subtree: true });
 }
 
 /** Milliseconds from the call on the host page to the painted fields, in a browser without a cache. */
