@@ -1,1 +1,18 @@
-export {};
+/** `@connector-frame/element`: the class, its events, and every type a host needs. Importing it registers nothing. */
+export { ConnectorFrameElement } from './connector-frame-element.js';
+export { ConnectorCancelEvent } from './events/connector-cancel-event.js';
+export { ConnectorErrorEvent } from './events/connector-error-event.js';
+export { ConnectorReadyEvent } from './events/connector-ready-event.js';
+export { ConnectorSaveEvent } from './events/connector-save-event.js';
+export type { ConnectorFrameEventMap, ConnectorFrameEvents } from './events/event-map.js';
+export { ConnectorFrameError } from '@connector-frame/core/connect';
+export type {
+  Appearance,
+  ComponentKind,
+  ConfigMetaOverrides,
+  ConnectorFrameErrorCode,
+  ConnectorFrameOptions,
+  ConnectorFrameSession,
+  FieldOverride,
+  SavedConnector,
+} from '@connector-frame/core/connect';

@@ -1,0 +1,9 @@
+/** The `<dialog>` around `element`, whatever shadow roots and slots lie between. */
+export function closestDialog(element: Element): HTMLDialogElement | undefined {
+  let node: Node | null = element;
+  while (node && !(node instanceof HTMLDialogElement)) {
+    const slot: Node | null = node instanceof Element ? node.assignedSlot : null;
+    node = slot ?? (node instanceof ShadowRoot ? node.host : node.parentNode);
+  }
+  return node ?? undefined;
+}

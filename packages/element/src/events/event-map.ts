@@ -1,0 +1,15 @@
+import type { ConnectorCancelEvent } from './connector-cancel-event.js';
+import type { ConnectorErrorEvent } from './connector-error-event.js';
+import type { ConnectorReadyEvent } from './connector-ready-event.js';
+import type { ConnectorSaveEvent } from './connector-save-event.js';
+
+/** The element's own events by name. None of them bubbles or leaves a shadow root. */
+export interface ConnectorFrameEvents {
+  ready: ConnectorReadyEvent;
+  save: ConnectorSaveEvent;
+  cancel: ConnectorCancelEvent;
+  error: ConnectorErrorEvent;
+}
+
+/** Every event of the element by name: its own, and those that any HTML element has. */
+export type ConnectorFrameEventMap = Omit<HTMLElementEventMap, keyof ConnectorFrameEvents> & ConnectorFrameEvents;
