@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Packages that are meant for others; the rest is private. */
+export const publicPackages = ['catalog', 'core', 'element', 'host', 'react', 'vue'] as const;
+export type PublicPackage = (typeof publicPackages)[number];
+
+/** A package as npm would send it away. */
+export interface Tarball {
+  file: string;
+  manifest: Manifest;
+  /** Paths of its files, from its own root. */
+  paths: string[];
+  /** Folder with its files. */
+  folder: string;
+}
+
+export interface Manifest {
+  name: string;
+  version: string;
+  private?: boolean;
+  exports: Record<string, string | Record<string, string>>;
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+/** Packs the public packages into a new folder. */
+export async function packAll(): Promise<{ tarballs: Record<PublicPackage, Tarball>; remove: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'packed-'));
+  const workspaces = publicPackages.map((name) => `--workspace=packages/${name}`);
+  const { stdout } = await npm(root, [
+    'pack',
+    '--json',
+    '--ignore-scripts',
+    `--pack-destination=${folder}`,
+    ...workspaces,
+  ]);
+  const packed: { name: string; filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
+  const tarballOf = async (name: PublicPackage): Promise<[PublicPackage, Tarball]> => {
+    const entry = packed.find((one) => one.name === `@connector-frame/${name}`);
+    if (!entry) throw new Error(`npm packed no ${name}.`);
+    const file = join(folder, entry.filename);
+    const unpacked = join(folder, name);
+    await mkdir(unpacked);
+    await run('tar', ['-xzf', file, '-C', unpacked, '--strip-components=1']);
+    const manifest: Manifest = JSON.parse(await readFile(join(unpacked, 'package.json'), 'utf8'));
+    return [name, { file, manifest, paths: entry.files.map(({ path }) => path), folder: unpacked }];
+  };
+  const tarballs = Object.fromEntries(await Promise.all(publicPackages.map(tarballOf))) as Record<
+    PublicPackage,
+    Tarball
+  >;
+  return { tarballs, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** A project of its own, outside of this repository, with some packages installed. */
+export interface Project {
+  folder: string;
+  /** Writes a file. */
+  write(path: string, content: string): Promise<void>;
+  /** Runs a module in plain Node and answers what it printed. */
+  node(code: string, flags?: readonly string[]): Promise<string>;
+  /** Type-checks `use.ts` under a module resolution, everybody's declarations included; answers what the compiler said. */
+  check(resolution: 'nodenext' | 'bundler', options?: Record<string, unknown>): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/**
+ * An empty project with tarballs of ours installed by npm, without any network: what they depend on is a link to the package of this repository, which
+ * npm holds against the versions that they ask for. What they forgot to ask for is not there.
+ * @param more packages of others that the project has besides
+ */
+export async function createProject(ours: readonly Tarball[], more: readonly string[] = []): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'project-'));
+  const write = async (path: string, content: string) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  };
+  const asked = ours.flatMap(({ manifest }) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+  const others = [...asked.filter((name) => !name.startsWith('@connector-frame/')), ...more];
+  const dependencies = {
+    ...Object.fromEntries(ours.map(({ manifest, file }) => [manifest.name, `file:${file}`])),
+    ...Object.fromEntries(others.map((name) => [name, `file:${root}node_modules/${name}`])),
+  };
+  await write(
+    'package.json',
+    JSON.stringify({ name: 'project', version: '1.0.0', private: true, type: 'module', dependencies }),
+  );
+  await npm(folder, ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']);
+  return {
+    folder,
+    write,
+    async node(code, flags = []) {
+      await write('use.mjs', code);
+      return (await run(process.execPath, [...flags, 'use.mjs'], { cwd: folder })).stdout;
+    },
+    async check(resolution, options = {}) {
+      const compilerOptions = {
+        target: 'es2022',
+        module: resolution === 'bundler' ? 'esnext' : 'nodenext',
+        moduleResolution: resolution,
+        lib: ['es2023', 'dom', 'dom.iterable'],
+        types: [],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        skipLibCheck: false,
+        noEmit: true,
+        ...options,
+      };
+      const config = `tsconfig.${resolution}.json`;
+      await write(config, JSON.stringify({ compilerOptions, include: ['use.*'] }));
+      const tsc = join(root, 'node_modules/typescript/bin/tsc');
+      return run(process.execPath, [tsc, '-p', config], { cwd: folder }).then(
+        ({ stdout }) => stdout,
+        (error: { stdout: string }) => error.stdout,
+      );
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs a command of this repository's own packages. */
+export const bin = (name: string, words: readonly string[]): Promise<{ stdout: string }> =>
+  run(join(root, 'node_modules/.bin', name), [...words], { maxBuffer: 64 * 2 ** 20 });
+
+const npm = (cwd: string, words: readonly string[]) =>
+  run('npm', [...words, '--loglevel=error'], { cwd, maxBuffer: 64 * 2 ** 20, shell: process.platform === 'win32' });

@@ -1,0 +1,281 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bin, createProject, packAll, publicPackages, type PublicPackage, type Tarball } from '../support/published.js';
+
+// The packages as others get them: packed, checked, installed in an empty project, and used there. They are packed as they were built last.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+let tarballs: Record<PublicPackage, Tarball>;
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ tarballs, remove } = await packAll());
+}, 60_000);
+afterAll(() => remove?.());
+
+describe.each(publicPackages)('the tarball of %s', (name) => {
+  test('is what publint wants, to the last suggestion', async () => {
+    const { buffer, byteOffset, byteLength } = readFileSync(tarballs[name].file);
+    const tarball = buffer.slice(byteOffset, byteOffset + byteLength);
+    const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  test('has types that every way of resolving finds (attw)', { timeout: 60_000 }, async () => {
+    const words = ['--profile', 'esm-only', '--format', 'json', '--no-definitely-typed'];
+    const { stdout } = await bin('attw', [tarballs[name].file, ...words]).catch((error: { stdout: string }) => error);
+    const answer: { analysis?: { types: { kind: string } | false }; problems?: Record<string, unknown> } =
+      JSON.parse(stdout);
+    expect(answer.analysis?.types, stdout).toMatchObject({ kind: 'included' });
+    // The profile ignores resolutions that know no ESM; what it lists of them is no problem.
+    const problems: { resolutionKind?: string; kind: string }[] = Object.values(answer.problems ?? {}).flat() as never;
+    expect(problems.filter(({ resolutionKind }) => !/node10|node16-cjs/.test(resolutionKind ?? ''))).toEqual([]);
+  });
+
+  test('holds a README, the licence, and nothing that is ours alone', () => {
+    const { folder, paths, manifest } = tarballs[name];
+    expect(paths).toContain('README.md');
+    expect(readFileSync(join(folder, 'README.md'), 'utf8').length).toBeGreaterThan(200);
+    expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
+    expect(manifest).toMatchObject({
+      license: 'Apache-2.0',
+      type: 'module',
+      engines: { node: expect.any(String) },
+      sideEffects: expect.anything(),
+      description: expect.stringMatching(/\w/),
+    });
+    expect(manifest).not.toHaveProperty('private');
+    expect(paths.filter((path) => /\.test\.|tsbuildinfo|tsconfig|vite\.config|fixture|\/build\//.test(path))).toEqual(
+      [],
+    );
+    for (const path of paths.filter((path) => /\.(?:[cm]?js|ts|json|md|map)$/.test(path)))
+      expect(readFileSync(join(folder, path), 'utf8').includes(root), `${path} names a folder of this machine`).toBe(
+        false,
+      );
+  });
+
+  test('has every file that another one of it names', () => {
+    const { folder, paths, manifest } = tarballs[name];
+    const entries = Object.values(manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? entry : Object.values(entry),
+    );
+    expect(entries.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+
+    const lost = paths
+      .filter((path) => path.endsWith('.map'))
+      .flatMap((path) => {
+        const { sources, sourceRoot = '' }: { sources: string[]; sourceRoot?: string } = JSON.parse(
+          readFileSync(join(folder, path), 'utf8'),
+        );
+        return sources
+          .filter((source) => !existsSync(join(folder, path, '..', sourceRoot, source)))
+          .map((source) => `${path}: ${source}`);
+      });
+    // After a file was renamed, its old output stays in dist: delete dist and build again.
+    expect(lost).toEqual([]);
+
+    const unmapped = paths
+      .filter((path) => /\.(?:js|d\.ts)$/.test(path))
+      .filter((path) => {
+        const [, map] = /\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(join(folder, path), 'utf8')) ?? [];
+        return map !== undefined && !existsSync(join(folder, path, '..', map));
+      });
+    expect(unmapped).toEqual([]);
+  });
+});
+
+test('a package asks for the others in the version they have, and for third parties in one that this repository tests with', () => {
+  for (const { manifest } of Object.values(tarballs)) {
+    for (const [dependency, range] of Object.entries(manifest.dependencies ?? {})) {
+      const other = Object.values(tarballs).find((tarball) => tarball.manifest.name === dependency)?.manifest;
+      const installed: { version: string } =
+        other ?? JSON.parse(readFileSync(join(root, 'node_modules', dependency, 'package.json'), 'utf8'));
+      expect([manifest.name, dependency, range]).toEqual([manifest.name, dependency, installed.version]);
+    }
+  }
+});
+
+interface Use {
+  /** Ours that it needs. */
+  with: PublicPackage[];
+  /** Of others, besides what the packages ask for. */
+  more?: string[];
+  /** Runs in plain Node; what it prints must match. */
+  node: string;
+  prints: RegExp;
+  /** Must pass the compiler as it is. */
+  types: string;
+  options?: Record<string, unknown>;
+}
+
+/** A few lines each, as somebody writes them who has read the README. */
+const uses: Record<PublicPackage, Use> = {
+  catalog: {
+    with: ['catalog'],
+    node: `
+      import { exampleConfig, loadCatalog } from '@connector-frame/catalog';
+      import { validateConfig } from '@connector-frame/catalog/validate';
+      const type = loadCatalog().get('input', 'okta-systemlog');
+      console.log(type.name, loadCatalog().icon('okta-systemlog').slice(0, 4), typeof validateConfig, Object.keys(exampleConfig(type.config)));`,
+    prints: /^Okta System Log <svg function \[ 'settings', 'secrets' \]/,
+    types: `
+      import { loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
+      const type: ConnectorTypeData | undefined = loadCatalog().get('input', 'okta-systemlog');
+      export const id: string | undefined = type?.type_id;`,
+    options: { types: ['node'] },
+    more: ['@types/node'],
+  },
+  core: {
+    with: ['core'],
+    node: `
+      import { ConnectorFrameError, createConnectorFrame } from '@connector-frame/core/connect';
+      import { isFrameMessage } from '@connector-frame/core/protocol';
+      import { fakeFrameHtml } from '@connector-frame/core/testing';
+      console.log(typeof createConnectorFrame, new ConnectorFrameError('offline', 'No network') instanceof Error,
+        isFrameMessage({ source: 'monad-embed', type: 'ready', version: 1 }), fakeFrameHtml().includes('monad-embed'));`,
+    prints: /^function true true true$/m,
+    types: `
+      import { createConnectorFrame, type ConnectorFrame, type ConnectorFrameErrorCode } from '@connector-frame/core/connect';
+      import type { FrameMessage } from '@connector-frame/core/protocol';
+      import { fakeFrameHtml } from '@connector-frame/core/testing';
+      export const frame: ConnectorFrame = createConnectorFrame({
+        container: '#connect', kind: 'input', typeId: 'okta-systemlog',
+        fetchSession: () => Promise.resolve({ sessionToken: 'token', organizationId: 'org' }),
+        onSave: ({ id }) => id.toUpperCase(),
+        onError: (message, { code }) => { const known: ConnectorFrameErrorCode = code; return [message, known]; },
+      });
+      // @ts-expect-error -- neither a token nor a function that makes one
+      createConnectorFrame({ container: '#connect', kind: 'input', typeId: 'okta-systemlog' });
+      export const type: FrameMessage['type'] = 'saved';
+      export const html: string = fakeFrameHtml();`,
+  },
+  element: {
+    with: ['element', 'core'],
+    node: `
+      import { ConnectorFrameElement, ConnectorSaveEvent } from '@connector-frame/element';
+      import '@connector-frame/element/define';
+      import '@connector-frame/element/define';
+      console.log(typeof ConnectorFrameElement, typeof ConnectorSaveEvent, customElements.get('connector-frame') === ConnectorFrameElement);`,
+    prints: /^function function true$/m,
+    types: `
+      import '@connector-frame/element/define';
+      import type { ConnectorFrameElement } from '@connector-frame/element';
+      const element: ConnectorFrameElement = document.createElement('connector-frame');
+      element.typeId = 'okta-systemlog';
+      element.addEventListener('save', (event) => event.connector.id.toUpperCase());
+      element.addEventListener('error', (event) => event.error.code === 'offline');
+      // @ts-expect-error -- no such kind
+      element.kind = 'both';
+      export { createConnectorFrame } from '@connector-frame/element/connector-frame.js';`,
+  },
+  host: {
+    with: ['host', 'core'],
+    node: `
+      import { createHost } from '@connector-frame/host';
+      import { toNodeHandler } from '@connector-frame/host/node';
+      const host = createHost({ serviceUrl: 'https://connect.example', apiKey: 'key', authorizeTenant: () => 'org-1' });
+      const answer = await host(new Request('https://product.example/api/monad/config'));
+      console.log(answer.status, await answer.text(), typeof toNodeHandler(host));`,
+    prints:
+      /^200 \{"frameOrigin":"https:\/\/connect\.example\/embed","apiBase":"https:\/\/connect\.example"\} function$/m,
+    types: `
+      import { createServer } from 'node:http';
+      import { createHost, type Host, type HostSession } from '@connector-frame/host';
+      import { toNodeHandler } from '@connector-frame/host/node';
+      const host: Host = createHost({ serviceUrl: 'https://connect.example', apiKey: 'key', authorizeTenant: (_request, tenantId) => tenantId });
+      createServer(toNodeHandler(host));
+      export type Token = HostSession['session_token'];`,
+    options: { types: ['node'] },
+    more: ['@types/node'],
+  },
+  react: {
+    with: ['react', 'element', 'core'],
+    more: ['react-dom', '@types/react-dom'],
+    node: `
+      import { createElement } from 'react';
+      import { renderToString } from 'react-dom/server';
+      import { ConnectorFrame } from '@connector-frame/react';
+      console.log(renderToString(createElement(ConnectorFrame, { kind: 'input', typeId: 'okta-systemlog', hostUrl: '/api', tenantId: 'acme' }, 'Loading')));`,
+    prints: /^<connector-frame[^>]*>Loading<\/connector-frame>$/m,
+    types: `
+      import { ConnectorFrame, type ConnectorFrameElement, type SavedConnector } from '@connector-frame/react';
+      import { createRef } from 'react';
+      const ref = createRef<ConnectorFrameElement>();
+      export const page = (
+        <ConnectorFrame ref={ref} kind="input" typeId="okta-systemlog" hostUrl="/api" tenantId="acme"
+          onSave={(connector: SavedConnector) => connector.id.toUpperCase()} onError={({ code }) => code === 'offline'} />
+      );
+      // @ts-expect-error -- no such kind
+      export const wrong = <ConnectorFrame kind="both" typeId="okta-systemlog" hostUrl="/api" tenantId="acme" />;`,
+    options: { jsx: 'react-jsx' },
+  },
+  vue: {
+    with: ['vue', 'element', 'core'],
+    node: `
+      import { createSSRApp, h } from 'vue';
+      import { renderToString } from 'vue/server-renderer';
+      import { ConnectorFrame, createConnectorFrames } from '@connector-frame/vue';
+      const app = createSSRApp({ render: () => h(ConnectorFrame, { kind: 'input', typeId: 'okta-systemlog', hostUrl: '/api', tenantId: 'acme' }, () => 'Loading') });
+      console.log(await renderToString(app.use(createConnectorFrames())));`,
+    prints: /^<connector-frame[^>]*>.*Loading.*<\/connector-frame>$/m,
+    types: `
+      import { createApp, h } from 'vue';
+      import { ConnectorFrame, createConnectorFrames, type SavedConnector } from '@connector-frame/vue';
+      createApp({
+        render: () => h(ConnectorFrame, {
+          kind: 'input', typeId: 'okta-systemlog', hostUrl: '/api', tenantId: 'acme',
+          onSave: (connector: SavedConnector) => connector.id.toUpperCase(),
+        }),
+      }).use(createConnectorFrames({ hostUrl: '/api' }));
+      // @ts-expect-error -- no such kind
+      h(ConnectorFrame, { kind: 'both', typeId: 'okta-systemlog', hostUrl: '/api', tenantId: 'acme' });`,
+  },
+};
+
+describe.each(publicPackages)('an empty project that installs %s', (name) => {
+  test('runs it in plain Node, compiles against it, and bundles it', { timeout: 60_000 }, async () => {
+    const use = uses[name];
+    const project = await createProject(
+      use.with.map((one) => tarballs[one]),
+      use.more,
+    );
+    try {
+      expect(await project.node(use.node)).toMatch(use.prints);
+
+      await project.write(use.options?.['jsx'] === undefined ? 'use.ts' : 'use.tsx', use.types);
+      const [nodenext, bundler] = await Promise.all([
+        project.check('nodenext', use.options),
+        project.check('bundler', use.options),
+      ]);
+      expect({ nodenext, bundler }).toEqual({ nodenext: '', bundler: '' });
+
+      const modules = Object.entries(tarballs[name].manifest.exports)
+        .filter(([entry]) => entry !== './package.json')
+        .map(
+          ([entry]) =>
+            `export * as e${entry.replaceAll(/\W/g, '_')} from '${tarballs[name].manifest.name}${entry.slice(1)}';`,
+        );
+      // A project that has a condition named `source` for its own packages gets ours too; it must be none the worse for it.
+      for (const conditions of [[], ['source']]) {
+        const { errors, warnings } = await build({
+          stdin: { contents: modules.join('\n'), resolveDir: project.folder },
+          bundle: true,
+          write: false,
+          format: 'esm',
+          platform: ['host', 'catalog', 'core'].includes(name) ? 'node' : 'browser',
+          conditions,
+          logLevel: 'silent',
+        });
+        expect({ conditions, errors, warnings }).toEqual({ conditions, errors: [], warnings: [] });
+      }
+    } finally {
+      await project.remove();
+    }
+  });
+});
