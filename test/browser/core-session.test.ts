@@ -125,7 +125,7 @@ test('without fetchSession an expired session is an error', async () => {
     .toContainEqual([
       'error',
       'session_expired',
-      'session expired; fetchSession is not set',
+      'fetchSession is not set',
       'ConnectorFrameError',
       true,
     ]);

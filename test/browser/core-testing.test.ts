@@ -110,7 +110,7 @@ test('from within the page: a driver plays the person', async () => {
       ['ready'],
       ['save', { id: 'con_1', name: 'Splunk' }],
       ['offline', 'No network'],
-      ['session_expired', 'session expired; fetchSession is not set'],
+      ['session_expired', 'fetchSession is not set'],
       ['cancel'],
     ],
     height: '321px',

@@ -19,12 +19,13 @@ import { bundle } from '../support/bundle.js';
 
 test('every entry can be imported where there is no document, and exports what it promises', () => {
   expect('document' in globalThis).toBe(false);
-  expect(Object.keys(connect).sort()).toEqual(['ConnectorFrameError', 'createConnectorFrame']);
+  expect(Object.keys(connect).sort()).toEqual(['ConnectorFrameError', 'createConnectorFrame', 'preloadConnectorFrame']);
   expect(Object.keys(protocol).sort()).toEqual([
     'MESSAGE_SOURCE',
     'PROTOCOL_VERSION',
     'isFrameMessage',
     'parseHostMessage',
+    'sendToFrame',
   ]);
   expect(Object.keys(testing).sort()).toEqual(['driveFakeFrame', 'fakeFrameHtml', 'serveFakeFrame']);
 });

@@ -1,17 +1,22 @@
 /** `@connector-frame/core/connect`: everything a host page or its backend needs. */
 export { createConnectorFrame } from './create-connector-frame.js';
+export { preloadConnectorFrame } from './preload-connector-frame.js';
 export { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
 export type { ConnectorFrame, ConnectorFrameOptions, ConnectorFrameSession } from './connector-frame-options.js';
 export type {
   Appearance,
   CancelMessage,
+  CommandMessage,
   ComponentKind,
   ConfigMetaOverrides,
   ErrorMessage,
   FieldOverride,
+  FormCommand,
   FrameMessage,
   HostMessage,
   InitMessage,
+  LeaveMessage,
+  LeftMessage,
   LoadedMessage,
   ReadyMessage,
   ResizeMessage,

@@ -1,6 +1,7 @@
 import { BASE_URL, EMBED_URL } from './addresses.js';
 import { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
 import type { ConnectorFrame, ConnectorFrameOptions } from './connector-frame-options.js';
+import { frameIn, TRUSTED } from './frame-element.js';
 import { isFrameMessage } from './protocol/is-frame-message.js';
 import {
   MESSAGE_SOURCE,
@@ -13,7 +14,9 @@ import {
 type Check = (holds: unknown, name: string, takes: string) => asserts holds;
 /** Options as they come: nobody has checked them yet. */
 type Given = { [K in keyof ConnectorFrameOptions]?: ConnectorFrameOptions[K] } & Readonly<Record<string, unknown>>;
-type Handlers = { [T in FrameMessage['type']]: (message: Omit<Extract<FrameMessage, { type: T }>, 'type'>) => unknown };
+type Handlers = {
+  [T in FrameMessage['type']]?: (message: Omit<Extract<FrameMessage, { type: T }>, 'type'>) => unknown;
+};
 
 /**
  * Mounts the form in a frame of another origin, in which a person creates or edits one connector.
@@ -50,21 +53,17 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
   check(rest.kind === 'input' || rest.kind === 'output', 'kind', 'input or output');
   check(loadTimeout > 0 && loadTimeout < 2e9, 'loadTimeout', 'a time');
 
-  let src = '';
+  let src: URL | string = '';
   let target = '';
   let parent: HTMLElement | null | undefined;
   try {
-    ({ href: src, origin: target } = new URL(frameOrigin.replace(/\/*$/, '/?parentOrigin=' + origin)));
+    src = new URL(frameOrigin.replace(/\/*$/, '/?parentOrigin=' + origin));
+    target = src.origin;
     parent = typeof container === 'string' ? document.querySelector<HTMLElement>(container) : container;
   } catch {
     // Not an address, not a selector: the checks say so.
   }
-  // https, or this machine: a token goes nowhere else.
-  check(
-    /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/.test(target) && target !== origin,
-    'frameOrigin',
-    'another https origin',
-  );
+  check(TRUSTED.test(target) && target !== origin, 'frameOrigin', 'another https origin');
   check(parent?.style, 'container', 'an element');
 
   // A deep copy: `postMessage` refuses functions, and proxies (Vue's, for example).
@@ -86,18 +85,8 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
   let warned: string | undefined;
   let unasked: boolean | undefined;
 
-  const iframe = document.createElement('iframe');
-  Object.assign(iframe, {
-    title: init.displayName || init.typeId,
-    // The form keeps origin, requests, messages and pop-ups (a vendor's console); it loses top navigation and dialogs.
-    sandbox: 'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox',
-    allow: 'clipboard-write',
-    referrerPolicy: 'origin',
-    scrolling: 'no',
-    // Goes through CSSOM, which `style-src 'self'` allows.
-    style: 'border:0;display:block;width:100%',
-    src,
-  });
+  const iframe = frameIn(parent, src);
+  iframe.title = init.displayName || init.typeId;
 
   // Callbacks come last in a listener or a microtask: what they throw is reported by the browser (`window.onerror`) and
   // stops nothing here.
@@ -115,7 +104,7 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
   };
 
   const renew = async () => {
-    if (!options.fetchSession) fail('session_expired', 'session expired; fetchSession is not set');
+    if (!options.fetchSession) fail('session_expired', 'fetchSession is not set');
     else if (!asking) {
       asking = true;
       try {
@@ -143,19 +132,19 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
       if (!reportsLoad) options.onReady?.();
     },
     loaded: () => options.onReady?.(),
-    resize({ height }) {
-      iframe.style.height = Math.min(Math.max(height, 0), 2e4) + 'px';
+    resize(told) {
+      iframe.style.height = Math.min(Math.max(told.height, 0), 2e4) + 'px';
     },
     saved: ({ connector: { id, name } }) => options.onSave?.({ id, name }),
     cancel: () => options.onCancel?.(),
-    error: ({ code, message }) => fail(code, message),
+    error: (told) => fail(told.code, told.message),
     session_request: renew,
   };
 
   // Window, tag and shape, origin: what fails leaves, and only a form at another origin is worth a word.
   const receive = ({ source, origin: sender, data }: MessageEvent<unknown>) => {
     if (source !== iframe.contentWindow || !isFrameMessage(data)) return;
-    if (sender === target) handlers[data.type](Object(data));
+    if (sender === target) handlers[data.type]?.(Object(data));
     else if (!warned) console.warn((warned = 'Message from ' + sender + ', not ' + target));
   };
 
@@ -194,10 +183,11 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
   // A removal from any parent, ancestor or shadow host shows in a child list on the way up, and a busy page elsewhere
   // costs nothing. Records come after the task, so that a move is no removal.
   const watch = () => {
-    if (!iframe.isConnected) return destroy();
-    for (let node: Node | null = iframe; (node = node.parentNode ?? Object(node).host);) {
-      observer.observe(node, { childList: true });
-    }
+    if (iframe.isConnected) {
+      for (let node: Node | null = iframe; (node = node.parentNode ?? Object(node).host);) {
+        observer.observe(node, { childList: true });
+      }
+    } else destroy();
   };
   const observer = new MutationObserver(watch);
 
@@ -215,7 +205,6 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
 
   addEventListener('message', receive);
   addEventListener('securitypolicyviolation', violated);
-  parent.append(iframe);
   // The form follows the page's color scheme. A page without one is light, whatever the system says; a dark form on it
   // would be an opaque box.
   if (getComputedStyle(iframe).colorScheme === 'normal') iframe.style.colorScheme = 'light';

@@ -13,6 +13,8 @@ test.each([
   { source, type: 'error', message: '', code: 'unknown_to_us' },
   { source, type: 'cancel' },
   { source, type: 'session_request', extra: true },
+  { source, type: 'ready', version: 1, answersLeave: true },
+  { source, type: 'left' },
 ])('%j is one', (message) => {
   expect(isFrameMessage(message)).toBe(true);
 });
@@ -26,6 +28,9 @@ test.each([
   { type: 'cancel' },
   { source: 'other', type: 'cancel' },
   { source, type: 'unknown' },
+  { source, type: 'leave' },
+  { source, type: 'command', command: 'save' },
+  { source: 'other', type: 'left' },
   { source, type: 'hasOwnProperty' },
   { source, type: ['cancel'] },
   { source, type: 'ready', version: Number.NaN },

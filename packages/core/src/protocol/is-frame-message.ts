@@ -18,6 +18,7 @@ export function isFrameMessage(data: unknown): data is FrameMessage {
     error: isText(message.message) && isText(message.code),
     cancel: true,
     session_request: true,
+    left: true,
   };
   return message.source === MESSAGE_SOURCE && isText(message.type) && shapes[message.type] === true;
 }

@@ -54,6 +54,8 @@ export interface ReadyMessage extends Message<'ready'> {
   version: number;
   /** A `loaded` follows once the form is shown. Without it, the host takes `ready` itself for the good news. */
   reportsLoad?: boolean;
+  /** The form answers `leave`. Without it, a page that wants to replace or remove the form just does. */
+  answersLeave?: boolean;
 }
 
 /** frame -> host: the form has loaded and is shown. A load that fails ends in `error` instead. */
@@ -80,6 +82,9 @@ export interface CancelMessage extends Message<'cancel'> {}
 
 /** frame -> host: the token is about to expire or was refused; what was typed stays. */
 export interface SessionRequestMessage extends Message<'session_request'> {}
+
+/** frame -> host: nothing is lost if the form goes now. Answer to `leave`, at once or after the person chose to discard. */
+export interface LeftMessage extends Message<'left'> {}
 
 /** host -> frame: everything the form needs. An option that was not given is absent. */
 export interface InitMessage extends Message<'init'> {
@@ -108,9 +113,27 @@ export interface SessionMessage extends Message<'session'> {
   expiresAt?: string | undefined;
 }
 
+/** host -> frame: as if the person pressed that button of the form. Where the button is not there, or busy, nothing happens. */
+export interface CommandMessage extends Message<'command'> {
+  command: FormCommand;
+}
+
+/** host -> frame: the page wants to replace or remove the form. It answers `left` once nothing typed would be lost, or never. */
+export interface LeaveMessage extends Message<'leave'> {}
+
+/** Buttons of the form that a page may press. */
+export type FormCommand = 'save' | 'test' | 'cancel';
+
 /** Every message a frame may send. */
 export type FrameMessage =
-  ReadyMessage | LoadedMessage | ResizeMessage | SavedMessage | ErrorMessage | CancelMessage | SessionRequestMessage;
+  | ReadyMessage
+  | LoadedMessage
+  | ResizeMessage
+  | SavedMessage
+  | ErrorMessage
+  | CancelMessage
+  | SessionRequestMessage
+  | LeftMessage;
 
 /** Every message a host may send. */
-export type HostMessage = InitMessage | SessionMessage;
+export type HostMessage = InitMessage | SessionMessage | CommandMessage | LeaveMessage;

@@ -54,6 +54,27 @@ test('a session holds its token', () => {
   expect(parseHostMessage({ ...until, extra: 1 })).toEqual(until);
 });
 
+test.each(['save', 'test', 'cancel'])('the command %s is one', (command) => {
+  expect(parseHostMessage({ source, type: 'command', command, extra: 1 })).toEqual({
+    source,
+    type: 'command',
+    command,
+  });
+});
+
+test.each([undefined, null, '', 'delete', 'SAVE', ['save'], { toString: () => 'save' }, 7])(
+  'the command %j is none',
+  (command) => {
+    expect(parseHostMessage({ source, type: 'command', command })).toBeUndefined();
+  },
+);
+
+test('a leave holds nothing but itself', () => {
+  expect(parseHostMessage({ source, type: 'leave', extra: 1 })).toEqual({ source, type: 'leave' });
+  expect(parseHostMessage({ source: 'other', type: 'leave' })).toBeUndefined();
+  expect(parseHostMessage(Object.create({ source, type: 'leave' }))).toBeUndefined();
+});
+
 const required = ['sessionToken', 'apiBase', 'organizationId', 'typeId', 'kind', 'version'] as const;
 const bad = [undefined, null, '', 7, {}, [], 'x'.repeat(65_537)];
 

@@ -1,6 +1,7 @@
 import {
   MESSAGE_SOURCE,
   PROTOCOL_VERSION,
+  type CommandMessage,
   type HostMessage,
   type InitMessage,
   type SessionMessage,
@@ -26,8 +27,24 @@ const MAX_STYLESHEETS = 64;
 export function parseHostMessage(data: unknown): HostMessage | undefined {
   const fields = fieldsOf(data);
   if (fields?.['source'] !== MESSAGE_SOURCE) return undefined;
-  if (fields['type'] === 'init') return parseInit(fields);
-  return fields['type'] === 'session' ? parseSession(fields) : undefined;
+  switch (fields['type']) {
+    case 'init':
+      return parseInit(fields);
+    case 'session':
+      return parseSession(fields);
+    case 'command':
+      return parseCommand(fields);
+    case 'leave':
+      return { source: MESSAGE_SOURCE, type: 'leave' };
+    default:
+      return undefined;
+  }
+}
+
+function parseCommand({ command }: Fields): CommandMessage | undefined {
+  return command === 'save' || command === 'test' || command === 'cancel'
+    ? { source: MESSAGE_SOURCE, type: 'command', command }
+    : undefined;
 }
 
 function parseSession(fields: Fields): SessionMessage | undefined {
