@@ -1,16 +1,31 @@
 import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
 
+interface BundleOptions {
+  minify?: boolean;
+  /** Packages that stand in for others: `{ react: '/path/to/react-18' }`. */
+  alias?: Record<string, string>;
+  /** `node` for code that renders on a server. Default: `browser`. */
+  platform?: 'browser' | 'node';
+}
+
 /** Bundles the code of a test page from the packages' sources, as a host's own build would. */
-export async function bundle(code: string, options: { minify?: boolean } = {}): Promise<string> {
+export async function bundle(code: string, { minify = false, alias = {}, platform = 'browser' }: BundleOptions = {}) {
   const result = await build({
     stdin: { contents: code, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
     bundle: true,
-    minify: options.minify ?? false,
+    minify,
+    alias,
+    platform,
     format: 'esm',
     target: 'es2022',
+    jsx: 'automatic',
     conditions: ['source'],
     write: false,
+    ...(platform === 'node' && { banner: { js: nodeBanner } }),
   });
   return result.outputFiles[0]?.text ?? '';
 }
+
+// What is CommonJS in the bundle asks for Node's own modules with it.
+const nodeBanner = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;

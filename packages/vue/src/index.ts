@@ -1,1 +1,24 @@
-export {};
+import type { ConnectorFrameComponent } from './connector-frame-component.js';
+
+export { ConnectorFrame } from './connector-frame.js';
+export { createConnectorFrames } from './create-connector-frames.js';
+export type { ConnectorFrameComponent, ConnectorFrameExposed } from './connector-frame-component.js';
+export type { ConnectorFrameEmits, ConnectorFrameProps } from './connector-frame-props.js';
+export { ConnectorFrameError } from '@connector-frame/element';
+export type {
+  Appearance,
+  ComponentKind,
+  ConfigMetaOverrides,
+  ConnectorFrameElement,
+  ConnectorFrameErrorCode,
+  ConnectorFrameSession,
+  FieldOverride,
+  SavedConnector,
+} from '@connector-frame/element';
+
+declare module 'vue' {
+  interface GlobalComponents {
+    /** Once the plugin of `createConnectorFrames` is used. */
+    ConnectorFrame: ConnectorFrameComponent;
+  }
+}

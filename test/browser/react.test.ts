@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { serveAdapterHost, type AdapterHost } from '../support/adapter-host.js';
+import { launchBrowser } from '../support/browser.js';
+import { reacts } from '../support/react.js';
+import { runOnServer } from '../support/run-on-server.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+const form = (page: Page) => page.frameLocator('iframe');
+const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
+const heard = (page: Page) => page.evaluate(() => reactPage.heard);
+const frames = (page: Page) => page.frames().length - 1;
+
+describe.each(reacts)('React $react', ({ react, alias }) => {
+  let host: AdapterHost;
+  beforeAll(async () => {
+    host = await serveAdapterHost('react-page', alias, async (options) => {
+      const code = `
+        import { createElement } from 'react';
+        import { renderToString } from 'react-dom/server';
+        import { View } from './react-page.js';
+        export const render = (given) => renderToString(createElement(View, { given }));`;
+      const { render } = await runOnServer<{ render(given: object): string }>(code, alias);
+      return render({ ...options, fetchSession: true });
+    });
+  });
+  afterAll(() => host?.close());
+
+  /** A page with a form that is shown. */
+  async function open(more: Record<string, unknown> = {}, how: { label?: string; strict?: boolean } = {}) {
+    const opened = await host.open(browser);
+    const given = { ...host.options, fetchSession: true, ...more };
+    await opened.page.evaluate(([given, how]) => reactPage.render(given, how), [given, how] as const);
+    await form(opened.page).getByLabel('Organization URL').waitFor();
+    return { ...opened, given };
+  }
+
+  test('a person saves; each callback gets its payload, and no event', async () => {
+    const { page, sessions } = await open();
+    expect(await page.evaluate(() => reactPage.version.split('.')[0])).toBe(react);
+    await name(page).fill('');
+    await name(page).pressSequentially('Okta production');
+    await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
+    await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
+    await form(page).getByRole('button', { name: 'Save', exact: true }).click();
+    await expect.poll(() => heard(page)).toHaveLength(2);
+    const id = expect.stringMatching(/^[\w-]{8,}$/);
+    expect(await heard(page)).toEqual([
+      ['', 'ready'],
+      ['', 'save', { id, name: 'Okta production' }],
+    ]);
+    expect(sessions()).toBe(1);
+    await page.close();
+  });
+
+  test('cancel comes without anything, an error with its code', async () => {
+    const { page } = await open();
+    await form(page).getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await page.evaluate((given) => reactPage.render({ ...given, typeId: 'no-such-type' }), host.options);
+    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', expect.any(String)]);
+    await page.close();
+  });
+
+  test('StrictMode: one frame, one session', async () => {
+    const { page, sessions, console } = await open({}, { strict: true });
+    expect([frames(page), await page.locator('iframe').count(), sessions()]).toEqual([1, 1, 1]);
+    expect(await heard(page)).toEqual([['', 'ready']]);
+    expect(console).toEqual([]);
+    await page.close();
+  });
+
+  test('fifty renders with new callbacks keep the form and what is typed; the last callbacks are called', async () => {
+    const { page, given, sessions } = await open({}, { label: 'first' });
+    await name(page).fill('Typed before');
+    await page.evaluate((given) => {
+      for (let render = 1; render <= 50; render += 1) {
+        reactPage.render({ ...given, appearance: { colorPrimary: '#123456' } }, { label: `render ${render}` });
+      }
+    }, given);
+    expect(await name(page).inputValue()).toBe('Typed before');
+    await form(page).getByRole('button', { name: 'Cancel' }).click();
+    // With typed work the form asks first.
+    const discard = form(page).getByRole('button', { name: 'Discard' });
+    if (await discard.isVisible()) await discard.click();
+    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['render 50', 'cancel']);
+    expect([frames(page), sessions(), (await heard(page)).filter(([, what]) => what === 'ready').length]).toEqual([
+      1, 1, 1,
+    ]);
+    await page.close();
+  });
+
+  test('another type is another form, in one frame', async () => {
+    const { page, given } = await open();
+    await page.evaluate((given) => reactPage.render({ ...given, typeId: 'okta-users' }), given);
+    await expect.poll(async () => (await heard(page)).length).toBe(2);
+    expect([frames(page), (await heard(page)).map(([, what]) => what)]).toEqual([1, ['ready', 'ready']]);
+    await page.close();
+  });
+
+  test('the ref is the element, and its methods are the form’s buttons', async () => {
+    const { page } = await open();
+    expect(await page.evaluate(() => reactPage.ref.current === document.querySelector('connector-frame'))).toBe(true);
+    await page.evaluate(() => reactPage.ref.current?.save());
+    await form(page)
+      .getByRole('heading', { name: /problem/i })
+      .or(form(page).getByText(/required|enter/i))
+      .first()
+      .waitFor();
+    await page.evaluate(() => reactPage.ref.current?.cancel());
+    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await page.close();
+  });
+
+  test('after unmounting there is no frame, and nothing is called', async () => {
+    const { page } = await open();
+    const before = await heard(page);
+    await page.evaluate(() => reactPage.unmount());
+    await expect.poll(() => frames(page)).toBe(0);
+    expect(await page.evaluate(() => [reactPage.ref.current, document.querySelector('#root')?.innerHTML])).toEqual([
+      null,
+      '',
+    ]);
+    await page.evaluate(
+      (origin) =>
+        dispatchEvent(new MessageEvent('message', { origin, data: { source: 'monad-embed', type: 'cancel' } })),
+      host.world.service.url,
+    );
+    expect(await heard(page)).toEqual(before);
+    await page.close();
+  });
+
+  test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
+    const { page, console, sessions } = await host.open(browser, '/rendered');
+    // Defined, but not yet hydrated: the tag waits, and nothing is reported for it.
+    expect(await page.getByRole('link', { name: 'Connect by mail' }).count()).toBe(1);
+    expect([frames(page), sessions()]).toEqual([0, 0]);
+    await page.evaluate((given) => reactPage.hydrate({ ...given, fetchSession: true }), host.options);
+    await form(page).getByLabel('Organization URL').waitFor();
+    expect([frames(page), sessions(), await heard(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
+    expect(console).toEqual([]);
+    await page.close();
+  });
+});

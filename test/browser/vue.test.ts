@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { serveAdapterHost, type AdapterHost } from '../support/adapter-host.js';
+import { launchBrowser } from '../support/browser.js';
+import { runOnServer } from '../support/run-on-server.js';
+import { vues } from '../support/vue.js';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+const form = (page: Page) => page.frameLocator('iframe');
+const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
+const heard = (page: Page) => page.evaluate(() => vuePage.heard);
+const frames = (page: Page) => page.frames().length - 1;
+
+describe.each(vues)('Vue $vue', ({ vue, alias }) => {
+  let host: AdapterHost;
+  beforeAll(async () => {
+    host = await serveAdapterHost('vue-page', alias, async (options) => {
+      const code = `
+        import { renderToString } from 'vue/server-renderer';
+        import { makeApp } from './vue-page.js';
+        export const render = (given) => renderToString(makeApp(given));`;
+      const { render } = await runOnServer<{ render(given: object): Promise<string> }>(code, alias);
+      return render({ ...options, fetchSession: true });
+    });
+  });
+  afterAll(() => host?.close());
+
+  /** A page with a form that is shown. */
+  async function open(
+    more: Record<string, unknown> = {},
+    defaults?: Record<string, unknown>,
+    label = 'Organization URL',
+  ) {
+    const opened = await host.open(browser);
+    const given = { ...host.options, fetchSession: true, ...more };
+    await opened.page.evaluate(([given, defaults]) => vuePage.mount(given, defaults && { defaults }), [
+      given,
+      defaults,
+    ] as const);
+    await form(opened.page).getByLabel(label).waitFor();
+    return { ...opened, given };
+  }
+
+  test('a person saves; each event brings its payload, and no warning is heard', async () => {
+    const { page, sessions, console } = await open();
+    expect(await page.evaluate(() => vuePage.version.slice(0, 3))).toBe(vue);
+    await name(page).fill('');
+    await name(page).pressSequentially('Okta production');
+    await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
+    await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
+    await form(page).getByRole('button', { name: 'Save', exact: true }).click();
+    await expect.poll(() => heard(page)).toHaveLength(2);
+    const id = expect.stringMatching(/^[\w-]{8,}$/);
+    expect(await heard(page)).toEqual([
+      ['', 'ready'],
+      ['', 'save', { id, name: 'Okta production' }],
+    ]);
+    expect([sessions(), console]).toEqual([1, []]);
+    await page.close();
+  });
+
+  test('fifty renders with new listeners keep the form and what is typed; the last listeners are called', async () => {
+    const { page, given, sessions } = await open();
+    await name(page).fill('Typed before');
+    await page.evaluate(async (given) => {
+      for (let render = 1; render <= 50; render += 1) {
+        vuePage.update({ ...given, appearance: { colorPrimary: '#123456' } }, `render ${render}`);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    }, given);
+    expect(await name(page).inputValue()).toBe('Typed before');
+    await page.evaluate(() => document.querySelector('connector-frame')?.dispatchEvent(new Event('cancel')));
+    expect((await heard(page)).at(-1)).toEqual(['render 50', 'cancel']);
+    expect([frames(page), sessions()]).toEqual([1, 1]);
+    await page.close();
+  });
+
+  test('another type is another form, in one frame; an error brings its code', async () => {
+    const { page, given } = await open();
+    await page.evaluate((given) => vuePage.update({ ...given, typeId: 'okta-users' }), given);
+    await expect.poll(async () => (await heard(page)).map(([, what]) => what)).toEqual(['ready', 'ready']);
+    expect(frames(page)).toBe(1);
+    await page.evaluate((given) => vuePage.update({ ...given, typeId: 'no-such-type' }), given);
+    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
+    await page.close();
+  });
+
+  test('a prop that goes is taken back; one that was never given is left alone', async () => {
+    const { page, given } = await open({ displayName: 'Your Okta' });
+    const read = () =>
+      page.evaluate(() => {
+        const element = document.querySelector('connector-frame');
+        return [element?.displayName, element?.isNameEditable, element?.isDescriptionEditable, element?.preload];
+      });
+    const [, , untouchedFlag, untouchedPreload] = await page.evaluate(() => {
+      const element = document.createElement('connector-frame');
+      return [element.displayName, element.isNameEditable, element.isDescriptionEditable, element.preload];
+    });
+    expect(await read()).toEqual(['Your Okta', true, untouchedFlag, untouchedPreload]);
+    await page.evaluate((given) => vuePage.update({ ...given, displayName: undefined }), given);
+    await expect.poll(async () => (await read())[0] ?? null).toBeNull();
+    await page.close();
+  });
+
+  test('the plugin’s defaults stand in for props, objects among them, and no attribute is written', async () => {
+    const { page } = await open(
+      { kind: 'input', frameOrigin: undefined, apiBase: undefined, isNameEditable: undefined },
+      {
+        frameOrigin: `${host.world.service.url}/embed`,
+        apiBase: host.world.service.url,
+        isNameEditable: true,
+        configMetaOverrides: { settings: { org_url: { name: 'Address of your Okta' } } },
+      },
+      'Address of your Okta',
+    );
+    await name(page).waitFor();
+    const attributes = await page.evaluate(() => document.querySelector('connector-frame')?.getAttributeNames());
+    expect(attributes).toEqual(['class']);
+    await page.close();
+  });
+
+  test('a template ref holds the element and its methods', async () => {
+    const { page } = await open();
+    expect(await page.evaluate(() => vuePage.ref.value?.element === document.querySelector('connector-frame'))).toBe(
+      true,
+    );
+    await page.evaluate(() => vuePage.ref.value?.cancel());
+    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await page.evaluate(() => vuePage.ref.value?.reload());
+    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'ready']);
+    await page.close();
+  });
+
+  test('after unmounting there is no frame, and nothing is emitted', async () => {
+    const { page } = await open();
+    const before = await heard(page);
+    await page.evaluate(() => vuePage.unmount());
+    await expect.poll(() => frames(page)).toBe(0);
+    expect(await page.evaluate(() => [vuePage.ref.value, document.querySelector('#root')?.innerHTML])).toEqual([
+      null,
+      '',
+    ]);
+    expect(await heard(page)).toEqual(before);
+    await page.close();
+  });
+
+  test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
+    const { page, console, sessions } = await host.open(browser, '/rendered');
+    expect(await page.getByRole('link', { name: 'Connect by mail' }).count()).toBe(1);
+    expect([frames(page), sessions()]).toEqual([0, 0]);
+    await page.evaluate((given) => vuePage.hydrate({ ...given, fetchSession: true }), host.options);
+    await form(page).getByLabel('Organization URL').waitFor();
+    expect([frames(page), sessions(), await heard(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
+    expect(console).toEqual([]);
+    await page.close();
+  });
+});

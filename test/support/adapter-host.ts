@@ -1,0 +1,77 @@
+import type { Browser, Page } from 'playwright-core';
+import { bundle } from './bundle.js';
+import { startWorld, type World } from './world.js';
+
+/** A host page written with a framework, in front of a real service. */
+export interface AdapterHost {
+  world: World;
+  /** Options of a form for the service, without a session. */
+  options: Record<string, unknown>;
+  /** Opens the page in a new tab; `fetchSession` of its forms mints a session each time. */
+  open(browser: Browser, path?: string): Promise<AdapterPage>;
+  close(): Promise<void>;
+}
+
+export interface AdapterPage {
+  page: Page;
+  /** What the console said: errors and warnings. */
+  console: string[];
+  /** Sessions asked for so far. */
+  sessions(): number;
+}
+
+/**
+ * Serves `module` of test/support, bundled, on a page with `<div id="root">`.
+ * @param markup what a server rendered into the root for the page at `/rendered`, from these options
+ */
+export async function serveAdapterHost(
+  module: string,
+  alias: Record<string, string>,
+  markup?: (options: Record<string, unknown>) => Promise<string>,
+): Promise<AdapterHost> {
+  const rendered = { body: '' };
+  const world = await startWorld(
+    {},
+    {
+      '/adapter.js': {
+        body: await bundle(`import './${module}.js'`, { alias }),
+        headers: { 'content-type': 'text/javascript' },
+      },
+      '/adapter': { body: documentOf('') },
+      '/rendered': rendered,
+    },
+  );
+  const options = {
+    kind: 'input',
+    typeId: 'okta-systemlog',
+    organizationId: world.team,
+    frameOrigin: `${world.service.url}/embed`,
+    apiBase: world.service.url,
+    isNameEditable: true,
+  };
+  if (markup) rendered.body = documentOf(await markup(options));
+  return {
+    world,
+    options,
+    async open(browser, path = '/adapter') {
+      const page = await browser.newPage();
+      const said: string[] = [];
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) said.push(message.text());
+      });
+      page.on('pageerror', (error) => said.push(String(error)));
+      let sessions = 0;
+      await page.exposeFunction('fetchSession', async () => {
+        sessions += 1;
+        return { sessionToken: await world.session(), organizationId: world.team };
+      });
+      await page.goto(`${world.host}${path}`);
+      await page.waitForFunction(() => 'reactPage' in globalThis || 'vuePage' in globalThis);
+      return { page, console: said, sessions: () => sessions };
+    },
+    close: () => world.close(),
+  };
+}
+
+const documentOf = (root: string) =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title><div id="root">${root}</div><script type="module" src="/adapter.js"></script></html>`;

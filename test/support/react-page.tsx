@@ -1,0 +1,66 @@
+/** A host page in React, for `page.evaluate`. Bundled once with React 18 and once with 19. */
+import { StrictMode, version, type ComponentProps } from 'react';
+import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
+import { ConnectorFrame, type ConnectorFrameElement } from '@connector-frame/react';
+
+/** Props as data. `fetchSession: true` asks the test. */
+export type GivenProps = Record<string, unknown>;
+
+declare global {
+  var reactPage: {
+    version: string;
+    /** What the callbacks were given, with the label of the render that made the callback. */
+    heard: [label: string, callback: string, ...given: unknown[]][];
+    /** Renders or renders again, with new callbacks. */
+    render(given: GivenProps, how?: { label?: string; strict?: boolean }): void;
+    hydrate(given: GivenProps): void;
+    unmount(): void;
+    ref: { current: ConnectorFrameElement | null };
+  };
+  var fetchSession: () => Promise<{ sessionToken: string; organizationId: string }>;
+}
+
+const heard: typeof reactPage.heard = [];
+const ref: typeof reactPage.ref = { current: null };
+let root: Root | undefined;
+
+export function View({ given, label = '' }: { given: GivenProps; label?: string | undefined }) {
+  const { fetchSession: asks, ...data } = given;
+  const props = {
+    ...data,
+    ...(asks === true && { fetchSession: () => globalThis.fetchSession() }),
+  } as ComponentProps<typeof ConnectorFrame>;
+  return (
+    <ConnectorFrame
+      {...props}
+      ref={ref}
+      onReady={(...none) => heard.push([label, 'ready', ...none])}
+      onSave={(connector) => heard.push([label, 'save', connector])}
+      onCancel={(...none) => heard.push([label, 'cancel', ...none])}
+      onError={(error) => heard.push([label, 'error', error.code])}
+    >
+      <a href="/connect">Connect by mail</a>
+    </ConnectorFrame>
+  );
+}
+
+if ('document' in globalThis) {
+  const place = document.querySelector('#root');
+  globalThis.reactPage = {
+    version,
+    heard,
+    ref,
+    render(given, { label, strict } = {}) {
+      root ??= createRoot(place as Element);
+      const view = <View given={given} label={label} />;
+      root.render(strict ? <StrictMode>{view}</StrictMode> : view);
+    },
+    hydrate(given) {
+      root = hydrateRoot(place as Element, <View given={given} label="hydrated" />);
+    },
+    unmount() {
+      root?.unmount();
+      root = undefined;
+    },
+  };
+}
