@@ -23,15 +23,12 @@ const listen = (handler, name = 'localhost') =>
     server.listen(0, name, () => resolve({ server, origin: `http://${name}:${server.address().port}` }));
   });
 
+const HOST_CODE = `import { createConnectorFrame } from '@connector-frame/core/connect'; globalThis.createConnectorFrame = createConnectorFrame;`;
+
 /** Host page, service with the type of thirty fields, and the bare page beside the form on the service's origin. */
-export async function openPages(hostName = 'localhost') {
+export async function openPages(hostName = 'localhost', contents = HOST_CODE) {
   const service = await openService();
-  const hostScript = await script({
-    stdin: {
-      contents: `import { createConnectorFrame } from '@connector-frame/core/connect'; globalThis.createConnectorFrame = createConnectorFrame;`,
-      resolveDir: `${root}test`,
-    },
-  });
+  const hostScript = await script({ stdin: { contents, resolveDir: `${root}test` } });
   const bareScript = await script({
     entryPoints: [`${root}bench/bare-page.mjs`],
     nodePaths: [`${root}packages/form/node_modules`],

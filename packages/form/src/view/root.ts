@@ -10,6 +10,7 @@ import type { ViewOptions } from './options.js';
 import { page } from './page/page.js';
 import { colorSecrets } from './secret-sheet.js';
 import { View } from './view.js';
+import { warm } from './warm.js';
 
 /**
  * Shows `form` in `host` for as long as the document lives: once per document. `host` holds the page's skeleton, which is seen
@@ -36,6 +37,7 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   refuseStrayFiles();
   form.subscribe('*', paint);
   paint();
+  warm(view);
   if (onHeight) watchHeight(host, onHeight);
 }
 
