@@ -1,4 +1,5 @@
 import { createHost, HostError } from '@connector-frame/host';
+import { handleLook } from './look.js';
 import { createPages } from './pages.js';
 import { createSignIn, type Tenant } from './sign-in.js';
 
@@ -15,8 +16,6 @@ export interface DemoOptions {
 export async function createDemoHandler(options: DemoOptions): Promise<(request: Request) => Promise<Response>> {
   const { serviceUrl, apiKey, tenants } = options;
   const signIn = createSignIn(tenants);
-  const service = new URL(serviceUrl).origin;
-  const pages = await createPages(options.pages, { form: service, icons: service });
   const host = createHost({
     serviceUrl,
     apiKey,
@@ -27,14 +26,16 @@ export async function createDemoHandler(options: DemoOptions): Promise<(request:
     },
   });
 
+  const pages = await createPages(options.pages, { serviceUrl, tenants, tenantOf: signIn.tenantOf, host });
+
   return async (request) => {
     if (host.matches(request.url)) return host(request);
-    return (await signIn.handle(request)) ?? pages(request) ?? notFound();
+    return (await signIn.handle(request)) ?? (await handleLook(request)) ?? (await pages(request)) ?? notFound();
   };
 }
 
 function notFound(): Response {
-  return new Response('Not found. The pages are at /html/.', {
+  return new Response('Not found. The pages are /script/, /html/, /react/ and /vue/.', {
     status: 404,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
   });

@@ -1,19 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
+import { pageHeaders } from './page-headers.js';
+import { renderPage, type BuiltPage, type PageParts } from './render-page.js';
+import { isWay } from './views/shell.js';
+import type { SourceFile } from './views/source-panel.js';
 
 const types: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.map': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** Where the form and its marks come from: the page's policy names them, and nothing else. */
-export interface PageOrigins {
-  form: string;
-  icons: string;
-}
+/** Names of assets hold a hash of what is in them. */
+const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' };
 
 /**
  * Serves the built pages. They are read once, and only what was found is ever served: a path from outside reaches no disk.
@@ -21,54 +21,35 @@ export interface PageOrigins {
  */
 export async function createPages(
   folder: string,
-  origins: PageOrigins,
-): Promise<(request: Request) => Response | undefined> {
-  const headers = pageHeaders(origins);
-  const pages = new Map<string, { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }>();
+  parts: PageParts,
+): Promise<(request: Request) => Promise<Response | undefined>> {
+  const headers = pageHeaders(new URL(parts.serviceUrl).origin);
+  const sources: Record<string, SourceFile[]> = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8'));
+  const pages = new Map<string, BuiltPage>();
+  const assets = new Map<string, { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }>();
   for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    const type = types[extname(file.name)];
-    if (!file.isFile() || !type) continue;
+    if (!file.isFile()) continue;
     const path = `/${relative(folder, join(file.parentPath, file.name)).split(sep).join('/')}`;
-    const body = Uint8Array.from(await readFile(join(folder, path)));
-    const isPage = path.endsWith('/index.html');
-    pages.set(isPage ? path.slice(0, -'index.html'.length) : path, {
-      body,
-      headers: { 'content-type': type, 'x-content-type-options': 'nosniff', ...(isPage ? headers : assetHeaders) },
-    });
+    const way = path.slice(1, -'/index.html'.length);
+    const type = types[extname(file.name)];
+    if (type) {
+      const body = Uint8Array.from(await readFile(join(folder, path)));
+      assets.set(path, { body, headers: { 'content-type': type, ...assetHeaders } });
+    } else if (path.endsWith('/index.html') && isWay(way)) {
+      const document = await readFile(join(folder, path), 'utf8');
+      pages.set(`/${way}/`, { way, document, files: sources[way] ?? [] });
+    }
   }
 
-  return (request) => {
+  return async (request) => {
     const { pathname } = new URL(request.url);
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
-    if (pathname === '/') return redirect('/html/');
+    if (pathname === '/') return redirect('/script/');
+    const asset = assets.get(pathname);
+    if (asset) return new Response(asset.body, { headers: asset.headers });
     const page = pages.get(pathname);
-    if (page) return new Response(page.body, { headers: page.headers });
+    if (page) return new Response(await renderPage(request, page, parts), { headers });
     return pages.has(`${pathname}/`) ? redirect(`${pathname}/`) : undefined;
-  };
-}
-
-/** Their names hold a hash of what is in them. */
-const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable' };
-
-/** A host page needs `frame-src` for the form; the rest is what a careful product sends anyway. */
-function pageHeaders({ form, icons }: PageOrigins): Record<string, string> {
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self' ${icons} data:`,
-    "connect-src 'self'",
-    `frame-src ${form}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-  ];
-  return {
-    'content-security-policy': policy.join('; '),
-    'cache-control': 'no-cache',
-    'referrer-policy': 'same-origin',
-    'cross-origin-opener-policy': 'same-origin',
   };
 }
 

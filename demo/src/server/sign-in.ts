@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { formPlace, isOwnForm, seeOther } from './own-form.js';
 
 /** A customer of the demo product. `organizationId` is its team in the service: that record never leaves this server. */
 export interface Tenant {
@@ -10,7 +11,7 @@ export interface Tenant {
 /** The demo product's own sign-in. It asks for no password; all else is as a product would do it. */
 export interface SignIn {
   /** Who sent this request. */
-  tenantOf(request: Request): Tenant | undefined;
+  tenantOf: (request: Request) => Tenant | undefined;
   /** `GET /demo/me`, `POST /demo/sign-in { tenantId }`, `POST /demo/sign-out`; `undefined` for other addresses. */
   handle(request: Request): Promise<Response | undefined>;
 }
@@ -34,9 +35,8 @@ export function createSignIn(tenants: readonly Tenant[]): SignIn {
     return Response.json(body, { headers: { 'cache-control': 'no-store', ...(cookie && { 'set-cookie': cookie }) } });
   }
 
-  async function signIn(request: Request): Promise<Response> {
-    const body: unknown = await request.json().catch(() => undefined);
-    const tenantId = typeof body === 'object' && body !== null && 'tenantId' in body ? body.tenantId : undefined;
+  async function signIn(request: Request, isForm: boolean): Promise<Response> {
+    const tenantId = isForm ? new URLSearchParams(await request.text()).get('tenantId') : await readTenantId(request);
     const tenant = tenants.find(({ id }) => id === tenantId);
     if (!tenant)
       return refuse(400, 'invalid_request', `"tenantId" must be one of ${tenants.map(({ id }) => id).join(', ')}.`);
@@ -44,12 +44,14 @@ export function createSignIn(tenants: readonly Tenant[]): SignIn {
     const [oldest] = sessions.keys();
     if (oldest !== undefined && sessions.size >= maxSessions) sessions.delete(oldest);
     sessions.set(id, tenant);
-    return me(tenant, cookie(id, 12 * 60 * 60));
+    const set = cookie(id, 12 * 60 * 60);
+    return isForm ? seeOther(listsOf(request, tenantOf(request) !== undefined), set) : me(tenant, set);
   }
 
-  function signOut(request: Request): Response {
+  function signOut(request: Request, isForm: boolean): Response {
     sessions.delete(sessionIdOf(request) ?? '');
-    return me(undefined, cookie('', 0));
+    const set = cookie('', 0);
+    return isForm ? seeOther(listsOf(request, true), set) : me(undefined, set);
   }
 
   return {
@@ -59,13 +61,31 @@ export function createSignIn(tenants: readonly Tenant[]): SignIn {
       if (pathname === '/demo/me' && request.method === 'GET') return me(tenantOf(request));
       if (pathname !== '/demo/sign-in' && pathname !== '/demo/sign-out') return undefined;
       if (request.method !== 'POST') return refuse(405, 'invalid_request', 'Use POST.');
-      // A form of another site can't send JSON, so nobody is signed in or out against their will.
-      if (!request.headers.get('content-type')?.startsWith('application/json')) {
+      // Another site's page can't send JSON, and its forms are refused: nobody is signed in or out against their will.
+      const type = request.headers.get('content-type') ?? '';
+      const isForm = type.startsWith('application/x-www-form-urlencoded');
+      if (!isForm && !type.startsWith('application/json')) {
         return refuse(415, 'invalid_request', 'Send application/json.');
       }
-      return pathname === '/demo/sign-in' ? signIn(request) : signOut(request);
+      if (isForm && !isOwnForm(request))
+        return refuse(403, 'forbidden', 'Only forms of this site sign people in or out.');
+      return pathname === '/demo/sign-in' ? signIn(request, isForm) : signOut(request, isForm);
     },
   };
+}
+
+async function readTenantId(request: Request): Promise<unknown> {
+  const body: unknown = await request.json().catch(() => undefined);
+  return typeof body === 'object' && body !== null && 'tenantId' in body ? body.tenantId : undefined;
+}
+
+/** Where the form was. What stood open there may belong to the workspace before: then it is the lists alone. */
+function listsOf(request: Request, wasSignedIn: boolean): URL {
+  const url = formPlace(request);
+  if (!wasSignedIn) return url;
+  const kind = url.searchParams.get('kind');
+  url.search = kind === null ? '' : `?${new URLSearchParams({ kind })}`;
+  return url;
 }
 
 /** `Lax`, as products do: the cookie does not travel into the form's frame, nor with another site's requests. */

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { transformWithOxc, type Plugin } from 'vite';
+import { compileScript, parse } from 'vue/compiler-sfc';
+
+/** Compiles Vue's single-file components, script and template into one function: Vue's own compiler, and nothing else of a plugin is needed here. */
+export function singleFileComponents(): Plugin {
+  return {
+    name: 'single-file-components',
+    enforce: 'pre',
+    async transform(code, file) {
+      if (!file.endsWith('.vue')) return undefined;
+      const { descriptor, errors } = parse(code, { filename: file });
+      if (errors[0]) throw errors[0];
+      const id = createHash('sha256').update(file).digest('hex').slice(0, 8);
+      const { content } = compileScript(descriptor, { id, inlineTemplate: true, isProd: true });
+      return transformWithOxc(content, `${file}.ts`);
+    },
+  };
+}

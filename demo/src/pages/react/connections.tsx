@@ -1,0 +1,57 @@
+import type {
+  CatalogType,
+  ConfiguredConnector,
+} from '@connector-frame/core/connect';
+import type { ComponentKind } from '@connector-frame/react';
+import { describe, words } from '../shared/lists.js';
+import { placeHref } from '../shared/place.js';
+import { Mark } from './mark.js';
+
+interface Props {
+  kind: ComponentKind;
+  connectors: ConfiguredConnector[];
+  types: CatalogType[];
+  savedId: string | undefined;
+}
+
+/** What this tenant has connected. */
+export function Connections({ kind, connectors, types, savedId }: Props) {
+  if (connectors.length === 0)
+    return (
+      <div className="blank">
+        <p>{words[kind].none}</p>
+      </div>
+    );
+  return (
+    <ul className="connections">
+      {connectors.map((connector) => {
+        const { icon, typeName, name, about } = describe(connector, types);
+        const isNew = connector.id === savedId;
+        return (
+          <li className="connection" key={connector.id}>
+            <Mark icon={icon} name={typeName} />
+            <span className="connection-text">
+              <a
+                className="connection-name"
+                href={placeHref({
+                  kind,
+                  typeId: connector.type_id,
+                  connectorId: connector.id,
+                })}
+              >
+                {name}
+              </a>
+              <span className="connection-about">{about}</span>
+            </span>
+            <span className="state" data-state={isNew ? 'new' : undefined}>
+              {isNew ? 'Saved just now' : 'Saved'}
+            </span>
+            <span className="connection-edit" aria-hidden="true">
+              Edit
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,42 @@
+import type { CatalogType, ComponentKind, ConfiguredConnector } from '@connector-frame/core/connect';
+
+/** The words of a kind's lists and forms. */
+export const words: Record<ComponentKind, { title: string; list: string; one: string; none: string }> = {
+  input: {
+    title: 'Connect your data',
+    list: 'Data sources',
+    one: 'data source',
+    none: 'No data sources yet. Pick a product below, and its events start to flow here.',
+  },
+  output: {
+    title: 'Send your data on',
+    list: 'Destinations',
+    one: 'destination',
+    none: 'No destinations yet. Pick a product below to send what Northwind finds there.',
+  },
+};
+
+/** Whether a type is what the words and the category ask for. */
+export function matches(type: CatalogType, search: string, category: string): boolean {
+  const text = `${type.name} ${type.description} ${type.category} ${type.type_id}`.toLowerCase();
+  const all = search.toLowerCase().split(/\s+/);
+  return (category === '' || type.category === category) && all.every((word) => text.includes(word));
+}
+
+/** The categories that some type is in, by name. */
+export function categoriesOf(types: readonly CatalogType[]): string[] {
+  return [...new Set(types.map(({ category }) => category))].filter(Boolean).sort((a, b) => a.localeCompare(b));
+}
+
+/** "12", or "3 of 12" when some are left out. */
+export function countOf(found: readonly unknown[], all: readonly unknown[]): string {
+  if (all.length === 0) return '';
+  return found.length === all.length ? `${all.length}` : `${found.length} of ${all.length}`;
+}
+
+/** What a row of the connected ones says. */
+export function describe({ id, name, type_id }: ConfiguredConnector, types: readonly CatalogType[]) {
+  const type = types.find((one) => one.type_id === type_id);
+  const typeName = type?.name ?? type_id;
+  return { icon: type?.icon, typeName, name: name || typeName, about: `${typeName} · ${id.slice(0, 8)}` };
+}

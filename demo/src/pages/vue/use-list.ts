@@ -1,0 +1,21 @@
+import { shallowReactive } from 'vue';
+
+/** A list of the host: asked for at once, and again by `load`. */
+export function useList<Item>(ask: () => Promise<Item[]>) {
+  const list = shallowReactive<{
+    items?: Item[] | undefined;
+    failure?: string | undefined;
+    load: () => void;
+  }>({
+    load() {
+      list.items = undefined;
+      list.failure = undefined;
+      ask().then(
+        (items) => Object.assign(list, { items }),
+        (error: Error) => Object.assign(list, { failure: error.message }),
+      );
+    },
+  });
+  list.load();
+  return list;
+}

@@ -1,0 +1,136 @@
+import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/connect';
+import { categoriesOf, countOf, describe, matches, words } from '../../pages/shared/lists.js';
+import { html, type Html } from '../html.js';
+import type { PagePlace } from '../place.js';
+
+/** What a list holds, or why it can't be had. */
+export type Listed<Item> = { items: readonly Item[] } | { failure: string };
+
+export interface Lists {
+  types: Listed<CatalogType>;
+  connectors: Listed<ConfiguredConnector>;
+}
+
+/** What is connected, and what can be: for the pages that have no script for it. */
+export function lists(place: PagePlace, { types, connectors }: Lists): Html {
+  const known = 'items' in types ? types.items : [];
+  const made = 'items' in connectors ? connectors.items : [];
+  const saved = made.find(({ id }) => id === place.saved?.id);
+  return html`<h1>${words[place.kind].title}</h1>
+    <p class="lead">Credentials are typed into a form of another origin: this page can’t see them.</p>
+    ${
+      saved &&
+      html`<p class="note success" role="status">
+        <b>${saved.name}</b> is ${place.saved?.how}. Its id: <code>${saved.id}</code>
+      </p>`
+    }
+    <section id="connections" aria-labelledby="connections-title">
+      <div class="section-head">
+        <h2 id="connections-title">Connected</h2>
+        <p class="count">${countOf(made, made)}</p>
+      </div>
+      ${'failure' in connectors ? failure(connectors.failure, place) : connections(place, made, known)}
+    </section>
+    <section id="catalog" aria-labelledby="catalog-title">${catalog(place, types)}</section>`;
+}
+
+function connections(place: PagePlace, made: readonly ConfiguredConnector[], types: readonly CatalogType[]): Html {
+  if (made.length === 0) return html`<div class="blank"><p>${words[place.kind].none}</p></div>`;
+  return html`<ul class="connections">
+    ${made.map((connector) => {
+      const { icon, typeName, name, about } = describe(connector, types);
+      const isNew = connector.id === place.saved?.id;
+      return html`<li class="connection">
+        ${mark(icon, typeName)}
+        <span class="connection-text">
+          <a class="connection-name" href="${address(place, { type: connector.type_id, id: connector.id })}">${name}</a>
+          <span class="connection-about">${about}</span>
+        </span>
+        <span class="state" ${isNew && html` data-state="new"`}>${isNew ? 'Saved just now' : 'Saved'}</span>
+        <span class="connection-edit" aria-hidden="true">Edit</span>
+      </li>`;
+    })}
+  </ul>`;
+}
+
+function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
+  const all = 'items' in types ? types.items : [];
+  const found = all.filter((type) => matches(type, place.words, place.category));
+  return html`<div class="section-head">
+      <h2 id="catalog-title">Add a connection</h2>
+      <p class="count" id="catalog-count">${countOf(found, all)}</p>
+    </div>
+    ${
+      'failure' in types
+        ? failure(types.failure, place)
+        : html`<form class="filters" role="search">
+              <input type="hidden" name="kind" value="${place.kind}" />
+              <label class="search">
+                <span class="hidden">Search products</span>
+                <svg viewBox="0 0 20 20" aria-hidden="true">
+                  <circle cx="9" cy="9" r="5.25" />
+                  <path d="m13 13 4 4" />
+                </svg>
+                <input
+                  type="search"
+                  name="q"
+                  value="${place.words}"
+                  placeholder="Search products"
+                  autocomplete="off"
+                  spellcheck="false"
+                />
+              </label>
+              <label>
+                <span class="hidden">Category</span>
+                <select name="category">
+                  <option value="">All categories</option>
+                  ${categoriesOf(all).map((one) => html`<option${one === place.category && html` selected`}>${one}</option>`)}
+                </select>
+              </label>
+              <button class="secondary">Search</button>
+            </form>
+            ${found.length === 0 && html`<div class="blank"><p>Nothing matches. Try another word.</p></div>`}
+            <ul class="products">
+              ${found.map(
+                (type) =>
+                  html`<li>
+                    <a class="product" href="${address(place, { type: type.type_id })}">
+                      ${mark(type.icon, type.name)}
+                      <span class="product-text">
+                        <span class="product-name">${type.name}</span>
+                        <span class="product-about">${type.description || type.category}</span>
+                      </span>
+                    </a>
+                  </li>`,
+              )}
+            </ul>`
+    }`;
+}
+
+/** The way back to the lists, and the heading of an open form. */
+export function formHead(place: PagePlace): Html {
+  const { list, one } = words[place.kind];
+  return html`<a class="back" href="${address(place, {})}">
+      <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M12 5 7 10l5 5" /></svg>${list}
+    </a>
+    <h1>${place.connectorId === '' ? 'New' : 'Edit'} ${one}</h1>`;
+}
+
+function failure(message: string, place: PagePlace): Html {
+  return html`<div class="blank" role="alert">
+    <p>${message}</p>
+    <a class="button secondary" href="${address(place, {})}">Try again</a>
+  </div>`;
+}
+
+function mark(icon: string | null | undefined, name: string): Html {
+  return html`<span class="mark"
+    >${
+      icon ? html`<img src="${icon}" alt="" width="24" height="24" loading="lazy" />` : name.slice(0, 1).toUpperCase()
+    }</span
+  >`;
+}
+
+function address({ kind }: PagePlace, more: Record<string, string>): string {
+  return `?${new URLSearchParams({ kind, ...more })}`;
+}

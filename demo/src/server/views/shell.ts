@@ -1,0 +1,100 @@
+import { html, type Html } from '../html.js';
+import { presets, schemes, type Look } from '../look.js';
+import type { PagePlace } from '../place.js';
+import type { Tenant } from '../sign-in.js';
+
+/** The ways to embed a form, one page each. */
+export const ways = { script: 'Script', html: 'HTML', react: 'React', vue: 'Vue' } as const;
+export type Way = keyof typeof ways;
+
+export function isWay(text: string): text is Way {
+  return Object.hasOwn(ways, text);
+}
+
+/** The demo's own bar: which way, which look. Plain links and forms, so that no page needs a script for it. */
+export function bar(way: Way, look: Look, place: PagePlace): Html {
+  return html`<a class="skip" href="#main">Skip to content</a>
+    <div class="bar">
+      <nav class="segments" aria-label="Ways to embed the form">
+        ${Object.entries(ways).map(
+          ([id, name]) =>
+            html`<a class="segment" href="/${id}/?kind=${place.kind}" ${id === way && html` aria-current="page"`}
+              >${name}</a
+            >`,
+        )}
+      </nav>
+      <form class="looks" id="look" method="post" action="/demo/look">
+        <div class="segments" role="group" aria-label="Theme">
+          ${presets.map((one) => choice('preset', one, look.preset))}
+        </div>
+        <div class="segments" role="group" aria-label="Appearance">
+          ${schemes.map((one) => choice('scheme', one, look.scheme))}
+        </div>
+      </form>
+      <span id="look-sample" aria-hidden="true"></span>
+    </div>`;
+}
+
+function choice(name: 'preset' | 'scheme', value: string, chosen: string): Html {
+  return html`<button class="segment" name="${name}" value="${value}" aria-pressed="${String(value === chosen)}">
+    ${name === 'preset' && html`<span class="swatch" data-look="${value}"></span>`}${capital(value)}
+  </button>`;
+}
+
+/** The product's side: whose workspace, and what there is to set. */
+export function side(place: PagePlace, tenant: Tenant | undefined, tenants: readonly Tenant[]): Html {
+  const current = place.typeId === '' ? 'page' : 'true';
+  const link = (kind: PagePlace['kind'], label: string, path: string) =>
+    html`<li>
+      <a href="?kind=${kind}" data-kind="${kind}" ${kind === place.kind && html` aria-current="${current}"`}>
+        <svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}" /></svg>${label}
+      </a>
+    </li>`;
+  return html`<header class="side">
+    <p class="brand">
+      <svg class="logo" viewBox="0 0 28 28" aria-hidden="true">
+        <rect width="28" height="28" rx="7" />
+        <path d="M14 5.5 19.5 20 14 17.2 8.5 20z" />
+      </svg>
+      <span>Northwind <small>Security</small></span>
+    </p>
+    ${
+      tenant &&
+      html`<nav class="nav" aria-label="Settings">
+          <ul>
+            ${link('input', 'Data sources', 'M10 3v9m0 0 3.5-3.5M10 12 6.5 8.5M4 15.5h12')}
+            ${link('output', 'Destinations', 'M10 12V3m0 0 3.5 3.5M10 3 6.5 6.5M4 15.5h12')}
+          </ul>
+        </nav>
+        <div class="workspace">
+          <p class="caption">Workspace: <b>${tenant.name}</b></p>
+          <form method="post" action="/demo/sign-in">
+            ${tenants
+              .filter(({ id }) => id !== tenant.id)
+              .map(
+                ({ id, name }) => html`<button class="quiet" name="tenantId" value="${id}">Switch to ${name}</button>`,
+              )}
+          </form>
+          <form method="post" action="/demo/sign-out"><button class="quiet">Sign out</button></form>
+        </div>`
+    }
+  </header>`;
+}
+
+/** Asks who it is, and for no password. */
+export function gate(tenants: readonly Tenant[]): Html {
+  return html`<section class="gate" aria-labelledby="sign-in-title">
+    <h1 id="sign-in-title">Sign in to Northwind</h1>
+    <p class="lead">Two customers live in this demo. Each sees its own connections, and no others.</p>
+    <form class="gate-choices" method="post" action="/demo/sign-in">
+      ${tenants.map(
+        ({ id, name }) =>
+          html`<button class="secondary" name="tenantId" value="${id}">
+            <span class="mark" aria-hidden="true">${name.slice(0, 1)}</span><span>Continue as ${name}</span>
+          </button>`,
+      )}
+    </form>
+  </section>`;
+}
+
+const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
