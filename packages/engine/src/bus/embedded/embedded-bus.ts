@@ -1,0 +1,99 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Batch } from '../../records/batch.js';
+import { BusError, type Bus, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
+import type { Damage } from './segments.js';
+import { EmbeddedStream, type StreamOptions } from './stream.js';
+
+export interface EmbeddedBusOptions {
+  /** Folder of its files. One process at a time: the caller keeps others out. */
+  folder: string;
+  /** Bytes that may wait in a stream. Default 256 MiB. */
+  maxBytes?: number;
+  /** Size of a segment file; a stream takes up to two of them more than what waits. Default 8 MiB. */
+  segmentBytes?: number;
+  /** Milliseconds since the epoch. Default: the system's clock. */
+  now?: () => number;
+  /** Told of every place on disk that was not as it was written. */
+  onDamage?: (damage: Damage) => void;
+}
+
+/** A bus in files of this machine: what `publish` has answered is on the disk. */
+export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
+  return new EmbeddedBus(options.folder, {
+    maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
+    segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
+    now: options.now ?? Date.now,
+    onDamage: options.onDamage ?? (() => undefined),
+  });
+}
+
+class EmbeddedBus implements Bus {
+  readonly #streams = new Map<string, Promise<EmbeddedStream>>();
+  #closed = false;
+
+  constructor(
+    private readonly folder: string,
+    private readonly options: StreamOptions,
+  ) {}
+
+  async declare(name: string, consumers: readonly string[]): Promise<void> {
+    for (const each of [name, ...consumers]) checkName(each);
+    if (this.#closed) throw new BusError('closed', 'The bus is closed.');
+    let opening = this.#streams.get(name);
+    if (!opening) {
+      opening = this.#open(name);
+      this.#streams.set(name, opening);
+      opening.catch(() => this.#streams.delete(name));
+    }
+    await (await opening).setConsumers(consumers);
+  }
+
+  async publish(name: string, batch: Batch, options: PublishOptions = {}): Promise<Published> {
+    return (await this.#stream(name)).publish(batch, options);
+  }
+
+  async *consume(name: string, consumer: string, signal: AbortSignal): AsyncGenerator<Delivery, void, void> {
+    yield* (await this.#stream(name)).consume(consumer, signal);
+  }
+
+  async stats(name: string): Promise<StreamStats> {
+    return (await this.#stream(name)).stats();
+  }
+
+  async remove(name: string): Promise<void> {
+    checkName(name);
+    const stream = await this.#streams.get(name);
+    this.#streams.delete(name);
+    if (stream) await stream.remove();
+    else await rm(join(this.folder, name), { recursive: true, force: true });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const streams = await Promise.all(this.#streams.values());
+    this.#streams.clear();
+    for (const stream of streams) await stream.close();
+  }
+
+  async #open(name: string): Promise<EmbeddedStream> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    return EmbeddedStream.open(join(this.folder, name), name, this.options);
+  }
+
+  #stream(name: string): Promise<EmbeddedStream> {
+    if (this.#closed) throw new BusError('closed', 'The bus is closed.');
+    const stream = this.#streams.get(name);
+    if (!stream) throw new BusError('unknown_stream', `There is no stream ${name}. Declare it.`);
+    return stream;
+  }
+}
+
+/** Names are file names here and subjects elsewhere. */
+function checkName(name: string): void {
+  if (/^[\w-][\w.-]{0,127}$/.test(name)) return;
+  throw new BusError(
+    'bad_name',
+    `${JSON.stringify(name)} can't be a name: letters, digits, ".", "_" and "-", at most 128.`,
+  );
+}

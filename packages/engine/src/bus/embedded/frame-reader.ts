@@ -1,0 +1,84 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { bodyFits, decodeHead, HEAD_BYTES, MAGIC, type FrameHead } from './frame.js';
+
+export type ReadFrame =
+  | { found: 'frame'; head: FrameHead; body: Buffer; end: number }
+  /** Nothing more up to the limit. */
+  | { found: 'end' }
+  /** The file ends within a frame: what a crash in the middle of a write leaves. */
+  | { found: 'torn' }
+  /** Bytes that were written whole and have changed since. */
+  | { found: 'damage' };
+
+const WINDOW_BYTES = 128 * 1024;
+
+/** Reads frames of one segment file through a window, so that small frames do not cost a call each. */
+export class FrameReader {
+  #window = Buffer.alloc(0);
+  #windowAt = 0;
+
+  private constructor(readonly handle: FileHandle) {}
+
+  static async open(path: string): Promise<FrameReader> {
+    return new FrameReader(await open(path, 'r'));
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+
+  /** The frame at `offset`. Bytes from `limit` on are never looked at: they may be half written. */
+  async frame(offset: number, limit: number): Promise<ReadFrame> {
+    if (offset >= limit) return { found: 'end' };
+    const bytes = await this.#bytes(offset, HEAD_BYTES, limit);
+    const head = decodeHead(bytes);
+    if (!head) return { found: bytes.length < HEAD_BYTES || (await this.#zeros(offset, limit)) ? 'torn' : 'damage' };
+    const start = offset + HEAD_BYTES;
+    const end = start + head.bodyLength;
+    if (end > limit) return { found: 'torn' };
+    const body = await this.#bytes(start, head.bodyLength, limit);
+    return bodyFits(head, body) ? { found: 'frame', head, body, end } : { found: 'damage' };
+  }
+
+  /** Where the next whole frame after `offset` begins; `undefined` when there is none before `limit`. */
+  async next(offset: number, limit: number): Promise<number | undefined> {
+    for (let at = offset; at < limit;) {
+      const bytes = await this.#bytes(at, WINDOW_BYTES, limit);
+      const hit = bytes.indexOf(MAGIC);
+      if (hit >= 0) {
+        at += hit;
+        if ((await this.frame(at, limit)).found === 'frame') return at;
+        at += 1;
+      } else {
+        // The mark may lie across the border of two windows.
+        at += Math.max(1, bytes.length - MAGIC.length + 1);
+      }
+    }
+    return undefined;
+  }
+
+  /** A file that grew before its bytes were written holds zeros there after a loss of power. */
+  async #zeros(offset: number, limit: number): Promise<boolean> {
+    for (let at = offset; at < limit; at += WINDOW_BYTES) {
+      const bytes = await this.#bytes(at, WINDOW_BYTES, limit);
+      if (bytes.some((byte) => byte !== 0)) return false;
+    }
+    return true;
+  }
+
+  async #bytes(offset: number, wanted: number, limit: number): Promise<Buffer> {
+    const length = Math.min(wanted, limit - offset);
+    const from = offset - this.#windowAt;
+    if (from >= 0 && from + length <= this.#window.length) return this.#window.subarray(from, from + length);
+    const window = Buffer.allocUnsafe(Math.min(Math.max(length, WINDOW_BYTES), limit - offset));
+    let filled = 0;
+    while (filled < window.length) {
+      const { bytesRead } = await this.handle.read(window, filled, window.length - filled, offset + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    this.#window = window.subarray(0, filled);
+    this.#windowAt = offset;
+    return this.#window.subarray(0, length);
+  }
+}

@@ -1,0 +1,61 @@
+import { crc32 } from 'node:zlib';
+
+/** `batch` holds records, `ids` the ids of the batches before it, so that repeats are told in a new segment too. */
+export type FrameKind = 'batch' | 'ids';
+
+export interface FrameHead {
+  kind: FrameKind;
+  bodyLength: number;
+  /** Records in this frame, and in all frames of the stream before it. */
+  records: number;
+  recordsBefore: number;
+  sequence: number;
+  /** Milliseconds since the epoch. */
+  publishedAt: number;
+  bodySum: number;
+}
+
+/** Bytes before a body: magic, kind, lengths, numbers, checksum of the body, checksum of the head itself. */
+export const HEAD_BYTES = 48;
+/** A head that claims more is none. Largest body: 512 KiB of records, their line ends, an id. */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+export const MAGIC = Buffer.from('CFs1');
+
+const kinds: readonly FrameKind[] = ['batch', 'ids'];
+
+export function encodeFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, text: string): Buffer {
+  const bodyLength = Buffer.byteLength(text, 'utf8');
+  const frame = Buffer.allocUnsafe(HEAD_BYTES + bodyLength);
+  frame.write(text, HEAD_BYTES, 'utf8');
+  MAGIC.copy(frame);
+  frame.writeUInt32LE(kinds.indexOf(head.kind), 4);
+  frame.writeUInt32LE(bodyLength, 8);
+  frame.writeUInt32LE(head.records, 12);
+  // Whole numbers below 2^53 are exact as doubles.
+  frame.writeDoubleLE(head.sequence, 16);
+  frame.writeDoubleLE(head.recordsBefore, 24);
+  frame.writeDoubleLE(head.publishedAt, 32);
+  frame.writeUInt32LE(crc32(frame.subarray(HEAD_BYTES)), 40);
+  frame.writeUInt32LE(crc32(frame.subarray(0, 44)), 44);
+  return frame;
+}
+
+/** The head at the start of `bytes`, or `undefined` when there is none or it does not add up. */
+export function decodeHead(bytes: Buffer): FrameHead | undefined {
+  if (bytes.length < HEAD_BYTES || !bytes.subarray(0, 4).equals(MAGIC)) return undefined;
+  if (crc32(bytes.subarray(0, 44)) !== bytes.readUInt32LE(44)) return undefined;
+  const kind = kinds[bytes.readUInt32LE(4)];
+  const bodyLength = bytes.readUInt32LE(8);
+  if (!kind || bodyLength > MAX_BODY_BYTES) return undefined;
+  return {
+    kind,
+    bodyLength,
+    records: bytes.readUInt32LE(12),
+    sequence: bytes.readDoubleLE(16),
+    recordsBefore: bytes.readDoubleLE(24),
+    publishedAt: bytes.readDoubleLE(32),
+    bodySum: bytes.readUInt32LE(40),
+  };
+}
+
+export const bodyFits = (head: FrameHead, body: Buffer): boolean => crc32(body) === head.bodySum;

@@ -1,0 +1,80 @@
+import { createBatch } from '../../records/batch.js';
+import type { Delivery } from '../bus.js';
+import type { FrameHead } from './frame.js';
+import { FrameReader } from './frame-reader.js';
+import type { Position } from './position-file.js';
+import type { Damage, Segment, Segments } from './segments.js';
+
+export interface Reading {
+  stream: string;
+  segments: Segments;
+  from: Position;
+  /** Nobody wants more. */
+  over(): boolean;
+  /** Resolves when there may be more, or when it is over. */
+  more(): Promise<void>;
+  ack(done: Position): Promise<void>;
+  damaged(damage: Damage): void;
+}
+
+/** Batches from a position on. What is damaged is told and skipped, for one bad byte must not hold up the rest. */
+export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void, void> {
+  const { segments, from } = reading;
+  let current: { segment: Segment; reader: FrameReader } | undefined;
+  let offset = from.offset;
+  const move = async (segment: Segment, to: number): Promise<FrameReader> => {
+    await current?.reader.close();
+    current = undefined;
+    const reader = await FrameReader.open(segment.path);
+    current = { segment, reader };
+    offset = to;
+    return reader;
+  };
+  try {
+    while (!reading.over()) {
+      let segment = current?.segment;
+      if (!segment) {
+        segment = segments.list.find(({ first }) => first >= from.segment);
+        if (!segment) {
+          await reading.more();
+          continue;
+        }
+        await move(segment, segment.first === from.segment ? from.offset : 0);
+      }
+      const reader = current?.reader;
+      if (!reader) continue;
+      const limit = segment.size;
+      const read = await reader.frame(offset, limit);
+      if (read.found === 'frame') {
+        offset = read.end;
+        if (read.head.kind === 'ids' || read.head.sequence <= from.sequence) continue;
+        yield delivery(reading, segment, read.head, read.body, offset);
+      } else if (read.found === 'end') {
+        if (offset < segment.size) continue;
+        const here = segment.first;
+        const following = segments.list.find(({ first }) => first > here);
+        if (following) await move(following, 0);
+        else await reading.more();
+      } else {
+        const next = (await reader.next(offset + 1, limit)) ?? limit;
+        const name = segment.path.slice(-20);
+        reading.damaged({ stream: reading.stream, segment: name, offset, bytes: next - offset, kind: 'skipped' });
+        offset = next;
+      }
+    }
+  } finally {
+    await current?.reader.close();
+  }
+}
+
+function delivery(reading: Reading, segment: Segment, head: FrameHead, body: Buffer, offset: number): Delivery {
+  const [id = '', ...lines] = body.toString('utf8').split('\n');
+  const { sequence, publishedAt } = head;
+  const done = { sequence, segment: segment.first, offset, records: head.recordsBefore + head.records };
+  return {
+    sequence,
+    publishedAt,
+    batch: createBatch(id, lines, head.bodyLength - Buffer.byteLength(id) - lines.length),
+    ack: () => reading.ack(done),
+  };
+}

@@ -1,0 +1,205 @@
+import { mkdir, open, readdir, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder, writeAll } from '../../files/durable.js';
+import { decodeHead, encodeFrame, HEAD_BYTES, type FrameHead } from './frame.js';
+import { FrameReader } from './frame-reader.js';
+import { RecentIds } from './recent-ids.js';
+
+/** Something on disk that was not as it was written. */
+export interface Damage {
+  stream: string;
+  /** File name of the segment. */
+  segment: string;
+  offset: number;
+  bytes: number;
+  /**
+   * `cut`: the unfinished end that a crash left, never acknowledged, was cut off. `skipped`: bytes that had been whole
+   * and are not; what they held is lost, what follows is read on.
+   */
+  kind: 'cut' | 'skipped';
+}
+
+/** One file of frames. */
+export interface Segment {
+  /** Sequence of its first batch, also its name. */
+  readonly first: number;
+  readonly path: string;
+  /** Bytes and records of all segments before it. */
+  readonly base: number;
+  readonly recordsBefore: number;
+  /** Bytes that are safe on disk. Only these are ever read. */
+  size: number;
+}
+
+/** The segment files of one stream, oldest first. The last one grows. */
+export class Segments {
+  readonly list: Segment[] = [];
+  readonly recent = new RecentIds();
+  lastSequence = 0;
+  /** Records in all batches so far. */
+  records = 0;
+  #tail: FileHandle | undefined;
+  /** The last file ends in damage: it is left as it is. */
+  #sealed = false;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly stream: string,
+    private readonly segmentBytes: number,
+    private readonly report: (damage: Damage) => void,
+  ) {}
+
+  static async open(
+    folder: string,
+    stream: string,
+    segmentBytes: number,
+    report: (damage: Damage) => void,
+  ): Promise<Segments> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const segments = new Segments(folder, stream, segmentBytes, report);
+    const names = (await readdir(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
+    let base = 0;
+    for (const name of names) {
+      const path = join(folder, name);
+      const { size } = await stat(path);
+      const recordsBefore = (await readHead(path))?.recordsBefore ?? segments.tail?.recordsBefore ?? 0;
+      segments.list.push({ first: Number(name.slice(0, 16)), path, base, recordsBefore, size });
+      base += size;
+    }
+    // The last has the end; the one before it has the ids that a crash between the two would lose.
+    for (const segment of segments.list.slice(-2)) await segments.#scan(segment);
+    return segments;
+  }
+
+  get tail(): Segment | undefined {
+    return this.list.at(-1);
+  }
+
+  get end(): number {
+    const { tail } = this;
+    return tail ? tail.base + tail.size : 0;
+  }
+
+  /** Appends and forces to disk; all or nothing. */
+  async append(bytes: Buffer): Promise<void> {
+    if (this.#sealed || !this.tail || this.tail.size >= this.segmentBytes) await this.#rotate();
+    const { tail } = this;
+    if (!tail) throw new Error('no segment');
+    if (!this.#tail) {
+      // After a failed write: what it left behind the last good byte goes.
+      await truncate(tail.path, tail.size);
+      this.#tail = await open(tail.path, 'r+');
+    }
+    try {
+      await writeAll(this.#tail, bytes, tail.size);
+      await this.#tail.datasync();
+    } catch (error) {
+      await this.#letGo();
+      throw error;
+    }
+    tail.size += bytes.length;
+  }
+
+  /** Deletes what lies wholly before a place, counted in bytes of the stream. */
+  async forgetBefore(place: number): Promise<void> {
+    for (let first = this.list[0]; first && this.list.length > 1; first = this.list[0]) {
+      if (first.base + first.size > place) return;
+      this.list.shift();
+      await rm(first.path, { force: true });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#letGo();
+  }
+
+  async #letGo(): Promise<void> {
+    const handle = this.#tail;
+    this.#tail = undefined;
+    // The error that led here is the one to tell.
+    await handle?.close().catch(() => undefined);
+  }
+
+  async #rotate(): Promise<void> {
+    await this.#letGo();
+    const first = this.lastSequence + 1;
+    const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
+    const ids = encodeFrame(
+      { kind: 'ids', records: 0, recordsBefore: this.records, sequence: first, publishedAt: 0 },
+      this.recent.toText(),
+    );
+    const handle = await open(path, 'w', 0o600);
+    try {
+      await writeAll(handle, ids, 0);
+      await handle.datasync();
+      await syncFolder(this.folder);
+    } catch (error) {
+      await handle.close();
+      await rm(path, { force: true });
+      throw error;
+    }
+    this.list.push({ first, path, base: this.end, recordsBefore: this.records, size: ids.length });
+    this.#tail = handle;
+    this.#sealed = false;
+  }
+
+  async #scan(segment: Segment): Promise<void> {
+    const last = segment === this.tail;
+    this.lastSequence = Math.max(this.lastSequence, segment.first - 1);
+    const reader = await FrameReader.open(segment.path);
+    try {
+      for (let offset = 0; ;) {
+        const read = await reader.frame(offset, segment.size);
+        if (read.found === 'end') return;
+        if (read.found === 'frame') {
+          const { head, body, end } = read;
+          offset = end;
+          this.records = head.recordsBefore + head.records;
+          if (head.kind === 'ids') this.recent.addText(body.toString());
+          else {
+            this.lastSequence = Math.max(this.lastSequence, head.sequence);
+            this.recent.add(body.toString('utf8', 0, body.indexOf(10)), head.sequence);
+          }
+          continue;
+        }
+        const next = await reader.next(offset + 1, segment.size);
+        if (next !== undefined) {
+          offset = next;
+          continue;
+        }
+        if (last && read.found === 'torn') await this.#cut(segment, offset);
+        else if (last) this.#seal(segment, offset);
+        return;
+      }
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async #cut(segment: Segment, offset: number): Promise<void> {
+    this.#damage(segment, offset, segment.size - offset, 'cut');
+    await truncate(segment.path, offset);
+    segment.size = offset;
+  }
+
+  #seal(segment: Segment, offset: number): void {
+    this.#damage(segment, offset, segment.size - offset, 'skipped');
+    this.#sealed = true;
+    // The number of the lost batch may have been given out.
+    this.lastSequence += 1;
+  }
+
+  #damage(segment: Segment, offset: number, bytes: number, kind: Damage['kind']): void {
+    this.report({ stream: this.stream, segment: segment.path.slice(-20), offset, bytes, kind });
+  }
+}
+
+async function readHead(path: string): Promise<FrameHead | undefined> {
+  const handle = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return decodeHead(buffer.subarray(0, bytesRead));
+  } finally {
+    await handle.close();
+  }
+}

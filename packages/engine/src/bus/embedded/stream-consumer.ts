@@ -1,0 +1,60 @@
+import type { Waiting } from '../bus.js';
+import type { Position, PositionFile } from './position-file.js';
+import type { Segments } from './segments.js';
+
+/** How far one consumer of a stream has come. */
+export class StreamConsumer {
+  #position: Position;
+
+  constructor(
+    private readonly segments: Segments,
+    private readonly file: PositionFile | undefined,
+    saved: Position | undefined,
+  ) {
+    const segment = saved && segments.list.find(({ first }) => first === saved.segment);
+    const holds = segment && saved.offset <= segment.size && saved.sequence <= segments.lastSequence;
+    // A segment that is gone was done with: what is left begins after it.
+    this.#position = holds ? saved : startOf(segments);
+  }
+
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** Where it stands, in bytes of the stream. */
+  get place(): number {
+    const { list } = this.segments;
+    const segment = list.find(({ first }) => first === this.#position.segment);
+    return segment ? segment.base + this.#position.offset : (list[0]?.base ?? 0);
+  }
+
+  waiting(): Waiting {
+    const { segments } = this;
+    return {
+      batches: Math.max(0, segments.lastSequence - this.#position.sequence),
+      records: Math.max(0, segments.records - this.#position.records),
+      bytes: segments.end - this.place,
+    };
+  }
+
+  /** Done with all up to `to`. */
+  async advance(to: Position): Promise<void> {
+    if (to.sequence <= this.#position.sequence) return;
+    this.#position = to;
+    await this.file?.write(to);
+  }
+
+  async close(): Promise<void> {
+    await this.file?.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.file?.remove();
+  }
+}
+
+function startOf({ list: [first], lastSequence, records }: Segments): Position {
+  return first
+    ? { sequence: first.first - 1, segment: first.first, offset: 0, records: first.recordsBefore }
+    : { sequence: lastSequence, segment: 0, offset: 0, records };
+}

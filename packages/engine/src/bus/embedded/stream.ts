@@ -1,0 +1,240 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncFolder } from '../../files/durable.js';
+import type { Batch } from '../../records/batch.js';
+import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
+import { encodeFrame, HEAD_BYTES } from './frame.js';
+import { PositionFile } from './position-file.js';
+import { readFrom } from './read-from.js';
+import { Room } from './room.js';
+import { Segments, type Damage } from './segments.js';
+import { StreamConsumer } from './stream-consumer.js';
+
+export interface StreamOptions {
+  /** What may wait, as stored. */
+  maxBytes: number;
+  /** A segment that has grown to this is followed by a new one. */
+  segmentBytes: number;
+  now(): number;
+  onDamage(damage: Damage): void;
+}
+
+interface Entry {
+  batch: Batch;
+  bytes: number;
+  resolve(published: Published): void;
+  reject(error: unknown): void;
+}
+
+/** What one write and one `fdatasync` take along at most. */
+const GROUP_BYTES = 4 * 1024 * 1024;
+
+/** One stream of the embedded bus: segment files, and a position for each consumer. */
+export class EmbeddedStream {
+  readonly #consumers = new Map<string, StreamConsumer>();
+  readonly #inFlight = new Map<string, Promise<Published>>();
+  readonly #room: Room;
+  #queue: Entry[] = [];
+  #flushing: Promise<void> | undefined;
+  #closed = false;
+  #damagedBytes = 0;
+  #wake: (() => void)[] = [];
+
+  private constructor(
+    private readonly folder: string,
+    readonly name: string,
+    private readonly options: StreamOptions,
+    private readonly segments: Segments,
+  ) {
+    this.#room = new Room(options.maxBytes, () => this.segments.end - this.#slowest());
+  }
+
+  static async open(folder: string, name: string, options: StreamOptions): Promise<EmbeddedStream> {
+    const early: Damage[] = [];
+    const segments = await Segments.open(folder, name, options.segmentBytes, (damage) => early.push(damage));
+    const stream = new EmbeddedStream(folder, name, options, segments);
+    await mkdir(stream.#positions, { recursive: true, mode: 0o700 });
+    await syncFolder(folder);
+    await syncFolder(dirname(folder));
+    for (const damage of early) stream.#damaged(damage);
+    return stream;
+  }
+
+  async setConsumers(names: readonly string[]): Promise<void> {
+    for (const [name, consumer] of this.#consumers) {
+      if (names.includes(name)) continue;
+      this.#consumers.delete(name);
+      await consumer.remove();
+    }
+    for (const name of await readdir(this.#positions)) {
+      const known = name.endsWith('.pos') && names.includes(name.slice(0, -4));
+      if (!known) await rm(join(this.#positions, name), { force: true });
+    }
+    for (const name of names) {
+      if (this.#consumers.has(name)) continue;
+      const { file, position } = await PositionFile.open(join(this.#positions, `${name}.pos`));
+      this.#consumers.set(name, new StreamConsumer(this.segments, file, position));
+    }
+    await this.#trim();
+    // Who was forgotten may be reading.
+    this.#wakeAll();
+  }
+
+  publish(batch: Batch, options: PublishOptions): Promise<Published> {
+    this.#mustBeOpen();
+    const sequence = this.segments.recent.get(batch.id);
+    if (sequence !== undefined) return Promise.resolve({ stored: true, sequence, repeated: true });
+    const same = this.#inFlight.get(batch.id);
+    if (same) return same.then((published) => (published.stored ? { ...published, repeated: true } : published));
+    const storing = this.#store(batch, options).finally(() => this.#inFlight.delete(batch.id));
+    this.#inFlight.set(batch.id, storing);
+    return storing;
+  }
+
+  consume(name: string, signal: AbortSignal): AsyncIterable<Delivery> {
+    this.#mustBeOpen();
+    const consumer = this.#consumers.get(name);
+    if (!consumer) throw new BusError('unknown_consumer', `Stream ${this.name} has no consumer ${name}. Declare it.`);
+    const over = (): boolean => signal.aborted || this.#closed || this.#consumers.get(name) !== consumer;
+    return readFrom({
+      stream: this.name,
+      segments: this.segments,
+      from: consumer.position,
+      over,
+      more: () => this.#more(signal),
+      ack: async (done) => {
+        if (this.#closed || this.#consumers.get(name) !== consumer) return;
+        await consumer.advance(done);
+        await this.#trim();
+      },
+      damaged: (damage) => this.#damaged(damage),
+    });
+  }
+
+  stats(): StreamStats {
+    this.#mustBeOpen();
+    const consumers = [...this.#consumers].map(([name, consumer]) => [name, consumer.waiting()] as const);
+    // Without consumers all of it waits.
+    const nobody =
+      this.#consumers.size === 0 ? [new StreamConsumer(this.segments, undefined, undefined).waiting()] : [];
+    const slowest = [...nobody, ...consumers.map(([, waiting]) => waiting)].reduce((most, waiting) =>
+      waiting.bytes > most.bytes ? waiting : most,
+    );
+    return {
+      ...slowest,
+      maxBytes: this.#room.maxBytes,
+      full: this.#room.full,
+      consumers: Object.fromEntries(consumers),
+      damagedBytes: this.#damagedBytes,
+    };
+  }
+
+  /** A consumer has come further: what nobody needs goes, and who waits for room may come in. */
+  async #trim(): Promise<void> {
+    this.#room.freed();
+    await this.segments.forgetBefore(this.#slowest());
+  }
+
+  #damaged(damage: Damage): void {
+    this.#damagedBytes += damage.bytes;
+    this.options.onDamage(damage);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#room.close();
+    this.#wakeAll();
+    await this.#flushing;
+    await this.segments.close();
+    for (const consumer of this.#consumers.values()) await consumer.close();
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  get #positions(): string {
+    return join(this.folder, 'positions');
+  }
+
+  async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
+    // Lines and their ends, id, head.
+    const bytes = batch.bytes + batch.lines.length + Buffer.byteLength(batch.id) + HEAD_BYTES;
+    const admitted = await this.#room.take(bytes, waitMs, signal);
+    if (!admitted) {
+      this.#mustBeOpen();
+      return { stored: false, reason: 'full' };
+    }
+    const stored = new Promise<Published>((resolve, reject) => this.#queue.push({ batch, bytes, resolve, reject }));
+    this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
+    return stored;
+  }
+
+  /** All that has come while the one before was written goes together, with one `fdatasync`. */
+  async #flush(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const group = this.#takeGroup();
+      const { lastSequence, records } = this.segments;
+      try {
+        let [sequence, recordsBefore] = [lastSequence, records];
+        const publishedAt = this.options.now();
+        const frames = group.map(({ batch }) => {
+          sequence += 1;
+          const head = { kind: 'batch', records: batch.lines.length, recordsBefore, sequence, publishedAt } as const;
+          recordsBefore += batch.lines.length;
+          return encodeFrame(head, `${batch.id}\n${batch.lines.join('\n')}`);
+        });
+        await this.segments.append(Buffer.concat(frames));
+        this.segments.records = recordsBefore;
+        this.segments.lastSequence = sequence;
+      } catch (error) {
+        const failure = new BusError('storage', `Stream ${this.name} could not be written.`, { cause: error });
+        for (const entry of group) this.#room.settle(entry.bytes);
+        for (const entry of group) entry.reject(failure);
+        this.#room.freed();
+        continue;
+      }
+      for (const [index, entry] of group.entries()) {
+        const sequence = lastSequence + index + 1;
+        this.#room.settle(entry.bytes);
+        this.segments.recent.add(entry.batch.id, sequence);
+        entry.resolve({ stored: true, sequence, repeated: false });
+      }
+      this.#wakeAll();
+    }
+  }
+
+  #takeGroup(): Entry[] {
+    let bytes = 0;
+    const end = this.#queue.findIndex((entry) => (bytes += entry.bytes) > GROUP_BYTES);
+    return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end));
+  }
+
+  /** Where the slowest consumer stands, in bytes of the stream; without consumers all is kept. */
+  #slowest(): number {
+    const places = [...this.#consumers.values()].map((consumer) => consumer.place);
+    return places.length > 0 ? Math.min(...places) : (this.segments.list[0]?.base ?? 0);
+  }
+
+  #more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
+        this.#wake = this.#wake.filter((other) => other !== wake);
+        resolve();
+      };
+      signal.addEventListener('abort', wake);
+      this.#wake.push(wake);
+    });
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#wake.slice()) wake();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new BusError('closed', `Stream ${this.name} is closed.`);
+  }
+}

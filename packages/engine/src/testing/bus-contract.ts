@@ -1,0 +1,215 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Bus, Delivery } from '../bus/bus.js';
+import { createBatch, type Batch } from '../records/batch.js';
+
+/** A bus under test. `reopen` closes it in good order and opens it again with what it has stored. */
+export interface OpenBus {
+  bus: Bus;
+  reopen(): Promise<Bus>;
+  /** Removes what it left. */
+  close(): Promise<void>;
+}
+
+export interface BusLimits {
+  /** Bytes that may wait in a stream. */
+  maxBytes?: number;
+}
+
+let made = 0;
+
+/** A batch of `records` records and about `bytes` bytes, different from every other. */
+export function someBatch(records = 1, bytes = 0): Batch {
+  made += 1;
+  const text = 'x'.repeat(Math.ceil(bytes / records));
+  return createBatch(
+    `batch-${made}`,
+    Array.from({ length: records }, (_, n) => JSON.stringify({ made, n, ...(text && { text }) })),
+  );
+}
+
+/** The next `count` deliveries of a consumer; they are acknowledged as `ack` says. */
+export async function take(bus: Bus, consumer: string, count: number, ack = true): Promise<Delivery[]> {
+  const taken: Delivery[] = [];
+  const stop = new AbortController();
+  for await (const delivery of bus.consume('s', consumer, stop.signal)) {
+    taken.push(delivery);
+    if (ack) await delivery.ack();
+    if (taken.length === count) break;
+  }
+  stop.abort();
+  return taken;
+}
+
+const ids = (items: readonly (Batch | Delivery)[]): string[] =>
+  items.map((item) => ('batch' in item ? item.batch.id : item.id));
+
+async function publish(bus: Bus, ...batches: readonly Batch[]): Promise<void> {
+  for (const batch of batches) expect(await bus.publish('s', batch)).toMatchObject({ stored: true });
+}
+
+/** What every bus must do, whatever it stands on. */
+export function runBusContract(name: string, open: (limits: BusLimits) => Promise<OpenBus>): void {
+  const start = async (consumers: readonly string[], limits: BusLimits = {}): Promise<OpenBus> => {
+    const opened = await open(limits);
+    onTestFinished(() => opened.close());
+    await opened.bus.declare('s', consumers);
+    return opened;
+  };
+
+  describe(`bus contract: ${name}`, () => {
+    test('batches arrive in order, as they were sent', async () => {
+      const { bus } = await start(['a']);
+      const sent = [someBatch(3), someBatch(500, 400_000), createBatch('text', ['{"t":"ü\\n\\"€\\u0000"}'])];
+      await publish(bus, ...sent);
+      const got = await take(bus, 'a', 3);
+      expect(got.map(({ batch }) => batch.lines)).toEqual(sent.map(({ lines }) => lines));
+      expect(got.map(({ batch }) => batch.bytes)).toEqual(sent.map(({ bytes }) => bytes));
+      expect(ids(got)).toEqual(ids(sent));
+      expect(got.map(({ sequence }) => sequence)).toEqual([1, 2, 3].map((n) => n + (got[0]?.sequence ?? 0) - 1));
+      expect(Math.abs((got[0]?.publishedAt ?? 0) - Date.now())).toBeLessThan(60_000);
+    });
+
+    test('many at once are all stored, once each', async () => {
+      const { bus } = await start(['a']);
+      const sent = Array.from({ length: 200 }, () => someBatch());
+      const answers = await Promise.all(sent.map((batch) => bus.publish('s', batch)));
+      expect(new Set(answers.map((answer) => (answer.stored ? answer.sequence : 0))).size).toBe(200);
+      expect(ids(await take(bus, 'a', 200)).sort()).toEqual(ids(sent).sort());
+    });
+
+    test('a reader that waits gets what comes', async () => {
+      const { bus } = await start(['a']);
+      const waiting = take(bus, 'a', 2);
+      const [first, second] = [someBatch(), someBatch()];
+      await publish(bus, first);
+      await publish(bus, second);
+      expect(ids(await waiting)).toEqual(ids([first, second]));
+    });
+
+    test('a repeat is told by its id and stored once: at once, later, after a restart, and while the first is on its way', async () => {
+      const opened = await start(['a']);
+      const [batch, last] = [someBatch(2), someBatch()];
+      const answers = await Promise.all([opened.bus.publish('s', batch), opened.bus.publish('s', batch)]);
+      expect(answers.map((answer) => answer.stored && answer.repeated)).toEqual([false, true]);
+      expect(await opened.bus.publish('s', batch)).toMatchObject({ stored: true, repeated: true });
+      const bus = await opened.reopen();
+      await bus.declare('s', ['a']);
+      expect(await bus.publish('s', batch)).toMatchObject({ stored: true, repeated: true });
+      await publish(bus, last);
+      expect(ids(await take(bus, 'a', 2))).toEqual(ids([batch, last]));
+    });
+
+    test('a position outlives a restart; what was not acknowledged comes again', async () => {
+      const opened = await start(['a']);
+      const sent = [someBatch(), someBatch(), someBatch()];
+      await publish(opened.bus, ...sent);
+      await take(opened.bus, 'a', 1);
+      await take(opened.bus, 'a', 2, false);
+      const bus = await opened.reopen();
+      await bus.declare('s', ['a']);
+      expect(ids(await take(bus, 'a', 2))).toEqual(ids(sent.slice(1)));
+      expect(await bus.stats('s')).toMatchObject({ batches: 0, records: 0, bytes: 0 });
+    });
+
+    test('an acknowledgement covers all before it', async () => {
+      const { bus } = await start(['a']);
+      const sent = [someBatch(), someBatch(), someBatch()];
+      await publish(bus, ...sent);
+      const got = await take(bus, 'a', 2, false);
+      await got[1]?.ack();
+      await got[0]?.ack();
+      expect(ids(await take(bus, 'a', 1))).toEqual(ids(sent.slice(2)));
+    });
+
+    test('each consumer has a position of its own: a slow one does not hold up the other', async () => {
+      const { bus } = await start(['slow', 'fast']);
+      const sent = Array.from({ length: 20 }, () => someBatch(2));
+      await publish(bus, ...sent);
+      expect(ids(await take(bus, 'fast', 20))).toEqual(ids(sent));
+      expect((await bus.stats('s')).consumers).toMatchObject({
+        fast: { batches: 0, records: 0, bytes: 0 },
+        slow: { batches: 20, records: 40 },
+      });
+      expect(ids(await take(bus, 'slow', 20))).toEqual(ids(sent));
+    });
+
+    test('a full buffer turns away, or lets wait until there is room; nothing that was stored is lost', async () => {
+      const { bus } = await start(['a'], { maxBytes: 100_000 });
+      const sent = Array.from({ length: 30 }, () => someBatch(1, 10_000));
+      const stored: Batch[] = [];
+      for (const batch of sent) if ((await bus.publish('s', batch)).stored) stored.push(batch);
+      expect(stored.length).toBeGreaterThan(5);
+      expect(stored.length).toBeLessThan(11);
+      expect(await bus.stats('s')).toMatchObject({ full: true, maxBytes: 100_000, batches: stored.length });
+
+      const late = someBatch(1, 10_000);
+      expect(await bus.publish('s', late, { waitMs: 20 })).toEqual({ stored: false, reason: 'full' });
+      const waiting = bus.publish('s', late, { waitMs: 10_000 });
+      await take(bus, 'a', 2);
+      expect(await waiting).toMatchObject({ stored: true });
+      expect(ids(await take(bus, 'a', stored.length - 1))).toEqual(ids([...stored.slice(2), late]));
+      expect(await bus.stats('s')).toMatchObject({ full: false, batches: 0 });
+    });
+
+    test('waiting for room ends with its signal', async () => {
+      const { bus } = await start(['a'], { maxBytes: 100_000 });
+      for (let n = 0; n < 12; n += 1) await bus.publish('s', someBatch(1, 10_000));
+      const stop = new AbortController();
+      const waiting = bus.publish('s', someBatch(1, 10_000), { waitMs: 60_000, signal: stop.signal });
+      stop.abort();
+      expect(await waiting).toEqual({ stored: false, reason: 'full' });
+    });
+
+    test('one consumer forgotten, another new: nothing stays for the one, the other begins with the oldest kept', async () => {
+      const { bus } = await start(['a', 'b']);
+      const sent = [someBatch(), someBatch()];
+      await publish(bus, ...sent);
+      await take(bus, 'a', 1);
+      await bus.declare('s', ['a']);
+      expect(await bus.stats('s')).toMatchObject({ batches: 1 });
+      await expect(take(bus, 'b', 1)).rejects.toMatchObject({ code: 'unknown_consumer' });
+      await bus.declare('s', ['a', 'c']);
+      expect(ids(await take(bus, 'c', 1)).at(-1)).toBeOneOf(ids(sent));
+      await publish(bus, someBatch());
+      expect(await bus.stats('s')).toMatchObject({ consumers: { a: { batches: 2 } } });
+    });
+
+    test('reading ends with its signal, and when the bus closes', async () => {
+      const { bus } = await start(['a', 'b']);
+      const stop = new AbortController();
+      const [first, second] = [
+        (async () => {
+          for await (const delivery of bus.consume('s', 'a', stop.signal)) await delivery.ack();
+        })(),
+        take(bus, 'b', 1),
+      ];
+      stop.abort();
+      await first;
+      await bus.close();
+      expect(await second).toEqual([]);
+      await expect(bus.publish('s', someBatch())).rejects.toMatchObject({ code: 'closed' });
+    });
+
+    test('a removed stream is gone, and may be made anew', async () => {
+      const { bus } = await start(['a']);
+      await publish(bus, someBatch());
+      await bus.remove('s');
+      await expect(bus.publish('s', someBatch())).rejects.toMatchObject({ code: 'unknown_stream' });
+      await bus.declare('s', ['a']);
+      expect(await bus.stats('s')).toMatchObject({ batches: 0 });
+      const batch = someBatch();
+      await publish(bus, batch);
+      expect(ids(await take(bus, 'a', 1))).toEqual(ids([batch]));
+    });
+
+    test('streams do not mix; names that could be paths are refused', async () => {
+      const { bus } = await start(['a']);
+      await bus.declare('other', ['a']);
+      await bus.publish('other', someBatch());
+      expect(await bus.stats('s')).toMatchObject({ batches: 0 });
+      for (const bad of ['', '../x', 'a/b', '.hidden', 'x'.repeat(129)])
+        await expect(bus.declare(bad, [])).rejects.toMatchObject({ code: 'bad_name' });
+      await expect(bus.declare('s', ['../a'])).rejects.toMatchObject({ code: 'bad_name' });
+    });
+  });
+}
