@@ -1,16 +1,12 @@
 import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
-import type {
-  Appearance,
-  ComponentKind,
-  ConfigMetaOverrides,
-  ConnectorFrameSession,
-} from '@connector-frame/core/connect';
-import { flag, json, milliseconds, preloading, text, type Preload } from './converters.js';
+import type { Appearance, ConfigMetaOverrides, ConnectorFrameSession } from '@connector-frame/core/connect';
+import { flag, json, milliseconds, preloading, text } from './converters.js';
 import { elementStyles } from './element-styles.js';
 import { errorView, loadingView } from './element-views.js';
 import type { ConnectorFrameEventMap } from './events/event-map.js';
 import { FrameController } from './frame-controller.js';
 import type { FrameSettings } from './frame-settings.js';
+import { PreloadController } from './preload-controller.js';
 
 type Listener<K extends keyof ConnectorFrameEventMap> = (
   this: ConnectorFrameElement,
@@ -83,7 +79,7 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
   static override readonly styles = elementStyles;
 
   /** Which catalog the connector belongs to. */
-  declare kind: ComponentKind | undefined;
+  declare kind: 'input' | 'output' | undefined;
   /** Slug of the connector's type: `okta-systemlog`. */
   declare typeId: string | undefined;
   /** Edits that connector. Not given: creates a new one. */
@@ -123,7 +119,7 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
   /** Milliseconds until a form that does not answer is told as an error. Default: 15,000. */
   declare loadTimeout: number | undefined;
   /** Loads the form's page before there is a form to show. The attribute without a value means `idle`. */
-  declare preload: Preload;
+  declare preload: 'hover' | 'focus' | 'idle' | 'none';
 
   readonly #frame = new FrameController(this);
 
@@ -133,6 +129,7 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
     this.isDescriptionEditable = false;
     this.synthetic = false;
     this.preload = 'none';
+    this.addController(new PreloadController(this, () => this.#frame.phase === 'waiting'));
     this.addEventListener('command', this.#obey);
   }
 
