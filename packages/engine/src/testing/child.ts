@@ -1,0 +1,52 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+
+/** A program that can be started as a process of its own, again and again. */
+export interface Program {
+  /** @param command words before the program, for instance a limit: `['prlimit', '--fsize=1000']` */
+  start(args: readonly string[], command?: readonly string[]): Running;
+  remove(): Promise<void>;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  /** Lines it has printed; all of them once `ended` is resolved. */
+  readonly lines: string[];
+  /** Resolves with the exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+}
+
+/** Compiles a source file of this package, so that a test runs what it reads and not an old build. */
+export async function compile(source: string): Promise<Program> {
+  const folder = await mkdtemp(join(tmpdir(), 'program-'));
+  const file = join(folder, 'program.mjs');
+  await build({
+    entryPoints: [source],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+  });
+  return {
+    start: (args, command = []) => start([...command, process.execPath, file, ...args]),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function start([command = '', ...args]: readonly string[]): Running {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout });
+  reader.on('line', (line) => lines.push(line));
+  const closed = new Promise<void>((resolve) => reader.once('close', resolve));
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => void closed.then(() => resolve(code ?? signal ?? 'gone')));
+  });
+  return { process: child, lines, ended };
+}
