@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
+import { launchBrowser } from '../support/browser.js';
+import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+
+/** What attributes, properties and style sheets come to, as the form hears it. */
+let browser: Browser;
+let world: ElementWorld;
+let fake: FakeFrameServer;
+const pages: Page[] = [];
+
+beforeAll(async () => {
+  [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
+  fake = await serveFakeFrame({ allowedOrigins: [world.origin] });
+});
+afterAll(async () => {
+  await fake?.close();
+  await browser?.close();
+  await world?.close();
+});
+afterEach(async () => {
+  await Promise.all(pages.splice(0).map((page) => page.close()));
+});
+
+async function open(...given: Parameters<ElementWorld['open']> extends [unknown, ...infer Rest] ? Rest : never) {
+  const page = await world.open(browser, ...given);
+  pages.push(page);
+  return page;
+}
+
+const session = 'session-token="token-1" organization-id="org_1"';
+const tag = (attributes: string, content = '') =>
+  `<connector-frame frame-origin="${fake.frameOrigin}" ${attributes}>${content}</connector-frame>`;
+
+/** The one \`init\` that a page's form gets. */
+async function initOf(page: Page): Promise<Record<string, unknown>> {
+  await page.frameLocator('iframe').getByText('New input').waitFor();
+  const inits = fake.received.filter(({ type }) => type === 'init');
+  return { ...inits.at(-1) };
+}
+
+test('attributes become options; what is not there is not given', async () => {
+  const page = await open(
+    tag(`kind="input" type-id="okta-systemlog" ${session} display-name="Okta" name="Sign-ins" description="All of them"
+      is-name-editable is-description-editable="false" synthetic="false" api-base="https://api.example.com"
+      appearance='{"colorPrimary":"#4f46e5"}' stylesheets='["${world.origin}/a.css"]'
+      config-meta-overrides='{"settings":{"url":{"name":"Address"}}}'`),
+  );
+  expect(await initOf(page)).toEqual({
+    source: 'monad-embed',
+    type: 'init',
+    version: 1,
+    kind: 'input',
+    typeId: 'okta-systemlog',
+    sessionToken: 'token-1',
+    organizationId: 'org_1',
+    apiBase: 'https://api.example.com',
+    displayName: 'Okta',
+    name: 'Sign-ins',
+    description: 'All of them',
+    isNameEditable: true,
+    appearance: { colorPrimary: '#4f46e5' },
+    stylesheets: [`${world.origin}/a.css`],
+    configMetaOverrides: { settings: { url: { name: 'Address' } } },
+  });
+});
+
+test('every property set before the upgrade is there after it', async () => {
+  const page = await open(tag(''), { define: false });
+  await page.evaluate(() => {
+    Object.assign(document.querySelector('connector-frame') ?? {}, {
+      kind: 'input',
+      typeId: 'okta-systemlog',
+      displayName: 'Okta',
+      isNameEditable: true,
+      appearance: { borderRadius: '4px' },
+      fetchSession: async () => ({ sessionToken: 'token-2', organizationId: 'org_2' }),
+    });
+  });
+  await page.addScriptTag({ url: '/define.js', type: 'module' });
+  expect(await initOf(page)).toMatchObject({
+    kind: 'input',
+    displayName: 'Okta',
+    isNameEditable: true,
+    appearance: { borderRadius: '4px' },
+    sessionToken: 'token-2',
+    organizationId: 'org_2',
+  });
+});
+
+test('the token is not in the document', async () => {
+  const page = await open(tag('kind="input" type-id="okta-systemlog" organization-id="org_1"'));
+  await page.locator('connector-frame').evaluate((element) => Object.assign(element, { sessionToken: 'secret-token' }));
+  expect(await initOf(page)).toMatchObject({ sessionToken: 'secret-token' });
+  const [markup, shadow, src] = await page
+    .locator('connector-frame')
+    .evaluate((element) => [
+      document.documentElement.outerHTML,
+      element.shadowRoot?.innerHTML,
+      element.shadowRoot?.querySelector('iframe')?.src,
+    ]);
+  expect(`${markup}${shadow}${src}`).not.toContain('secret-token');
+});
+
+test.each([
+  ['appearance', '{colorPrimary: red}', 'appearance: "{colorPrimary: red}" is not JSON'],
+  ['stylesheets', 'a.css', 'stylesheets: "a.css" is not JSON'],
+  ['kind', 'inputs', 'kind: "inputs" is not input or output'],
+  ['frame-origin', 'javascript:alert(1)', expect.stringContaining('frameOrigin')],
+])('%s="%s" is told as an error, and no frame is made', async (name, value, message) => {
+  const page = await open(tag(`kind="input" type-id="okta-systemlog" ${session}`), { define: false });
+  await page
+    .locator('connector-frame')
+    .evaluate((element, [name = '', value = '']) => element.setAttribute(name, value), [name, value]);
+  await page.addScriptTag({ url: '/define.js', type: 'module' });
+  await expect.poll(() => toldOf(page)).toEqual([['error', 'invalid_options', message]]);
+  expect(await page.locator('iframe').count()).toBe(0);
+  expect(await page.getByRole('alert').innerText()).toContain('The form could not be loaded.');
+
+  // Corrected, it comes.
+  await page.locator('connector-frame').evaluate(
+    (element, [name = '', right = '']) => {
+      if (right) element.setAttribute(name, right);
+      else element.removeAttribute(name);
+    },
+    [name, { kind: 'input', 'frame-origin': fake.frameOrigin }[name] ?? ''],
+  );
+  await initOf(page);
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+test('while something is missing the element shows its own content, and waits without a word', async () => {
+  const page = await open(tag('kind="input"', '<p>Choose a product first.</p>'));
+  await page.waitForFunction(() => customElements.get('connector-frame'));
+  expect(await page.getByText('Choose a product first.').isVisible()).toBe(true);
+  const element = page.locator('connector-frame');
+  await element.evaluate((element) => element.setAttribute('session-token', 'token-1'));
+  await element.evaluate((element) => element.setAttribute('organization-id', 'org_1'));
+  expect(await page.locator('iframe').count()).toBe(0);
+  await element.evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
+  await initOf(page);
+  expect(await page.getByText('Choose a product first.').isVisible()).toBe(false);
+  expect(await toldOf(page)).toEqual([['ready']]);
+});
+
+test('events do not bubble and do not reach the window', async () => {
+  const page = await open(`<div id="around">${tag(`kind="input" type-id="okta-systemlog" ${session}`)}</div>`);
+  await initOf(page);
+  await page.evaluate(() => {
+    const bubbled: string[] = [];
+    Object.assign(globalThis, { bubbled });
+    for (const type of ['ready', 'save', 'cancel', 'error']) {
+      document.querySelector('#around')?.addEventListener(type, () => bubbled.push(type));
+      window.addEventListener(type, () => bubbled.push(type));
+    }
+    document.querySelector('connector-frame')?.addEventListener('cancel', () => bubbled.push('heard'));
+  });
+  const form = page.frameLocator('iframe');
+  for (const name of ['Save', 'Fail', 'Cancel']) await form.getByRole('button', { name, exact: true }).click();
+  await expect.poll(() => toldOf(page)).toHaveLength(4);
+  expect(await page.evaluate(() => Object(globalThis).bubbled)).toEqual(['heard']);
+  expect((await toldOf(page)).map(([event]) => event)).toEqual(['ready', 'save', 'error', 'cancel']);
+});
+
+test('style sheets give the tokens that `appearance` does not, worked out in the page', async () => {
+  const page = await open(
+    tag(`kind="input" type-id="okta-systemlog" ${session} appearance='{"colorText":"#111111"}'`),
+    {
+      head: `<style>
+        :root { --brand: #4f46e5; color-scheme: dark }
+        connector-frame { font-size: 20px; --connector-color-primary: var(--brand); --connector-color-text: red;
+          --connector-color-background: light-dark(white, #101014); --connector-color-border: color-mix(in srgb, black, white);
+          --connector-border-radius: calc(0.5em + 2px); --connector-font-family: "Inter", sans-serif }
+      </style>`,
+    },
+  );
+  const { appearance } = await initOf(page);
+  expect(appearance).toEqual({
+    colorPrimary: 'rgb(79, 70, 229)',
+    colorText: '#111111',
+    colorBackground: 'rgb(16, 16, 20)',
+    colorBorder: 'color(srgb 0.5 0.5 0.5)',
+    fontFamily: '"Inter", sans-serif',
+    borderRadius: '12px',
+  });
+});
