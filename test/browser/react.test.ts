@@ -59,11 +59,11 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
   });
 
   test('cancel comes without anything, an error with its code', async () => {
-    const { page } = await open();
+    const { page, given } = await open();
     await form(page).getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
-    await page.evaluate((given) => reactPage.render({ ...given, typeId: 'no-such-type' }), host.options);
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', expect.any(String)]);
+    await page.evaluate((given) => reactPage.render({ ...given, typeId: 'no-such-type' }), given);
+    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
     await page.close();
   });
 
@@ -92,6 +92,33 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     expect([frames(page), sessions(), (await heard(page)).filter(([, what]) => what === 'ready').length]).toEqual([
       1, 1, 1,
     ]);
+    await page.close();
+  });
+
+  test('a session that is refused is asked for once, however often the page renders because of it', async () => {
+    const { page } = await host.open(browser);
+    const given = { ...host.options, fetchSession: true, appearance: { colorPrimary: '#123456' }, stylesheets: [] };
+    const iframe = await page.evaluateHandle(async (given) => {
+      globalThis.fetchSession = () =>
+        new Promise((_, refuse) =>
+          addEventListener('message', () => refuse(new Error('Sign in first.')), { once: true }),
+        );
+      reactPage.render(given);
+      while (reactPage.heard.length === 0) await new Promise(requestAnimationFrame);
+      return reactPage.ref.current?.shadowRoot?.querySelector('iframe');
+    }, given);
+    expect(await heard(page)).toEqual([['', 'error', 'session_failed']]);
+    const after = await page.evaluateHandle(async (given) => {
+      for (let render = 0; render < 5; render += 1) {
+        reactPage.render(structuredClone(given));
+        await new Promise(requestAnimationFrame);
+        await new Promise(requestAnimationFrame);
+      }
+      return reactPage.ref.current?.shadowRoot?.querySelector('iframe');
+    }, given);
+    expect(
+      await page.evaluate(([before, after]) => before === after && before !== null, [iframe, after] as const),
+    ).toBe(true);
     await page.close();
   });
 

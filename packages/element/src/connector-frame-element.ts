@@ -1,6 +1,7 @@
 import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
 import type { Appearance, ConfigMetaOverrides, ConnectorFrameSession } from '@connector-frame/core/connect';
 import { flag, json, milliseconds, preloading, text } from './converters.js';
+import { isOtherJson, isOtherPresence } from './has-changed.js';
 import { elementStyles } from './element-styles.js';
 import { errorView, loadingView } from './element-views.js';
 import type { ConnectorFrameEventMap } from './events/event-map.js';
@@ -58,7 +59,7 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
     existingId: { converter: text, attribute: 'existing-id' },
     organizationId: { converter: text, attribute: 'organization-id' },
     sessionToken: { converter: text, attribute: 'session-token' },
-    fetchSession: { attribute: false },
+    fetchSession: { attribute: false, hasChanged: isOtherPresence },
     hostUrl: { converter: text, attribute: 'host-url' },
     tenantId: { converter: text, attribute: 'tenant-id' },
     displayName: { converter: text, attribute: 'display-name' },
@@ -66,9 +67,9 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
     description: { converter: text },
     isNameEditable: { converter: flag, attribute: 'is-name-editable' },
     isDescriptionEditable: { converter: flag, attribute: 'is-description-editable' },
-    appearance: { converter: json },
-    stylesheets: { converter: json },
-    configMetaOverrides: { converter: json, attribute: 'config-meta-overrides' },
+    appearance: { converter: json, hasChanged: isOtherJson },
+    stylesheets: { converter: json, hasChanged: isOtherJson },
+    configMetaOverrides: { converter: json, hasChanged: isOtherJson, attribute: 'config-meta-overrides' },
     synthetic: { converter: flag },
     frameOrigin: { converter: text, attribute: 'frame-origin' },
     apiBase: { converter: text, attribute: 'api-base' },
