@@ -122,13 +122,7 @@ test('without fetchSession an expired session is an error', async () => {
   await expire();
   await expect
     .poll(told)
-    .toContainEqual([
-      'error',
-      'session_expired',
-      'fetchSession is not set',
-      'ConnectorFrameError',
-      true,
-    ]);
+    .toContainEqual(['error', 'session_expired', 'fetchSession is not set', 'ConnectorFrameError', true]);
   await close();
 });
 

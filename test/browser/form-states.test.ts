@@ -13,7 +13,7 @@ declare global {
 }
 
 const scenes = (
-  'create blank edit kept cleared kinds kinds-empty kinds-invalid testing test-failed saving failure expired saved loading ' +
+  'create blank edit kept cleared kinds kinds-empty kinds-invalid testing test-failed saving failure expired leaving saved loading ' +
   'load-failed long'
 ).split(' ');
 

@@ -153,6 +153,15 @@ export class FakeForm implements Form {
     this.calls.push('cancel');
   }
 
+  discard(): void {
+    this.calls.push('discard');
+  }
+
+  keepEditing(): void {
+    this.calls.push('keepEditing');
+    this.change({ leaving: false });
+  }
+
   async retry(): Promise<void> {
     this.calls.push('retry');
   }

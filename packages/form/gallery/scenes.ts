@@ -179,6 +179,7 @@ export const scenes: Record<string, Scene> = {
     values: filled,
   },
   expired: { state: editing({ expired: true }), values: filled },
+  leaving: { state: editing({ leaving: true }), values: filled },
   saved: { state: { phase: 'saved', subject }, values: filled },
   loading: { state: { phase: 'loading' } },
   'load-failed': {

@@ -5,7 +5,8 @@
  * 2. takes the first `init` of that window and origin, and no other;
  * 3. refuses a version it does not speak, and a service that is not its own, before anything has been sent anywhere;
  * 4. begins the calls for the type and the connector;
- * 5. leaves all of it for the form's script in one place: `connectorFrameBoot`.
+ * 5. tells the host that it may remove the frame, while there is no form that knows better;
+ * 6. leaves all of it for the form's script in one place: `connectorFrameBoot`.
  *
  * It looks only at what it uses. The form's script checks the whole message.
  */
@@ -28,6 +29,8 @@ export type Start =
 export interface Boot {
   parentOrigin: string;
   start: Promise<Start>;
+  /** Set by the form's script once there is a form: it answers `leave` itself. */
+  answers?: true;
   /** Set by the page's second script, `look.ts`. */
   look?: Promise<Look>;
 }
@@ -99,12 +102,15 @@ if (parent === self) {
   globalThis.connectorFrameBoot = {
     parentOrigin,
     start: new Promise((resolve) => {
-      addEventListener('message', function take({ data, origin, source: sender }: MessageEvent<unknown>) {
-        if (sender !== parent || origin !== parentOrigin || !isMessage(data) || data['type'] !== 'init') return;
+      let started = false;
+      addEventListener('message', ({ data, origin, source: sender }: MessageEvent<unknown>) => {
+        if (sender !== parent || origin !== parentOrigin || !isMessage(data)) return;
+        if (data['type'] === 'leave' && !globalThis.connectorFrameBoot?.answers) post({ source, type: 'left' });
+        if (data['type'] !== 'init' || started) return;
         const spoken = data['version'] === PROTOCOL_VERSION;
         const words = isWords(data);
         if (spoken ? !words : typeof data['version'] !== 'number') return;
-        removeEventListener('message', take);
+        started = true;
         resolve(words && spoken ? begin(data) : { refused: 'protocol_mismatch' });
       });
     }),
@@ -122,7 +128,7 @@ if (parent === self) {
     true,
   );
 
-  post({ source, type: 'ready', version: PROTOCOL_VERSION, reportsLoad: true });
+  post({ source, type: 'ready', version: PROTOCOL_VERSION, reportsLoad: true, answersLeave: true });
 }
 
 function isMessage(data: unknown): data is Record<string, unknown> {

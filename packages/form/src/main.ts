@@ -4,12 +4,12 @@ import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
 import { createMessages } from './messages/index.js';
 import { createApi } from './model/api.js';
-import { createChannel, onSession, type Channel } from './model/channel.js';
+import { createChannel, onHostMessage, type Channel } from './model/channel.js';
 import { createForm } from './model/create-form.js';
 import { failureFor } from './model/failure-of.js';
 import type { Form } from './model/form.js';
 import { createSession } from './model/session.js';
-import { mountView } from './view/root.js';
+import { mountView, press } from './view/root.js';
 import { colorSecrets } from './view/secret-sheet.js';
 import { setLook } from './view/sheets.js';
 
@@ -39,18 +39,22 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
     online: () => navigator.onLine,
   });
   const form = createForm({ init, api, channel, messages, warn, random: Math.random, renewSession: session.renew });
-  onSession(
+  onHostMessage(
     (listener) => addEventListener('message', listener),
     { source: parent, origin: parentOrigin },
-    (token) => {
-      session.receive(token);
-      form.sessionRenewed();
+    (message) => {
+      if (message.type === 'session') {
+        session.receive(message.sessionToken);
+        form.sessionRenewed();
+      } else if (message.type === 'command') press(message.command);
+      else if (message.type === 'leave') form.askToLeave();
     },
   );
   return form;
 }
 
-async function run({ parentOrigin, start, look }: Boot): Promise<void> {
+async function run(boot: Boot): Promise<void> {
+  const { parentOrigin, start, look } = boot;
   const begun = await start;
   const channel = createChannel({ post: (message) => parent.postMessage(message, parentOrigin) });
   const message = 'init' in begun ? parseHostMessage(begun.init) : undefined;
@@ -65,6 +69,7 @@ async function run({ parentOrigin, start, look }: Boot): Promise<void> {
     return;
   }
   const form = openForm(init, begun, parentOrigin, channel);
+  boot.answers = true;
   Object.assign(document.documentElement, { lang: messages.language, dir: messages.direction });
   applied.onChange(colorSecrets);
   const host = document.getElementById('form') ?? document.body;

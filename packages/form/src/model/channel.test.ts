@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FrameMessage } from '@connector-frame/core/protocol';
-import { createChannel, onSession, type Messenger } from './channel.js';
+import { createChannel, onHostMessage, type Messenger } from './channel.js';
 
 it('says a failure in one text, with its code', () => {
   const told: FrameMessage[] = [];
@@ -14,8 +14,8 @@ it('says a failure in one text, with its code', () => {
   ]);
 });
 
-it('takes a session only from the window and origin it answers to, in the right shape', () => {
-  const heard: string[] = [];
+it('takes a message only from the window and origin it answers to, in the right shape', () => {
+  const heard: unknown[] = [];
   let say: Parameters<Parameters<Messenger['listen']>[0]>[0][] = [];
   const source = new MessageChannel().port1;
   const other = new MessageChannel().port1;
@@ -27,12 +27,16 @@ it('takes a session only from the window and origin it answers to, in the right 
     { source, origin, data: { ...data, source: 'other' } },
     { source, origin, data: { ...data, sessionToken: 7 } },
     { source, origin, data: { ...data, type: 'init' } },
+    { source, origin: 'https://evil.test', data: { source: 'monad-embed', type: 'command', command: 'save' } },
+    { source: other, origin, data: { source: 'monad-embed', type: 'leave' } },
+    { source, origin, data: { source: 'monad-embed', type: 'command', command: 'delete' } },
     { source, origin, data },
+    { source, origin, data: { source: 'monad-embed', type: 'command', command: 'save' } },
   ];
-  onSession(
+  onHostMessage(
     (listener) => say.forEach((event) => listener(event)),
     { source, origin },
-    (token) => heard.push(token),
+    (message) => heard.push(message),
   );
-  expect(heard).toEqual(['next']);
+  expect(heard).toEqual([data, { source: 'monad-embed', type: 'command', command: 'save' }]);
 });

@@ -2,6 +2,7 @@ import {
   MESSAGE_SOURCE,
   parseHostMessage,
   type FrameMessage,
+  type HostMessage,
   type SavedConnector,
 } from '@connector-frame/core/protocol';
 import type { Failure } from './state.js';
@@ -17,6 +18,8 @@ export interface Channel {
   error(failure: Failure): void;
   cancel(): void;
   requestSession: () => void;
+  /** The form may go. */
+  left(): void;
 }
 
 export interface Messenger {
@@ -35,18 +38,19 @@ export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
       post({ source, type: 'error', message: hint ? `${message}. ${hint}` : message, code }),
     cancel: () => post({ source, type: 'cancel' }),
     requestSession: () => post({ source, type: 'session_request' }),
+    left: () => post({ source, type: 'left' }),
   };
 }
 
-/** Calls back with each fresh token of the one window and origin that this frame answers to. */
-export function onSession(
+/** Calls back with each message of the one window and origin that this frame answers to. */
+export function onHostMessage(
   listen: Messenger['listen'],
   { source, origin }: { source: MessageEventSource | null; origin: string },
-  receive: (token: string) => void,
+  receive: (message: HostMessage) => void,
 ): void {
   listen((event) => {
     if (event.source !== source || event.origin !== origin) return;
     const message = parseHostMessage(event.data);
-    if (message?.type === 'session') receive(message.sessionToken);
+    if (message) receive(message);
   });
 }

@@ -31,6 +31,8 @@ export interface FormOptions {
 export interface LivingForm extends Form {
   /** Whether leaving would lose something typed. */
   readonly dirty: boolean;
+  /** The host wants the form to go. Tells it that it may, at once or once nothing would be lost. */
+  askToLeave(): void;
   /** The host gave a session by itself. */
   sessionRenewed(): void;
 }
@@ -181,6 +183,7 @@ export function createForm(options: FormOptions): LivingForm {
       attempt('save', async (form) => {
         const { id, name } = await send(form);
         channel.saved({ id, name });
+        if (state.phase === 'editing' && state.leaving) channel.left();
         return { type: 'saved' };
       }),
 
@@ -192,6 +195,13 @@ export function createForm(options: FormOptions): LivingForm {
       }),
 
     cancel: () => channel.cancel(),
+
+    askToLeave() {
+      if (form.dirty) move({ type: 'leaving', leaving: true });
+      else channel.left();
+    },
+    discard: () => channel.left(),
+    keepEditing: () => move({ type: 'leaving', leaving: false }),
 
     async retry() {
       if (state.phase === 'load_failed' && state.canRetry) return load();

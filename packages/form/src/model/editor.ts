@@ -29,7 +29,10 @@ export interface EditorOptions {
 }
 
 /** What a form offers for its fields. */
-export type Fields = Omit<Form, 'state' | 'summary' | 'save' | 'test' | 'cancel' | 'retry' | 'subscribe'>;
+export type Fields = Omit<
+  Form,
+  'state' | 'summary' | 'save' | 'test' | 'cancel' | 'discard' | 'keepEditing' | 'retry' | 'subscribe'
+>;
 
 /** Everything a person can change in a loaded form: values, rows, secrets, and what is wrong with them. Knows no service. */
 export interface Editor {

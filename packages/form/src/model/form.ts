@@ -38,6 +38,10 @@ export interface Form {
   save(): Promise<void>;
   test(): Promise<void>;
   cancel(): void;
+  /** The person gives up what was typed, after the page asked for the form to go. */
+  discard(): void;
+  /** The person goes on; the page hears nothing. */
+  keepEditing(): void;
   /** Loads again after `load_failed`, or asks the host for a session after `expired`. */
   retry(): Promise<void>;
 

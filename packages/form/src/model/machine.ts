@@ -19,7 +19,9 @@ export type FormEvent =
   /** The host gave a new session. */
   | { type: 'renewed' }
   /** The latest version of the connector lies under what was typed. */
-  | { type: 'rebased' };
+  | { type: 'rebased' }
+  /** The page wants the form to go, and something typed would be lost; or it stays after all. */
+  | { type: 'leaving'; leaving: boolean };
 
 type Editing = Extract<FormState, { phase: 'editing' }>;
 
@@ -62,6 +64,8 @@ export function transition(state: FormState, event: FormEvent): FormState {
       return { ...state, test: event.test };
     case 'expired':
       return { ...state, saving: false, test: { state: 'idle' }, failure: event.failure, expired: true };
+    case 'leaving':
+      return { ...state, leaving: event.leaving };
     case 'renewed':
       return state.expired ? { ...withoutFailure(state), expired: false } : state;
     default:

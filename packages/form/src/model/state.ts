@@ -44,5 +44,7 @@ export type FormState =
       failure?: Failure;
       /** The session ran out and the host has no fresh one. */
       expired: boolean;
+      /** The page wants the form to go, and the person is asked whether to discard what was typed. */
+      leaving?: boolean;
     }
   | { phase: 'saved'; subject: FormSubject };

@@ -1,4 +1,5 @@
 import { render } from 'lit/html.js';
+import type { FormCommand } from '@connector-frame/core/protocol';
 import type { Form } from '../model/form.js';
 import type { FormState } from '../model/state.js';
 import { createAnnouncer } from './announce.js';
@@ -25,12 +26,17 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   const view = new View(form, messages, createAnnouncer(host), fieldTemplate);
   const actions = { onSave: () => settle(form, () => form.save()), onTest: () => settle(form, () => form.test()) };
   let shown: FormState | undefined;
+  let focused: Element | null = null;
   const paint = (): void => {
     const before = shown;
     shown = form.state;
+    const [asks, asked] = [isAsking(shown), isAsking(before)];
+    if (asks && !asked) focused = document.activeElement;
     if (fieldsOf(shown) !== fieldsOf(before)) view.clear();
     if (skeleton) skeleton.hidden = shown.phase !== 'loading';
     render(page(view, shown, actions), content);
+    // The question takes the focus, and gives it back.
+    if (asks !== asked) focus(asks ? content.querySelector('.cf-keep') : focused);
     const said = { loading: messages.loading, saved: messages.saved, load_failed: '', editing: '' }[shown.phase];
     if (shown.phase !== before?.phase) view.announce(said);
   };
@@ -43,12 +49,24 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
 
 const fieldsOf = (state: FormState | undefined): unknown => state && 'subject' in state && state.subject.fields;
 
+const isAsking = (state: FormState | undefined): boolean => state?.phase === 'editing' && state.leaving === true;
+
+const focus = (element: unknown): void => {
+  if (element instanceof HTMLElement) element.focus();
+};
+
+/** A page's own button stands for one of the form's. It does what that one does, which may be nothing, or not be there. */
+export function press(command: FormCommand): void {
+  document.querySelector<HTMLElement>(`.cf-footer > .cf-${command}`)?.click();
+}
+
 /** After a save or a test, focus goes to the summary of what to fix, or back to where it was. */
 async function settle(form: Form, action: () => Promise<void>): Promise<void> {
-  const focused = document.activeElement;
+  // Not when the person is elsewhere on the page around, and one of its buttons did this.
+  const focused = document.hasFocus() && document.activeElement;
   await action();
   for (const { path } of form.summary) unfold(path);
   if (form.summary.length > 0) document.getElementById('cf-summary')?.focus();
   // While saving, the fields are inert, which takes focus from the one that Enter was pressed in.
-  else if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus();
+  else if (document.activeElement === document.body) focus(focused);
 }

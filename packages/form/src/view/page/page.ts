@@ -3,6 +3,7 @@ import type { FormState, FormSubject } from '../../model/state.js';
 import { icon } from '../icons.js';
 import type { View } from '../view.js';
 import { footer } from './footer.js';
+import { leaveQuestion } from './leave-question.js';
 import { note } from './note.js';
 import { summary } from './summary.js';
 
@@ -32,7 +33,7 @@ type Editing = Extract<FormState, { phase: 'editing' }>;
 
 function editing(view: View, state: Editing, { onSave, onTest }: PageActions): TemplateResult {
   const { messages: m } = view;
-  const { subject, saving } = state;
+  const { subject, saving, leaving } = state;
   const testing = state.test.state === 'running';
   const { fields, advanced, canTest, mode } = subject;
   const onSubmit = (event: Event): void => {
@@ -46,14 +47,14 @@ function editing(view: View, state: Editing, { onSave, onTest }: PageActions): T
   const lock = html`<p class="cf-lock">${icon('lock')}<span>${m.secretNote}</span></p>`;
   return html`<form class="cf-form" novalidate @submit=${onSubmit}>
     ${header(subject)}
-    <div class="cf-body" ?inert=${saving}>
+    <div class="cf-body" ?inert=${saving || leaving}>
       ${summary(view)}${fields.map((field) => view.field(field))}${advanced.length ? fold : nothing}
       ${[...fields, ...advanced].some(({ kind }) => kind === 'secret') ? lock : nothing}
     </div>
-    <div class="cf-outcome" role="status">
+    <div class="cf-outcome" role="status" ?inert=${leaving}>
       <span class="cf-hidden">${saving ? m.saving : testing ? m.testing : nothing}</span>${outcome(view, state)}
     </div>
-    ${footer(view, { canTest, testing, saving, edit: mode === 'edit', onTest })}
+    ${leaving ? leaveQuestion(view) : footer(view, { canTest, testing, saving, edit: mode === 'edit', onTest })}
   </form>`;
 }
 

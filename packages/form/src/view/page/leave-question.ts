@@ -1,0 +1,21 @@
+import { html, type TemplateResult } from 'lit/html.js';
+import type { View } from '../view.js';
+
+/** In place of the buttons, when the page around wants the form to go: whether what was typed may go with it. */
+export function leaveQuestion({ form, messages: m }: View): TemplateResult {
+  const keep = (): void => form.keepEditing();
+  const onKey = ({ key }: KeyboardEvent): void => {
+    if (key === 'Escape') keep();
+  };
+  return html`<div
+    class="cf-footer cf-leave"
+    role="alertdialog"
+    aria-modal="true"
+    aria-labelledby="cf-leave"
+    @keydown=${onKey}
+  >
+    <h2 class="cf-leave-title" id="cf-leave">${m.leave}</h2>
+    <button class="cf-button cf-discard" type="button" @click=${() => form.discard()}>${m.discard}</button>
+    <button class="cf-button cf-keep" type="button" @click=${keep}>${m.keepEditing}</button>
+  </div>`;
+}
