@@ -6,10 +6,11 @@ import { gzipped, report } from './lib.mjs';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** What a host page downloads for this import, bundled and minified as its own build would do. */
-async function bundled(code) {
+async function bundled(code, external = []) {
   const result = await build({
     stdin: { contents: code, resolveDir: `${root}test` },
     bundle: true,
+    external,
     minify: true,
     format: 'esm',
     target: 'es2022',
@@ -27,6 +28,15 @@ export default async function size() {
   const one = `import { createConnectorFrame } from '@connector-frame/core/connect'; globalThis.create = createConnectorFrame;`;
   bytes('createConnectorFrame alone', await bundled(one), 2_000);
   bytes('all of /connect', await bundled(`export * from '@connector-frame/core/connect';`), 3_600);
+
+  const element = await bundled(`export * from '@connector-frame/element/define';`);
+  bytes('the element, with core and Lit', element);
+  for (const framework of ['react', 'vue']) {
+    const adapter = await bundled(`export * from '@connector-frame/${framework}';`, [framework]);
+    const over = gzipped(adapter) - gzipped(element);
+    report(`the ${framework} adapter over the element`, `${over} B gzip`, 'at most 2000 B', over <= 2_000);
+  }
+  bytes('the drop-in', readFileSync(`${root}packages/element/dist/connector-frame.js`), 12_000);
 
   const form = `${root}packages/form/dist/`;
   const scripts = readdirSync(`${form}assets`).filter((file) => file.endsWith('.js'));
