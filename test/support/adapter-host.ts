@@ -74,4 +74,4 @@ export async function serveAdapterHost(
 }
 
 const documentOf = (root: string) =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title><div id="root">${root}</div><script type="module" src="/adapter.js"></script></html>`;
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title><link rel="icon" href="data:,"><div id="root">${root}</div><script type="module" src="/adapter.js"></script></html>`;

@@ -21,11 +21,19 @@ export async function bundle(code: string, { minify = false, alias = {}, platfor
     target: 'es2022',
     jsx: 'automatic',
     conditions: ['source'],
+    define: vueFlags,
     write: false,
     ...(platform === 'node' && { banner: { js: nodeBanner } }),
   });
   return result.outputFiles[0]?.text ?? '';
 }
+
+// Vue asks for them. A host may leave the options API out.
+const vueFlags = {
+  __VUE_OPTIONS_API__: 'false',
+  __VUE_PROD_DEVTOOLS__: 'false',
+  __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'false',
+};
 
 // What is CommonJS in the bundle asks for Node's own modules with it.
 const nodeBanner = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
