@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { fill, ORG_URL, TOKEN } from '../okta.js';
+import type { Use } from '../run-frame-contract.js';
+import type { Tab } from '../tab.js';
+
+/** What a form is for. */
+export function basics({ stage, open }: Use): void {
+  test('one form, and the page hears once that it is shown', async () => {
+    const tab = await open();
+    await tab.mount();
+    await tab.form().value('Organization URL');
+    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    expect(await tab.iframes()).toBe(1);
+  });
+
+  test('a person types and saves: the page gets the id, the service has the connector', async () => {
+    const tab = await open();
+    await tab.mount({ name: 'Okta of Acme' });
+    await fill(tab.form());
+    await tab.form().press('Save');
+    await expect
+      .poll(() => tab.heard())
+      .toEqual([['ready'], ['save', { id: expect.any(String), name: 'Okta of Acme' }]]);
+    const { id, settings } = await saved(tab);
+    expect(await tab.heard()).toContainEqual(['save', { id, name: 'Okta of Acme' }]);
+    expect(settings).toMatchObject({ org_url: ORG_URL });
+  });
+
+  test('a person cancels', async () => {
+    const tab = await open();
+    await tab.mount();
+    await tab.form().press('Cancel');
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['cancel']]);
+  });
+
+  test('keys are enough: Tab leads through the form and out again, Enter saves', async () => {
+    const tab = await open();
+    await tab.mount();
+    await tab.form().value('API token');
+    await tab.page.focus('#before');
+    await tabTo(tab, 'Organization URL');
+    await tab.page.keyboard.type(ORG_URL);
+    await tabTo(tab, 'API token');
+    await tab.page.keyboard.type(TOKEN);
+    const passed = await tabTo(tab, '#after');
+    expect(passed).toEqual(expect.arrayContaining(['Test connection', 'Cancel', 'Save']));
+    // And back, past the buttons, to a field.
+    await tabTo(tab, 'API token', 'Shift');
+    await tab.page.keyboard.press('Enter');
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+  });
+
+  /** What the service keeps of the connector that the page was told of. */
+  async function saved(tab: Tab): Promise<{ id: unknown; settings: unknown }> {
+    const { world } = stage();
+    const [connector] = (await tab.heard()).flatMap(([callback, given]) =>
+      callback === 'save' ? [Object(given)] : [],
+    );
+    const { body } = await world.call('GET', `/v1/${world.team}/inputs/${connector?.id}`);
+    return { id: body['id'], settings: Object(body['config']).settings };
+  }
+}
+
+/** Presses Tab until something has focus; answers what had it on the way. */
+async function tabTo(tab: Tab, target: string, modifier?: 'Shift'): Promise<string[]> {
+  const passed: string[] = [];
+  for (let count = 0; count < 30; count += 1) {
+    if (modifier) await tab.page.keyboard.down(modifier);
+    await tab.page.keyboard.press('Tab');
+    if (modifier) await tab.page.keyboard.up(modifier);
+    const now = await focused(tab);
+    passed.push(now);
+    if (now === target) return passed;
+  }
+  throw new Error(`Tab does not lead to ${target}, but to ${passed.join(', ')}`);
+}
+
+/** The name of what has focus in the form, or its id in the page. */
+async function focused(tab: Tab): Promise<string> {
+  const name = await (
+    await tab.form().frame()
+  ).evaluate(() => {
+    if (!document.hasFocus()) return '';
+    const host = document.activeElement;
+    const element = host?.shadowRoot?.activeElement ?? host;
+    const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : element?.textContent;
+    return (element?.ariaLabel ?? label ?? '').trim();
+  });
+  return name || tab.page.evaluate(() => `#${document.activeElement?.id}`);
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../eventually.js';
+import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
+import type { Use } from '../run-frame-contract.js';
+
+/** A page that renders again, and one that moves things about. */
+export function changes({ stage, open }: Use): void {
+  test('new callbacks and new renderings never load the form anew; the newest callback is the one that is called', async () => {
+    const tab = await open();
+    await tab.mount({ appearance: { colorPrimary: 'teal' } });
+    const form = tab.form();
+    await form.type('Organization URL', ORG_URL);
+    for (let count = 0; count < 20; count += 1) await tab.update();
+    await form.type('API token', TOKEN);
+    expect(await typedIn(form)).toEqual([ORG_URL, TOKEN]);
+    await form.press('Save');
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+    expect(await tab.iframes()).toBe(1);
+  });
+
+  test('another type is another form, and only the newest stays', async () => {
+    const tab = await open();
+    await tab.mount();
+    await tab.form().value('Organization URL');
+    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    for (const typeId of ['github-audit-logs', 'okta-systemlog', 's3']) await tab.update({ typeId });
+    await tab.form().says('Bucket');
+    await expect.poll(async () => (await tab.heard()).at(-1)).toEqual(['ready']);
+    expect(await tab.iframes()).toBe(1);
+  });
+
+  test('a new token goes to the living form: what was typed stays, and is saved', async () => {
+    const tab = await open();
+    await tab.mount();
+    await fill(tab.form());
+    const sessionToken = await stage().world.session();
+    await tab.update({ sessionToken });
+    await tab.form().press('Save');
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+  });
+
+  test('moved in the document the usual way, the form loads anew and works', async () => {
+    const tab = await open();
+    await tab.mount();
+    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await tab.page.evaluate(() => document.querySelector('#elsewhere')?.append(document.querySelector('#form') ?? ''));
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['ready']]);
+    await fill(tab.form());
+    await tab.form().press('Save');
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['ready'], ['save', expect.anything()]]);
+  });
+
+  test('moved by moveBefore, the form stays as it is', async () => {
+    const tab = await open();
+    await tab.mount();
+    await fill(tab.form());
+    await tab.page.evaluate(() => {
+      const [room, box] = [document.querySelector('#elsewhere'), document.querySelector('#form')];
+      if (room && box) room.moveBefore(box, null);
+    });
+    // As long as a form that loads anew would need to be seen loading.
+    await tab.page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
+    expect(await typedIn(tab.form())).toEqual([ORG_URL, TOKEN]);
+    await tab.form().press('Save');
+    await eventually('the save', async () => (await tab.heard()).find(([callback]) => callback === 'save'));
+    expect(await tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+  });
+}

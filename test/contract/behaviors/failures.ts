@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
+import type { Use } from '../run-frame-contract.js';
+import type { World } from '../../support/world.js';
+
+/** What goes wrong, and how it is told. */
+export function failures({ stage, open }: Use): void {
+  test('a save that fails is told with its code, and what was typed stays', async () => {
+    const { world } = stage();
+    const existingId = await connector(world);
+    const tab = await open();
+    await tab.mount({ existingId, isNameEditable: true });
+    await tab.form().type('Name', ', the second');
+    // Somebody else deletes it meanwhile.
+    await world.call('DELETE', `/v1/${world.team}/inputs/${existingId}`);
+    await tab.form().press('Save changes');
+    await expect
+      .poll(() => tab.heard())
+      .toEqual([['ready'], ['error', 'connector_not_found', expect.stringMatching(/\w+ \w+/)]]);
+    expect(await tab.form().value('Name')).toContain(', the second');
+  });
+
+  test('a session that ends while a person types is renewed, and there is one save', async () => {
+    const { world, host, kept } = stage();
+    const { sessionToken, revoke } = await revocable(world);
+    const tab = await open();
+    await tab.mount({ sessionToken, fetchSession: true });
+    await fill(tab.form());
+    const [before, asked] = [await kept(), count(host.requests)];
+    await revoke();
+    await tab.form().press('Save');
+    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+    expect((await kept()).length).toBe(before.length + 1);
+    expect(count(host.requests)).toBe(asked + 1);
+  });
+
+  test('without a way to renew it, an ended session is told, and what was typed stays', async () => {
+    const { sessionToken, revoke } = await revocable(stage().world);
+    const tab = await open();
+    await tab.mount({ sessionToken });
+    await fill(tab.form());
+    await revoke();
+    await tab.form().press('Save');
+    await expect.poll(() => tab.heard()).toContainEqual(['error', 'session_expired', expect.any(String)]);
+    expect(await typedIn(tab.form())).toEqual([ORG_URL, TOKEN]);
+  });
+
+  test.each([{ kind: 'nonsense' }, { typeId: null }, { frameOrigin: 'http://elsewhere.example' }, { loadTimeout: -1 }])(
+    'a wrong option is told: %o',
+    async (wrong) => {
+      const tab = await open();
+      await tab.mount(wrong);
+      const [[name = '', value] = []] = Object.entries(wrong);
+      const says = expect.stringMatching(new RegExp(`${name}.*${value ?? ''}`));
+      await expect.poll(() => tab.heard()).toEqual([['error', 'invalid_options', says]]);
+      expect(await tab.iframes()).toBe(0);
+    },
+  );
+
+  test("a form that the page's own policy blocks is told, with the line that is missing", async () => {
+    const tab = await open('without-frames');
+    await tab.mount();
+    const line = expect.stringContaining(`frame-src ${stage().world.service.url}`);
+    await expect.poll(() => tab.heard()).toEqual([['error', 'frame_blocked', line]]);
+  });
+
+  test('a form that nobody serves is told', async () => {
+    const tab = await open();
+    await tab.mount({ frameOrigin: 'http://localhost:9/embed', loadTimeout: 300 });
+    await expect
+      .poll(() => tab.heard())
+      .toEqual([['error', 'frame_unreachable', expect.stringContaining('localhost:9')]]);
+  });
+}
+
+const count = (requests: string[]): number => requests.filter((request) => request === 'POST /session').length;
+
+async function connector(world: World): Promise<string> {
+  const config = { settings: { org_url: ORG_URL }, secrets: { api_key: { value: TOKEN } } };
+  const { body } = await world.call('POST', `/v2/${world.team}/inputs`, {
+    name: 'Okta',
+    type: 'okta-systemlog',
+    config,
+  });
+  return String(body['id']);
+}
+
+/** A session whose API key can be revoked, as an operator does while people have forms open. */
+async function revocable(world: World): Promise<{ sessionToken: string; revoke(): Promise<void> }> {
+  const { service, team, call } = world;
+  const permissions = ['sessions:create', 'read', 'write'];
+  const { body: key } = await call('POST', `/v3/${team}/api-keys`, { name: 'short-lived', permissions });
+  const minted = await fetch(`${service.url}/v3/sessions`, {
+    method: 'POST',
+    headers: { 'x-api-key': String(key['key']), 'content-type': 'application/json' },
+    body: JSON.stringify({ organization_id: team }),
+  });
+  const { session_token: sessionToken } = (await minted.json()) as { session_token: string };
+  return {
+    sessionToken,
+    async revoke() {
+      await call('DELETE', `/v3/${team}/api-keys/${String(key['id'])}`);
+      const headers = { authorization: `Bearer ${sessionToken}` };
+      const path = `${service.url}/v1/inputs/okta-systemlog`;
+      await expect.poll(async () => (await fetch(path, { headers })).status).toBe(401);
+    },
+  };
+}

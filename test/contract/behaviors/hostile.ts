@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { serve } from '../../support/serve.js';
+import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
+import type { Use } from '../run-frame-contract.js';
+
+/** Others on the page, and what they could find. */
+export function hostile({ stage, open }: Use): void {
+  test('messages of other windows and other origins do nothing', async () => {
+    const tab = await open();
+    await tab.page.evaluate(() => {
+      const sibling = Object.assign(document.createElement('div'), { id: 'sibling' });
+      document.querySelector('#form')?.before(sibling);
+    });
+    await tab.mount();
+    await tab.mount({}, 'sibling');
+    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.heard('sibling')).toEqual([['ready']]);
+    await fill(tab.form());
+
+    // From a form of the very same origin, but another window; then from the page itself.
+    const frame = await tab.form('sibling').frame();
+    await frame.evaluate(lie);
+    await tab.page.evaluate(lie);
+    await expect.poll(() => tab.heard('sibling')).toContainEqual(['save', { id: 'con_lie' }]);
+    expect(await tab.heard()).toEqual([['ready']]);
+    expect(await typedIn(tab.form())).toEqual([ORG_URL, TOKEN]);
+  });
+
+  test('messages of the own window do nothing once somebody has led it to another origin', async () => {
+    const code = `(${lie.toString()})(); parent.postMessage('all told', '*');`;
+    const attacker = await serve({ '/': `<!doctype html><script>${code}</script>` });
+    const tab = await open();
+    await tab.mount();
+    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await tab.page.evaluate(() => addEventListener('message', ({ data }) => data === 'all told' && (name = data)));
+    const frame = await tab.form().frame();
+    await frame.evaluate((href) => void (location.href = href), attacker.origin);
+    await expect.poll(() => tab.page.evaluate(() => name)).toBe('all told');
+    expect(await tab.heard()).toEqual([['ready']]);
+    expect(await tab.iframes()).toBe(1);
+    await attacker.close();
+  });
+
+  test('the token is nowhere to be found in the page', async () => {
+    const tab = await open();
+    const sessionToken = await stage().world.session();
+    await tab.mount({ sessionToken });
+    await fill(tab.form());
+    const everything = await tab.page.evaluate(() => {
+      const found = [location.href, document.title, document.cookie, JSON.stringify(history.state), window.name];
+      found.push(JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }));
+      const look = (root: ParentNode): void => {
+        for (const element of root.querySelectorAll('*')) {
+          found.push(...[...element.attributes].map(({ value }) => value), element.textContent ?? '');
+          if (element.shadowRoot) look(element.shadowRoot);
+        }
+      };
+      look(document);
+      return found.concat(performance.getEntriesByType('resource').map(({ name }) => name)).join('\n');
+    });
+    expect(everything).toContain('okta-systemlog');
+    for (const part of [sessionToken, ...sessionToken.split('.').filter((part) => part.length > 20), TOKEN]) {
+      expect(everything).not.toContain(part);
+    }
+    const frame = await tab.form().frame();
+    expect(frame.url()).not.toContain(sessionToken);
+  });
+}
+
+/** Runs in a window that has no business to say so. */
+function lie(): void {
+  for (const message of [
+    { type: 'saved', connector: { id: 'con_lie' } },
+    { type: 'cancel' },
+    { type: 'error', code: 'save_failed', message: 'a lie' },
+    { type: 'resize', height: 1 },
+  ]) {
+    parent.postMessage({ source: 'monad-embed', ...message }, '*');
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { Page } from 'puppeteer-core';
+import { eventually } from '../eventually.js';
+import type { Use } from '../run-frame-contract.js';
+import type { Tab } from '../tab.js';
+
+/** A form that looks like a part of the page. */
+export function look({ open }: Use): void {
+  test('on a dark page the form is dark, and never a white box', async () => {
+    const tab = await open('dark');
+    await tab.mount();
+    // Its corner, from the first moment on: loading or loaded, the page shows through.
+    const iframe = await eventually('the frame', () =>
+      tab.page.evaluate(() => {
+        const { x, y } = contract.iframes()[0]?.getBoundingClientRect() ?? {};
+        return x === undefined || y === undefined ? null : { x: x + 2, y: y + 2, width: 4, height: 4 };
+      }),
+    );
+    const colors = [await pixel(tab.page, iframe)];
+    await tab.form().value('Organization URL');
+    colors.push(await pixel(tab.page, iframe));
+    expect(colors).toEqual([
+      [20, 20, 20],
+      [20, 20, 20],
+    ]);
+    const isDark = await (await tab.form().frame()).evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+    expect(isDark).toBe(true);
+  });
+
+  test('the height follows what is in the form, and nothing scrolls in it', async () => {
+    const tab = await open();
+    await tab.mount();
+    await tab.form().value('Organization URL');
+    const first = await settled(tab);
+    // A refused save says what to fix, which takes room.
+    await tab.form().press('Save');
+    await eventually('more height', async () => ((await settled(tab)) > first + 20 ? true : undefined));
+    await tab.page.setViewport({ width: 360, height: 700 });
+    await settled(tab);
+  });
+}
+
+/** The height of the frame, once all of the form is in it, with no empty room below and no scroll bar. */
+function settled(tab: Tab): Promise<number> {
+  return eventually('a height without scroll bars', async () => {
+    const [outside] = await tab.page.evaluate(() => contract.iframes().map(({ clientHeight }) => clientHeight));
+    const inside = await (
+      await tab.form().frame()
+    ).evaluate(() => {
+      const { clientWidth, clientHeight, scrollWidth } = document.documentElement;
+      const bottom = document.querySelector('main')?.getBoundingClientRect().bottom ?? 0;
+      const bars = innerWidth - clientWidth + innerHeight - clientHeight;
+      return bars === 0 && scrollWidth <= innerWidth && Math.abs(innerHeight - bottom) < 1 ? clientHeight : undefined;
+    });
+    return outside === inside ? outside : undefined;
+  });
+}
+
+/** Red, green and blue of a part of the page, read by the browser. */
+async function pixel(page: Page, clip: { x: number; y: number; width: number; height: number }): Promise<number[]> {
+  const png = await page.screenshot({ clip, encoding: 'base64' });
+  return page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+    canvas?.drawImage(bitmap, 1, 1, 1, 1, 0, 0, 1, 1);
+    return [...(canvas?.getImageData(0, 0, 1, 1).data ?? [])].slice(0, 3);
+  }, png);
+}

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Waits for what `read` finds, up to ten seconds. A frame that is just loading throws when it is asked, or never answers;
+ * that counts as nothing found.
+ */
+export async function eventually<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
+  const end = Date.now() + 10_000;
+  let cause: unknown;
+  do {
+    try {
+      const found = await Promise.race([read(), sleep(2_000, undefined)]);
+      if (found !== null && found !== undefined) return found;
+    } catch (error) {
+      cause = error;
+    }
+    await sleep(20);
+  } while (Date.now() < end);
+  throw new Error(`Waited in vain for ${what}`, { cause });
+}

@@ -1,0 +1,38 @@
+import { createConnectorFrame } from '@connector-frame/core/connect';
+import { MESSAGE_SOURCE, sendToFrame } from '@connector-frame/core/protocol';
+import { serveWay, type Callbacks, type Settings } from './way.js';
+
+/** What decides which form it is; a change of anything else leaves the frame alone. */
+const identity = ({ kind, typeId, organizationId, existingId, frameOrigin, apiBase }: Settings): string =>
+  JSON.stringify([kind, typeId, organizationId, existingId, frameOrigin, apiBase]);
+
+// The bare function is mounted once: a page that has other settings decides by itself what to do, as here.
+serveWay((box, first, callbacks) => {
+  let settings = first;
+  let now = callbacks;
+  const create = () =>
+    createConnectorFrame({
+      ...settings,
+      container: box,
+      onReady: () => now.onReady(),
+      onSave: (connector) => now.onSave(connector),
+      onCancel: () => now.onCancel(),
+      onError: (_message, error) => now.onError(error),
+    });
+  let frame = create();
+  return {
+    update(next: Settings, fresh: Callbacks) {
+      const before = settings;
+      settings = next;
+      now = fresh;
+      const iframe = box.querySelector('iframe');
+      if (identity(before) !== identity(next)) {
+        frame.destroy();
+        frame = create();
+      } else if (iframe && next.sessionToken !== undefined && next.sessionToken !== before.sessionToken) {
+        sendToFrame(iframe, { source: MESSAGE_SOURCE, type: 'session', sessionToken: next.sessionToken });
+      }
+    },
+    unmount: () => frame.destroy(),
+  };
+});

@@ -1,0 +1,75 @@
+import { serve } from '../support/serve.js';
+
+/** What a page is strict with; each is a path of the host. */
+export type PageKind = 'plain' | 'dark' | 'strict' | 'trusted-types' | 'coep' | 'isolated' | 'without-frames';
+
+export interface HostPage {
+  origin: string;
+  /** Addresses asked of the host, with their method: `POST /session`. */
+  requests: string[];
+  close(): Promise<void>;
+}
+
+export interface HostPageOptions {
+  /** The page's script. */
+  code: string;
+  trustedTypes: string;
+  /** Known once the service runs, which wants to know the page's origin first. */
+  service: () => { url: string; session: () => Promise<string>; team: string };
+}
+
+const css = `
+body { margin: 20px; font: 16px/1.5 sans-serif; }
+.dark { color-scheme: dark; background: rgb(20, 20, 20); color: white; }
+`;
+
+const page = (kind: string): string => `<!doctype html><html lang="en" class="${kind}"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Host</title><link rel="icon" href="/icon.png">
+<link rel="stylesheet" href="/page.css"><button id="before">Before</button>
+<main id="room"><div id="form"></div></main><aside id="elsewhere"></aside><button id="after">After</button>
+<script type="module" src="/way.js"></script></html>`;
+
+/**
+ * Serves a host's pages and its session route. By address and not by name, while the service is `localhost`: not only
+ * another origin but another site, which browsers keep in another process.
+ */
+export async function serveHostPage({ code, trustedTypes, service }: HostPageOptions): Promise<HostPage> {
+  const requests: string[] = [];
+  const files: Record<string, [type: string, body: string]> = {
+    '/way.js': ['text/javascript', code],
+    '/page.css': ['text/css', css],
+    '/icon.png': ['image/png', ''],
+  };
+  const site = await serve((request, response) => {
+    const path = (request.url ?? '/').replace(/[?].*/, '');
+    requests.push(`${request.method} ${path}`);
+    const file = files[path];
+    if (file) return void response.writeHead(200, { 'content-type': file[0] }).end(file[1]);
+    if (path === '/session') {
+      const { session, team } = service();
+      return void session().then((sessionToken) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ sessionToken, organizationId: team })),
+      );
+    }
+    const kind = path.slice(1);
+    const headers = headersOf(kind, service().url, trustedTypes);
+    response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(page(kind));
+  }, '127.0.0.1');
+  return { ...site, requests };
+}
+
+function headersOf(kind: string, serviceUrl: string, trustedTypes: string): Record<string, string> {
+  const own = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'`;
+  const strict = `${own}; frame-src ${serviceUrl}`;
+  const typed = `${strict}; require-trusted-types-for 'script'; trusted-types ${trustedTypes}`;
+  const headers: Record<string, Record<string, string>> = {
+    strict: { 'content-security-policy': strict },
+    'trusted-types': { 'content-security-policy': typed },
+    'without-frames': { 'content-security-policy': own },
+    coep: { 'cross-origin-embedder-policy': 'require-corp' },
+    isolated: { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' },
+  };
+  return headers[kind] ?? {};
+}

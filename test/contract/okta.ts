@@ -1,0 +1,15 @@
+import type { Form } from './form.js';
+
+export const ORG_URL = 'https://acme.okta.com';
+export const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
+
+/** Types what a new Okta connector needs. */
+export async function fill(form: Form): Promise<void> {
+  await form.type('Organization URL', ORG_URL);
+  await form.type('API token', TOKEN);
+}
+
+/** What `fill` typed. */
+export async function typedIn(form: Form): Promise<string[]> {
+  return [await form.value('Organization URL'), await form.value('API token')];
+}

@@ -1,0 +1,42 @@
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { apart } from './behaviors/apart.js';
+import { basics } from './behaviors/basics.js';
+import { changes } from './behaviors/changes.js';
+import { failures } from './behaviors/failures.js';
+import { hostile } from './behaviors/hostile.js';
+import { look } from './behaviors/look.js';
+import { policies } from './behaviors/policies.js';
+import { engines } from './engines.js';
+import type { PageKind } from './host-page.js';
+import { startStage, type Stage } from './stage.js';
+import type { Tab } from './tab.js';
+import type { WayIn } from './ways.js';
+
+/** What a behavior has at hand. */
+export interface Use {
+  stage(): Stage;
+  /** Opens a page of the host, closed after the test. */
+  open(kind?: PageKind): Promise<Tab>;
+}
+
+/**
+ * What holds for every way to put a form on a page, in every engine: a real service, a host on another site, a person's
+ * mouse and keys.
+ */
+export function runFrameContract(name: string, way: WayIn): void {
+  let stage: Stage;
+  const present = engines.flatMap(({ name, missing }) => (missing ? [] : [name]));
+
+  beforeAll(async () => {
+    stage = await startStage(way, present);
+  });
+  afterEach(() => stage.clear());
+  afterAll(() => stage?.close());
+
+  for (const engine of engines) {
+    describe.skipIf(engine.missing)(`${name} in ${engine.name}`, () => {
+      const use: Use = { stage: () => stage, open: (kind) => stage.open(engine.name, kind) };
+      for (const behaviors of [basics, failures, changes, apart, hostile, policies, look]) behaviors(use);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import type { Browser } from 'puppeteer-core';
+import { startWorld, type World } from '../support/world.js';
+import { launchEngine, type EngineName } from './engines.js';
+import { eventually } from './eventually.js';
+import { serveHostPage, type HostPage, type PageKind } from './host-page.js';
+import { tabOf, type Tab } from './tab.js';
+import { bundleWay, type WayIn } from './ways.js';
+
+/** A service, a host in front of it on another site, and the browsers: started once for all behaviors of a way. */
+export interface Stage {
+  world: World;
+  host: HostPage;
+  /** Opens a page of the host. */
+  open(engine: EngineName, kind?: PageKind): Promise<Tab>;
+  /** Ids and names of what the service keeps for the team. */
+  kept(): Promise<{ id: string; name: string }[]>;
+  /** Closes the tabs of the last test. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startStage(way: WayIn, engines: EngineName[]): Promise<Stage> {
+  let world: World | undefined;
+  const host = await serveHostPage({
+    code: await bundleWay(way),
+    trustedTypes: way.trustedTypes,
+    service: () => {
+      if (!world) throw new Error('the service has not started');
+      return { url: world.service.url, session: world.session, team: world.team };
+    },
+  });
+  const limits = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION'].map((name) => [`RATE_LIMIT_${name}`, 'off']);
+  const [started, ...launched] = await Promise.all([
+    startWorld({ ALLOWED_PARENT_ORIGINS: host.origin, ...Object.fromEntries(limits) }),
+    ...engines.map(async (name) => [name, await launchEngine(name)] as const),
+  ]);
+  world = started;
+  const browsers = new Map<EngineName, Browser>(launched);
+  const { service, team, session, call } = started;
+  const tabs: Tab[] = [];
+  const clear = async (): Promise<void> => {
+    await Promise.all(tabs.splice(0).map(({ page }) => page.close()));
+  };
+  const settings = async () => ({
+    kind: 'input',
+    typeId: 'okta-systemlog',
+    organizationId: team,
+    sessionToken: await session(),
+    frameOrigin: `${service.url}/embed`,
+    apiBase: service.url,
+  });
+  return {
+    world: started,
+    host,
+    clear,
+    async open(engine, kind = 'plain') {
+      const page = await browsers.get(engine)?.newPage();
+      if (!page) throw new Error(`${engine} was not launched`);
+      const tab = tabOf(page, settings);
+      tabs.push(tab);
+      await page.goto(`${host.origin}/${kind}`);
+      await eventually('the page', () => page.evaluate(() => 'contract' in globalThis || undefined));
+      return tab;
+    },
+    async kept() {
+      const { body } = await call('GET', `/v1/${team}/inputs?limit=1000`);
+      return body['inputs'] as { id: string; name: string }[];
+    },
+    async close() {
+      await clear();
+      await Promise.all([...browsers.values()].map((browser) => browser.close()));
+      await host.close();
+      await started.close();
+    },
+  };
+}
