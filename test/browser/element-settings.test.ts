@@ -170,17 +170,17 @@ test('style sheets give the tokens that `appearance` does not, worked out in the
       head: `<style>
         :root { --brand: #4f46e5; color-scheme: dark }
         connector-frame { font-size: 20px; --connector-color-primary: var(--brand); --connector-color-text: red;
-          --connector-color-background: light-dark(white, #101014); --connector-color-border: color-mix(in srgb, black, white);
+          --connector-color-background: light-dark(white, #101014); --connector-color-border: color-mix(in srgb, rgb(0 0 0 / 50%), rgb(255 255 255 / 50%));
           --connector-border-radius: calc(0.5em + 2px); --connector-font-family: "Inter", sans-serif }
       </style>`,
     },
   );
   const { appearance } = await initOf(page);
   expect(appearance).toEqual({
-    colorPrimary: 'rgb(79, 70, 229)',
+    colorPrimary: 'rgb(79 70 229)',
     colorText: '#111111',
-    colorBackground: 'rgb(16, 16, 20)',
-    colorBorder: 'color(srgb 0.5 0.5 0.5)',
+    colorBackground: 'rgb(16 16 20)',
+    colorBorder: 'rgb(128 128 128 / 0.5)',
     fontFamily: '"Inter", sans-serif',
     borderRadius: '12px',
   });

@@ -1,4 +1,11 @@
-import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit';
+import {
+  adoptStyles,
+  html,
+  LitElement,
+  type PropertyDeclarations,
+  type PropertyValues,
+  type TemplateResult,
+} from 'lit';
 import type { Appearance, ConfigMetaOverrides, ConnectorFrameSession } from '@connector-frame/core/connect';
 import { flag, json, milliseconds, preloading, text } from './converters.js';
 import { isOtherJson, isOtherPresence } from './has-changed.js';
@@ -157,6 +164,12 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
   /** Called in place of disconnecting when `moveBefore` keeps the form as it is. */
   connectedMoveCallback(): void {
     // Nothing is to be done; without it the browser would disconnect and connect.
+  }
+
+  /** Called when the element goes to another document, which takes its style sheets away. */
+  adoptedCallback(): void {
+    this.#frame.hostAdopted();
+    if (this.shadowRoot && this.ownerDocument === document) adoptStyles(this.shadowRoot, [elementStyles]);
   }
 
   protected override updated(changed: PropertyValues): void {

@@ -25,6 +25,9 @@ const silent = new Set<string>([
   'session_failed',
 ]);
 
+/** A form answers the window it is in, and would hear this script's as a stranger's. */
+const elsewhere = 'the element is in another document than its script: load the script there';
+
 /** Decides when there is a form and which, and tells the page what becomes of it. */
 export class FrameController implements ReactiveController, FrameListener {
   phase: FramePhase = 'waiting';
@@ -57,6 +60,11 @@ export class FrameController implements ReactiveController, FrameListener {
     });
   }
 
+  /** The element went to another document: what it had was of the one before. */
+  hostAdopted(): void {
+    this.#unmount();
+  }
+
   /** Brings the form in line with the settings. `isChanged`: one of them is another than before. */
   sync(isChanged: boolean): void {
     const host = this.#host;
@@ -79,7 +87,7 @@ export class FrameController implements ReactiveController, FrameListener {
     this.#unmount();
     const host = this.#host;
     const container = host.isConnected && host.shadowRoot?.querySelector<HTMLElement>('[part=frame]');
-    const problem = problemOf(host);
+    const problem = host.ownerDocument === document ? problemOf(host) : elsewhere;
     if (problem) this.failed(new ConnectorFrameError('invalid_options', problem));
     else if (container && isComplete(host)) {
       this.#identity = identityOf(host);
