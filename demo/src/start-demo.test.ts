@@ -17,8 +17,9 @@ beforeAll(async () => {
   // Stand-ins for what a build makes: these tests are about what starts, not about what it shows.
   await mkdir(join(folder, 'form/assets'), { recursive: true });
   await writeFile(join(folder, 'form/index.html'), '<!doctype html><meta name="api-bases" content="" />');
-  await mkdir(join(folder, 'pages/html'), { recursive: true });
-  await writeFile(join(folder, 'pages/html/index.html'), '<!doctype html><title>Northwind</title>');
+  await mkdir(join(folder, 'pages/script'), { recursive: true });
+  await writeFile(join(folder, 'pages/script/index.html'), '<!doctype html><title>{{title}}</title>');
+  await writeFile(join(folder, 'pages/sources.json'), '{}');
 });
 afterEach(async () => {
   await demo?.close();
@@ -60,7 +61,7 @@ async function signIn(origin: string, tenantId: string) {
 test('from nothing: a page, a catalog, and a session for the tenant that is signed in, and for no other', async () => {
   const { hostUrl, serviceUrl } = await start();
   const page = await fetch(`${hostUrl}/`);
-  expect([page.status, page.url]).toEqual([200, `${hostUrl}/html/`]);
+  expect([page.status, page.url]).toEqual([200, `${hostUrl}/script/`]);
 
   const acme = await signIn(hostUrl, 'acme');
   expect(await (await acme.get('/api/monad/config')).json()).toEqual({

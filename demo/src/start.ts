@@ -4,7 +4,7 @@ import { startDemo } from './start-demo.js';
 try {
   const demo = await startDemo(process.env);
   process.stdout.write(`
-  Northwind Security, the demo   ${demo.hostUrl}/html/
+  Northwind Security, the demo   ${demo.hostUrl}
   The connector service          ${demo.serviceUrl}
   Its API                        ${demo.serviceUrl}/openapi.json
   Data                           ${process.env['DATA_DIR'] || '.data'}

@@ -2,7 +2,7 @@ import { html, type Html } from './html.js';
 
 const comment = /<!--[\s\S]*?-->|\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*/;
 const string = /"[^"\n]*"|'[^'\n]*'|`[^`]*`/;
-const tag = /(?<![\w)])<\/?[A-Za-z][\w.-]*/;
+const tag = /(?:(?<![\w)])<|<\/)[A-Za-z][\w.-]*/;
 const name = /(?<=\s)[@:]?[A-Za-z-][\w:-]*(?==["{])|--[\w-]+(?=:)/;
 const word =
   /\b(?:import|from|export|default|function|return|const|let|if|else|type|interface|async|await|new|void)\b(?!:)/;

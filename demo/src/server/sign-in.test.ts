@@ -65,9 +65,48 @@ test.each([{ tenantId: 'initech' }, { tenantId: '' }, {}, [], null])('%j signs n
   expect([answer?.status, answer?.headers.getSetCookie()]).toEqual([400, []]);
 });
 
-test('a form of another site signs nobody in, and a link does not either', async () => {
-  const form = request('/demo/sign-in', { method: 'POST', body: new URLSearchParams({ tenantId: 'acme' }) });
-  expect((await signIn.handle(form))?.status).toBe(415);
+const form = (headers: Record<string, string>) =>
+  request('/demo/sign-in', { method: 'POST', headers, body: new URLSearchParams({ tenantId: 'acme' }) });
+
+test('a form of the page itself signs in, and leads back to where it was', async () => {
+  const referer = 'http://localhost:3000/html/?kind=output&type=splunk';
+  const answer = await signIn.handle(form({ 'sec-fetch-site': 'same-origin', referer }));
+  expect([answer?.status, answer?.headers.get('location')]).toEqual([303, referer]);
+  const cookie = answer?.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  expect(signIn.tenantOf(request('/', { headers: { cookie } }))?.id).toBe('acme');
+});
+
+test('another workspace starts at its lists: what stood open belongs to the one before', async () => {
+  const { cookie } = await enter('globex');
+  const referer = 'http://localhost:3000/html/?kind=output&type=splunk&id=con_1';
+  const answer = await signIn.handle(form({ 'sec-fetch-site': 'same-origin', referer, cookie }));
+  expect(answer?.headers.get('location')).toBe('http://localhost:3000/html/?kind=output');
+});
+
+test.each([
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  {},
+])('a form sent with %j signs nobody in or out', async (headers) => {
+  const answer = await signIn.handle(form(headers));
+  expect([answer?.status, answer?.headers.getSetCookie()]).toEqual([403, []]);
+  const { cookie } = await enter('acme');
+  const out = request('/demo/sign-out', {
+    method: 'POST',
+    headers: { ...headers, cookie },
+    body: new URLSearchParams(),
+  });
+  expect((await signIn.handle(out))?.status).toBe(403);
+  expect(signIn.tenantOf(request('/', { headers: { cookie } }))?.id).toBe('acme');
+});
+
+test('a form of another kind signs nobody in, and a link does not either', async () => {
+  const body = new FormData();
+  body.set('tenantId', 'acme');
+  const own = { 'sec-fetch-site': 'same-origin' };
+  expect((await signIn.handle(request('/demo/sign-in', { method: 'POST', headers: own, body })))?.status).toBe(415);
   expect((await signIn.handle(request('/demo/sign-in')))?.status).toBe(405);
 });
 

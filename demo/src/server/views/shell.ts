@@ -14,7 +14,7 @@ export function isWay(text: string): text is Way {
 /** The demo's own bar: which way, which look. Plain links and forms, so that no page needs a script for it. */
 export function bar(way: Way, look: Look, place: PagePlace): Html {
   return html`<a class="skip" href="#main">Skip to content</a>
-    <div class="bar">
+    <header class="bar">
       <nav class="segments" aria-label="Ways to embed the form">
         ${Object.entries(ways).map(
           ([id, name]) =>
@@ -32,7 +32,7 @@ export function bar(way: Way, look: Look, place: PagePlace): Html {
         </div>
       </form>
       <span id="look-sample" aria-hidden="true"></span>
-    </div>`;
+    </header>`;
 }
 
 function choice(name: 'preset' | 'scheme', value: string, chosen: string): Html {
@@ -50,7 +50,7 @@ export function side(place: PagePlace, tenant: Tenant | undefined, tenants: read
         <svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}" /></svg>${label}
       </a>
     </li>`;
-  return html`<header class="side">
+  return html`<section class="side" aria-label="Northwind Security">
     <p class="brand">
       <svg class="logo" viewBox="0 0 28 28" aria-hidden="true">
         <rect width="28" height="28" rx="7" />
@@ -78,7 +78,7 @@ export function side(place: PagePlace, tenant: Tenant | undefined, tenants: read
           <form method="post" action="/demo/sign-out"><button class="quiet">Sign out</button></form>
         </div>`
     }
-  </header>`;
+  </section>`;
 }
 
 /** Asks who it is, and for no password. */
