@@ -129,6 +129,8 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     expect(await page.evaluate(() => vuePage.ref.value?.element === document.querySelector('connector-frame'))).toBe(
       true,
     );
+    await page.evaluate(() => vuePage.ref.value?.save());
+    await form(page).getByText('Enter the organization URL').first().waitFor();
     await page.evaluate(() => vuePage.ref.value?.cancel());
     await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
     await page.evaluate(() => vuePage.ref.value?.reload());

@@ -1,5 +1,5 @@
 import type { ConnectorFrameElement } from '@connector-frame/element';
-import type { ComponentPublicInstance, EmitsToProps, PublicProps, VNode } from 'vue';
+import type { ComponentPublicInstance, PublicProps, VNode } from 'vue';
 import type { ConnectorFrameEmits, ConnectorFrameProps } from './connector-frame-props.js';
 
 /** What a template ref on `<ConnectorFrame>` holds. The methods are those of the element. */
@@ -12,7 +12,10 @@ export interface ConnectorFrameExposed {
   reload(): void;
 }
 
-type Props = ConnectorFrameProps & EmitsToProps<ConnectorFrameEmits>;
+type Listeners = {
+  [Event in keyof ConnectorFrameEmits as `on${Capitalize<Event>}`]?: ConnectorFrameEmits[Event] | undefined;
+};
+type Props = ConnectorFrameProps & Listeners;
 
 /** Written out: what Vue would infer can be read by the minor version it was built with alone. */
 export interface ConnectorFrameComponent {
