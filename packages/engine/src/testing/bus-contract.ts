@@ -5,9 +5,9 @@ import { createBatch, type Batch } from '../records/batch.js';
 /** A bus under test. `reopen` closes it in good order and opens it again with what it has stored. */
 export interface OpenBus {
   bus: Bus;
-  reopen(): Promise<Bus>;
+  reopen: () => Promise<Bus>;
   /** Removes what it left. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export interface BusLimits {

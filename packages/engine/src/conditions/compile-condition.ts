@@ -1,0 +1,93 @@
+import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import type { LeafCondition, LeafConfig, LeafType, LogicalCondition, LogicalOperator } from './condition.js';
+import { parseKeyPath, valueAt } from './key-path.js';
+import { orderOf } from './order-of.js';
+
+export type Predicate = (record: DataRecord) => boolean;
+type Test = (value: JsonValue | undefined) => boolean;
+
+/** A condition that `validateCondition` found nothing wrong with, as a function. `always` and `never` look at nothing. */
+export function compileCondition(condition: LogicalCondition | undefined): Predicate | 'always' | 'never' {
+  if (!condition || condition.operator === 'always') return 'always';
+  return condition.operator === 'never' ? 'never' : logical(condition);
+}
+
+const operators: Record<LogicalOperator, (parts: readonly Predicate[]) => Predicate> = {
+  always: () => () => true,
+  never: () => () => false,
+  and: (parts) => (record) => parts.every((holds) => holds(record)),
+  or: (parts) => (record) => parts.some((holds) => holds(record)),
+  nor: (parts) => (record) => !parts.some((holds) => holds(record)),
+  xor: (parts) => (record) => parts.filter((holds) => holds(record)).length === 1,
+};
+
+function logical({ operator, conditions = [] }: LogicalCondition): Predicate {
+  return operators[operator](conditions.map((part) => ('type_id' in part ? leaf(part) : logical(part))));
+}
+
+function leaf({ type_id: type, config }: LeafCondition): Predicate {
+  const path = parseKeyPath(config.key) ?? [];
+  const test = leaves[type](config);
+  const wanted = config.not !== true;
+  return (record) => test(valueAt(record, path)) === wanted;
+}
+
+const leaves: Record<LeafType, (config: LeafConfig) => Test> = {
+  key_exists: () => (value) => value !== undefined,
+  is_empty: () => isEmpty,
+  equals: (config) => equalsAny(config, [config.value]),
+  equals_any: (config) => equalsAny(config, listIn(config)),
+  key_values: (config) => equalsAny(config, listIn(config)),
+  contains: (config) => {
+    const inText = text(config, (value, wanted) => value.includes(wanted));
+    const asElement = equalsAny(config, [config.value]);
+    return (value) => (Array.isArray(value) ? value.some((one: JsonValue) => asElement(one)) : inText(value));
+  },
+  starts_with: (config) => text(config, (value, wanted) => value.startsWith(wanted)),
+  ends_with: (config) => text(config, (value, wanted) => value.endsWith(wanted)),
+  greater_than: (config) => ordered(config, (value, wanted) => value > wanted),
+  greater_than_or_equal: (config) => ordered(config, (value, wanted) => value >= wanted),
+  less_than: (config) => ordered(config, (value, wanted) => value < wanted),
+  less_than_or_equal: (config) => ordered(config, (value, wanted) => value <= wanted),
+};
+
+function listIn({ value, values }: LeafConfig): readonly (JsonValue | undefined)[] {
+  if (values) return values;
+  return Array.isArray(value) ? value.map((one: JsonValue) => one) : [value];
+}
+
+const fold = (config: LeafConfig, value: string): string => (config.case_insensitive ? value.toLowerCase() : value);
+
+/** Configurations hold texts where records hold numbers and switches: each stands as its text, and not as another's. */
+function scalar(config: LeafConfig, value: JsonValue | undefined): string | null | undefined {
+  if (value === null) return null;
+  if (typeof value === 'string') return fold(config, value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function equalsAny(config: LeafConfig, list: readonly (JsonValue | undefined)[]): Test {
+  const wanted = new Set(list.map((one) => scalar(config, one)).filter((one) => one !== undefined));
+  return (value) => {
+    const one = scalar(config, value);
+    return one !== undefined && wanted.has(one);
+  };
+}
+
+function text(config: LeafConfig, compare: (value: string, wanted: string) => boolean): Test {
+  const wanted = scalar(config, config.value) ?? '';
+  return (value) => typeof value === 'string' && compare(fold(config, value), wanted);
+}
+
+function ordered(config: LeafConfig, compare: (value: number, wanted: number) => boolean): Test {
+  const wanted = orderOf(config.value);
+  return (value) => {
+    const order = orderOf(value);
+    return order !== undefined && order.kind === wanted?.kind && compare(order.order, wanted.order);
+  };
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,17 @@
+/** What a value counts when it is compared. Numbers and times do not compare with each other. */
+export interface Order {
+  kind: 'number' | 'time';
+  order: number;
+}
+
+const NUMBER = /^[-+]?\d+(\.\d+)?([eE][-+]?\d+)?$/;
+const TIME = /^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[-+]\d\d:?\d\d)?)?$/;
+
+/** A number, a text that is one, or a date or time as RFC 3339 has it, in milliseconds; else `undefined`. */
+export function orderOf(value: unknown): Order | undefined {
+  if (typeof value === 'number') return { kind: 'number', order: value };
+  if (typeof value !== 'string' || value.length > 100) return undefined;
+  if (NUMBER.test(value)) return { kind: 'number', order: Number(value) };
+  const order = TIME.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(order) ? undefined : { kind: 'time', order };
+}

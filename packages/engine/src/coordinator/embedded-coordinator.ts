@@ -1,0 +1,152 @@
+import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import type { Committed, Coordinator, Cursor, Desired, Lease, Report } from './coordinator.js';
+import type { Store } from './store.js';
+
+export interface EmbeddedCoordinatorOptions {
+  store: Store;
+  /** Milliseconds since the epoch. Default: the system's clock. Processes that share a store share the time. */
+  now?: () => number;
+}
+
+/** A coordinator over a store with compare-and-set: nothing is kept beside it, so several processes may share one. */
+export function createEmbeddedCoordinator({ store, now = Date.now }: EmbeddedCoordinatorOptions): Coordinator {
+  return new EmbeddedCoordinator(store, now);
+}
+
+type Kind = 'lease' | 'cursor' | 'desired' | 'report';
+
+class EmbeddedCoordinator implements Coordinator {
+  constructor(
+    private readonly store: Store,
+    private readonly now: () => number,
+  ) {}
+
+  acquire(key: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
+    return this.#change(rowKey('lease', key), (row) => {
+      const held = leaseIn(key, row);
+      const mine = held?.holder === holder && this.#runs(held);
+      if (held && !mine && this.#runs(held)) return { answer: undefined };
+      const lease = { key, holder, token: mine ? held.token : tokenIn(row) + 1, expiresAt: this.now() + ttlMs };
+      return { answer: lease, row: rowOf(lease) };
+    });
+  }
+
+  renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {
+    return this.#change(rowKey('lease', lease.key), (row) => {
+      const held = leaseIn(lease.key, row);
+      if (!held || held.token !== lease.token || !this.#runs(held)) return { answer: undefined };
+      const longer = { ...held, expiresAt: this.now() + ttlMs };
+      return { answer: longer, row: rowOf(longer) };
+    });
+  }
+
+  release(lease: Lease): Promise<void> {
+    return this.#change(rowKey('lease', lease.key), (row) => {
+      if (tokenIn(row) !== lease.token) return { answer: undefined };
+      // The token stays, so that the next one is higher.
+      return { answer: undefined, row: { token: lease.token } };
+    });
+  }
+
+  async holder(key: string): Promise<Lease | undefined> {
+    const held = leaseIn(key, recordIn(await this.store.get(rowKey('lease', key))));
+    return held && this.#runs(held) ? held : undefined;
+  }
+
+  async openCursor(lease: Lease, key: string): Promise<Cursor | undefined> {
+    if (!(await this.#holds(lease))) return undefined;
+    return this.#change(rowKey('cursor', key), (row) => {
+      if (tokenIn(row) > lease.token) return { answer: undefined };
+      const cursor = cursorIn(row);
+      return { answer: cursor, row: { ...row, version: cursor.version, token: lease.token } };
+    });
+  }
+
+  async commitCursor(lease: Lease, key: string, version: number, value: JsonValue): Promise<Committed> {
+    if (!(await this.#holds(lease))) return { ok: false, reason: 'fenced' };
+    return this.#change<Committed>(rowKey('cursor', key), (row) => {
+      if (tokenIn(row) > lease.token) return { answer: { ok: false, reason: 'fenced' } };
+      if (cursorIn(row).version !== version) return { answer: { ok: false, reason: 'conflict' } };
+      return { answer: { ok: true, version: version + 1 }, row: { token: lease.token, version: version + 1, value } };
+    });
+  }
+
+  async desired(key: string): Promise<Desired | undefined> {
+    return desiredIn(recordIn(await this.store.get(rowKey('desired', key))));
+  }
+
+  setDesired(key: string, enabled: boolean): Promise<Desired> {
+    return this.#change(rowKey('desired', key), (row) => {
+      const before = desiredIn(row);
+      if (before?.enabled === enabled) return { answer: before };
+      const desired = { enabled, revision: (before?.revision ?? 0) + 1 };
+      return { answer: desired, row: desired };
+    });
+  }
+
+  async report(lease: Lease, key: string, value: JsonValue): Promise<boolean> {
+    if (!(await this.#holds(lease))) return false;
+    return this.#change(rowKey('report', key), (row) => {
+      if (tokenIn(row) > lease.token) return { answer: false };
+      return { answer: true, row: { token: lease.token, holder: lease.holder, at: this.now(), value } };
+    });
+  }
+
+  async reported(key: string): Promise<Report | undefined> {
+    const row = recordIn(await this.store.get(rowKey('report', key)));
+    if (!row || typeof row['at'] !== 'number' || typeof row['holder'] !== 'string') return undefined;
+    return { at: row['at'], holder: row['holder'], value: row['value'] ?? null };
+  }
+
+  async forget(key: string): Promise<void> {
+    const kinds: readonly Kind[] = ['lease', 'cursor', 'desired', 'report'];
+    for (const kind of kinds) await this.store.removeAll(rowKey(kind, key));
+  }
+
+  #runs(lease: Lease): boolean {
+    return lease.expiresAt > this.now();
+  }
+
+  async #holds(lease: Lease): Promise<boolean> {
+    const held = await this.holder(lease.key);
+    return held?.token === lease.token;
+  }
+
+  /** Reads a row, decides, writes; again from the start when somebody was quicker. */
+  async #change<T>(key: string, decide: (row: DataRecord | undefined) => { answer: T; row?: DataRecord }): Promise<T> {
+    for (;;) {
+      const stored = await this.store.get(key);
+      const { answer, row } = decide(recordIn(stored));
+      if (!row || (await this.store.compareAndSet(key, stored?.version ?? 0, row)) !== undefined) return answer;
+    }
+  }
+}
+
+/** A row ends with `/`, so that forgetting a key takes what stands under it, and not what merely begins alike. */
+function rowKey(kind: Kind, key: string): string {
+  if (!/^[\w.:/-]{1,200}$/.test(key)) throw new TypeError(`${JSON.stringify(key)} can't be a key.`);
+  return `${kind}:${key}/`;
+}
+
+const recordIn = (stored: { value: JsonValue } | undefined): DataRecord | undefined =>
+  stored && isRecord(stored.value) ? stored.value : undefined;
+
+const tokenIn = (row: DataRecord | undefined): number => (typeof row?.['token'] === 'number' ? row['token'] : 0);
+
+const rowOf = ({ holder, token, expiresAt }: Lease): DataRecord => ({ holder, token, expires_at: expiresAt });
+
+function leaseIn(key: string, row: DataRecord | undefined): Lease | undefined {
+  const { holder, expires_at: expiresAt } = row ?? {};
+  if (typeof holder !== 'string' || typeof expiresAt !== 'number') return undefined;
+  return { key, holder, token: tokenIn(row), expiresAt };
+}
+
+function cursorIn(row: DataRecord | undefined): Cursor {
+  const version = typeof row?.['version'] === 'number' ? row['version'] : 0;
+  return row?.['value'] === undefined ? { version } : { version, value: row['value'] };
+}
+
+function desiredIn(row: DataRecord | undefined): Desired | undefined {
+  const { enabled, revision } = row ?? {};
+  return typeof enabled === 'boolean' && typeof revision === 'number' ? { enabled, revision } : undefined;
+}

@@ -1,0 +1,64 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile, syncFolder } from '../files/durable.js';
+import { isRecord, type JsonValue } from '../records/record.js';
+import type { Store, Stored } from './store.js';
+
+/**
+ * A store of one small file for each key, for one process at a time. A file is written beside the old one and put in
+ * its place, so that a crash leaves the old value or the new one.
+ */
+export function createFileStore(folder: string): Store {
+  const turns = new Map<string, Promise<unknown>>();
+
+  /** Reading and writing of one key, one after the other. */
+  function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(key) ?? Promise.resolve()).then(work);
+    const settled = turn
+      .catch(() => undefined)
+      .finally(() => {
+        if (turns.get(key) === settled) turns.delete(key);
+      });
+    turns.set(key, settled);
+    return turn;
+  }
+
+  const pathOf = (key: string): string => join(folder, `${encodeURIComponent(key)}.json`);
+
+  async function read(key: string): Promise<Stored | undefined> {
+    try {
+      const saved: unknown = JSON.parse(await readFile(pathOf(key), 'utf8'));
+      if (isRecord(saved) && typeof saved['version'] === 'number' && saved['value'] !== undefined)
+        return { version: saved['version'], value: saved['value'] };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+    throw new Error(`${pathOf(key)} does not hold what was written there.`);
+  }
+
+  return {
+    get: (key) => inTurn(key, () => read(key)),
+    compareAndSet: (key: string, version: number, value: JsonValue) =>
+      inTurn(key, async () => {
+        if (((await read(key))?.version ?? 0) !== version) return undefined;
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await replaceFile(pathOf(key), JSON.stringify({ version: version + 1, value }));
+        await syncFolder(folder);
+        return version + 1;
+      }),
+    async removeAll(prefix) {
+      const names = await readdir(folder).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+      for (const name of names) {
+        if (!name.endsWith('.json')) continue;
+        const key = decodeURIComponent(name.slice(0, -5));
+        if (key.startsWith(prefix)) await inTurn(key, () => rm(join(folder, name), { force: true }));
+      }
+    },
+  };
+}
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -1,0 +1,43 @@
+/** One thing wrong with a pipeline, a condition or a transform, found when it is saved. */
+export interface Problem {
+  /** JSON Pointer from what was checked: `/edges/0/conditions/operator`. */
+  readonly path: string;
+  /** A stable word. */
+  readonly code:
+    | 'type'
+    | 'required'
+    | 'unknown'
+    | 'not_supported'
+    | 'too_many'
+    | 'too_deep'
+    | 'too_long'
+    | 'duplicate'
+    | 'dangling'
+    | 'cycle'
+    | 'shape';
+  /** What is wrong and what to do. */
+  readonly message: string;
+}
+
+/** Collects problems; `at` makes a collector for a place further in. */
+export class Problems {
+  constructor(
+    readonly list: Problem[] = [],
+    private readonly path = '',
+  ) {}
+
+  at(...keys: readonly (string | number)[]): Problems {
+    const steps = keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    return new Problems(this.list, this.path + steps.join(''));
+  }
+
+  add(code: Problem['code'], message: string): void {
+    this.list.push({ path: this.path, code, message });
+  }
+}
+
+/** How a value that is no secret reads in a message: short, and as JSON. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

@@ -1,0 +1,53 @@
+import type { KeyPath } from '../conditions/key-path.js';
+import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import { TransformRefusal } from './refusal.js';
+
+/**
+ * A copy of a record with `value` at a path; what does not lie on the path is shared with the original. Objects that
+ * are missing are made; a place in a list must be there, or be the one behind its end.
+ * @throws TransformRefusal when something on the way is no object and no list
+ */
+export function withValue(record: DataRecord, path: KeyPath, value: JsonValue): DataRecord {
+  const [key = '', ...rest] = path;
+  const copy = new Map(Object.entries(record));
+  copy.set(key, rest.length === 0 ? value : within(copy.get(key), rest, value));
+  // Not by assignment: a key `__proto__` must be a key like any other.
+  return Object.fromEntries(copy);
+}
+
+function within(holder: JsonValue | undefined, path: KeyPath, value: JsonValue): JsonValue {
+  if (holder === undefined || holder === null) return withValue({}, path, value);
+  if (Array.isArray(holder)) {
+    const list: JsonValue[] = holder.slice();
+    const [key = '', ...rest] = path;
+    const index = /^\d{1,9}$/.test(key) ? Number(key) : Number.NaN;
+    if (!(index <= list.length)) throw new TransformRefusal('not_an_object', `A list has no place ${key}.`);
+    list[index] = rest.length === 0 ? value : within(list[index], rest, value);
+    return list;
+  }
+  if (isRecord(holder)) return withValue(holder, path, value);
+  throw new TransformRefusal('not_an_object', `Nothing can be put at ${path.join('.')}: what holds it is no object.`);
+}
+
+/** A copy of a record without what is at a path. Elements behind a dropped one move up. */
+export function withoutValue(record: DataRecord, path: KeyPath): DataRecord {
+  const [key = '', ...rest] = path;
+  if (!Object.hasOwn(record, key)) return record;
+  const copy = new Map(Object.entries(record));
+  if (rest.length === 0) copy.delete(key);
+  else copy.set(key, withoutWithin(copy.get(key), rest));
+  return Object.fromEntries(copy);
+}
+
+function withoutWithin(holder: JsonValue | undefined, path: KeyPath): JsonValue | undefined {
+  if (Array.isArray(holder)) {
+    const [key = '', ...rest] = path;
+    const index = /^\d{1,9}$/.test(key) ? Number(key) : Number.NaN;
+    if (!(index < holder.length)) return holder;
+    const list: JsonValue[] = holder.slice();
+    if (rest.length === 0) list.splice(index, 1);
+    else list[index] = withoutWithin(list[index], rest) ?? null;
+    return list;
+  }
+  return isRecord(holder) ? withoutValue(holder, path) : holder;
+}

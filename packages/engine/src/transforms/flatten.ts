@@ -1,0 +1,35 @@
+import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import { TransformRefusal } from './refusal.js';
+
+/** More keys than this make no record that anybody reads. */
+const MAX_KEYS = 10_000;
+
+/** The leaves of a value, each with the keys that lead to it joined by `delimiter`. */
+export function leavesOf(
+  base: string,
+  value: JsonValue | undefined,
+  delimiter: string,
+): Map<string, JsonValue | undefined> {
+  const leaves = new Map<string, JsonValue | undefined>();
+  const walk = (name: string, at: JsonValue | undefined): void => {
+    const children = childrenOf(at);
+    if (!children) {
+      if (leaves.has(name)) throw new TransformRefusal('key_taken', `Two values would be called ${name}.`);
+      if (leaves.size === MAX_KEYS) throw new TransformRefusal('too_large', `More than ${MAX_KEYS} keys.`);
+      leaves.set(name, at);
+      return;
+    }
+    for (const [key, child] of children) walk(name === '' ? key : `${name}${delimiter}${key}`, child);
+  };
+  walk(base, value);
+  return leaves;
+}
+
+/** A record of leaves only. @throws TransformRefusal when two of them would have the same key */
+export const flattenRecord = (record: DataRecord, delimiter: string): DataRecord =>
+  Object.keys(record).length === 0 ? record : Object.fromEntries(leavesOf('', record, delimiter));
+
+function childrenOf(value: JsonValue | undefined): [string, JsonValue | undefined][] | undefined {
+  const children = Array.isArray(value) || isRecord(value) ? Object.entries(value) : [];
+  return children.length > 0 ? children : undefined;
+}

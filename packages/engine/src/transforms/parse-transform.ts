@@ -1,0 +1,118 @@
+import { parseKeyPath } from '../conditions/key-path.js';
+import { Problems, shown, type Problem } from '../pipeline/problem.js';
+import { isRecord, type DataRecord } from '../records/record.js';
+import { MUTATED_TYPES, OPERATION_ALIASES, TIMESTAMP_FORMATS } from './operation.js';
+import type { Operation, OperationName, TransformConfig } from './operation.js';
+
+const MAX_OPERATIONS = 20;
+const MAX_VALUE_LENGTH = 16 * 1024;
+
+/**
+ * A transform as it came from outside, in the form that is stored: names as this service writes them, nothing that it
+ * does not know. Or what is wrong with it.
+ */
+export function parseTransform(
+  value: unknown,
+): { ok: true; transform: TransformConfig } | { ok: false; problems: readonly Problem[] } {
+  const problems = new Problems();
+  const given = isRecord(value) ? value['operations'] : undefined;
+  const list = problems.at('operations');
+  const operations: Operation[] = [];
+  if (!Array.isArray(given)) list.add('required', 'A transform has a list of operations.');
+  else if (given.length > MAX_OPERATIONS) list.add('too_many', `A transform has at most ${MAX_OPERATIONS} operations.`);
+  else {
+    for (const [index, each] of given.entries()) {
+      const operation = parseOperation(each, list.at(index));
+      if (operation) operations.push(operation);
+    }
+  }
+  return problems.list.length > 0 ? { ok: false, problems: problems.list } : { ok: true, transform: { operations } };
+}
+
+function parseOperation(value: unknown, problems: Problems): Operation | undefined {
+  if (!isRecord(value)) {
+    problems.add('type', `An operation is an object, not ${shown(value)}.`);
+    return undefined;
+  }
+  const { operation, arguments: given = {} } = value;
+  const name = nameOf(operation);
+  const place = problems.at('operation');
+  if (operation === 'jq') place.add('not_supported', 'jq is not supported yet. Use the other operations.');
+  else if (!name)
+    place.add('unknown', `${shown(operation)} is no operation. Known: ${Object.keys(parsers).join(', ')}.`);
+  else if (!isRecord(given)) problems.at('arguments').add('type', `Arguments are an object, not ${shown(given)}.`);
+  else return parsers[name](given, problems.at('arguments'));
+  return undefined;
+}
+
+type Parser = (given: DataRecord, problems: Problems) => Operation | undefined;
+
+const parsers: Record<OperationName, Parser> = {
+  rename_key: (given, problems) => {
+    const key = keyPath(given, 'key', problems);
+    const newKey = keyPath(given, 'new_key', problems);
+    if (key === undefined || newKey === undefined) return undefined;
+    return { operation: 'rename_key', arguments: { key, new_key: newKey } };
+  },
+  drop_key: (given, problems) => {
+    const key = keyPath(given, 'key', problems);
+    return key === undefined ? undefined : { operation: 'drop_key', arguments: { key } };
+  },
+  add: (given, problems) => {
+    const key = keyPath(given, 'key', problems);
+    const { value } = given;
+    if (value === undefined) problems.at('value').add('required', 'It needs the value to add; null is one.');
+    else if (JSON.stringify(value).length > MAX_VALUE_LENGTH)
+      problems.at('value').add('too_long', `A value to add has at most ${MAX_VALUE_LENGTH} characters as JSON.`);
+    else if (key !== undefined) return { operation: 'add', arguments: { key, value } };
+    return undefined;
+  },
+  flatten: (given, problems) => {
+    const { delimiter = '_' } = given;
+    const whole = given['key'] === undefined || given['key'] === '';
+    const key = whole ? undefined : keyPath(given, 'key', problems);
+    if (typeof delimiter !== 'string' || delimiter.length > 10)
+      problems.at('delimiter').add('type', `A delimiter is a text of at most 10 characters, not ${shown(delimiter)}.`);
+    else if (whole) return { operation: 'flatten', arguments: { delimiter } };
+    else if (key !== undefined) return { operation: 'flatten', arguments: { key, delimiter } };
+    return undefined;
+  },
+  mutate_type: (given, problems) => {
+    const key = keyPath(given, 'key', problems);
+    const type = word(given, 'type', MUTATED_TYPES, problems);
+    return key === undefined || type === undefined ? undefined : { operation: 'mutate_type', arguments: { key, type } };
+  },
+  timestamp: (given, problems) => {
+    const key = keyPath(given, 'key', problems);
+    const format = given['format'] === undefined ? 'rfc3339' : word(given, 'format', TIMESTAMP_FORMATS, problems);
+    if (key === undefined || format === undefined) return undefined;
+    return { operation: 'timestamp', arguments: { key, format } };
+  },
+};
+
+function nameOf(value: unknown): OperationName | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (Object.hasOwn(OPERATION_ALIASES, value)) return OPERATION_ALIASES[value];
+  return isName(value) ? value : undefined;
+}
+
+const isName = (value: string): value is OperationName => Object.hasOwn(parsers, value);
+
+function keyPath(given: DataRecord, name: string, problems: Problems): string | undefined {
+  const key = given[name];
+  if (typeof key === 'string' && key.length <= 1000 && parseKeyPath(key)) return key;
+  problems.at(name).add('required', `It names a place in the record, like actor.email, not ${shown(key)}.`);
+  return undefined;
+}
+
+function word<Word extends string>(
+  given: DataRecord,
+  name: string,
+  words: readonly Word[],
+  problems: Problems,
+): Word | undefined {
+  const value = given[name];
+  const found = words.find((one) => typeof value === 'string' && one === value.toLowerCase());
+  if (found === undefined) problems.at(name).add('unknown', `It is one of ${words.join(', ')}, not ${shown(value)}.`);
+  return found;
+}

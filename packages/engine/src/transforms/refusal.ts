@@ -1,0 +1,11 @@
+/** A transform can't do its work on a record: the record goes to the dead letters with this reason. */
+export class TransformRefusal extends Error {
+  override readonly name = 'TransformRefusal';
+  /** @param message our own words and the key, never the value */
+  constructor(
+    readonly code: 'not_convertible' | 'not_an_object' | 'key_taken' | 'too_large',
+    message: string,
+  ) {
+    super(message);
+  }
+}
