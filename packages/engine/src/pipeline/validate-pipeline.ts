@@ -1,0 +1,94 @@
+import { validateCondition } from '../conditions/validate-condition.js';
+import type { PipelineDefinition } from './definition.js';
+import { Problems, shown, type Problem } from './problem.js';
+import { MAX_ROUTES, routesOf } from './routes.js';
+
+const MAX_NODES = 50;
+const MAX_EDGES = 100;
+
+type Graph = Pick<PipelineDefinition, 'nodes' | 'edges'>;
+
+/**
+ * What is wrong with the nodes and edges of a pipeline when it is saved. A pipeline without any is well: it has nothing
+ * to do yet. The shape of nodes and edges is the caller's to check; of conditions it is checked here.
+ */
+export function validatePipeline(graph: Graph): readonly Problem[] {
+  const problems = new Problems();
+  const { nodes, edges } = graph;
+  if (nodes.length > MAX_NODES) problems.at('nodes').add('too_many', `A pipeline has at most ${MAX_NODES} nodes.`);
+  if (edges.length > MAX_EDGES) problems.at('edges').add('too_many', `A pipeline has at most ${MAX_EDGES} edges.`);
+  if (problems.list.length > 0) return problems.list;
+  checkNodes(graph, problems.at('nodes'));
+  checkEdges(graph, problems.at('edges'));
+  // Ways only make sense where the ends are right.
+  if (problems.list.length === 0) checkWays(graph, problems);
+  return problems.list;
+}
+
+function checkNodes({ nodes }: Graph, problems: Problems): void {
+  for (const name of ['id', 'slug'] as const) {
+    const seen = new Set<string>();
+    for (const [index, node] of nodes.entries()) {
+      if (seen.has(node[name]))
+        problems.at(index, name).add('duplicate', `Another node has the ${name} ${shown(node[name])}.`);
+      seen.add(node[name]);
+    }
+  }
+  const inputs = nodes.filter((node) => node.component_type === 'input').length;
+  if (nodes.length > 0 && inputs !== 1)
+    problems.add('shape', `A pipeline begins at one input. This one has ${inputs}.`);
+}
+
+function checkEdges({ nodes, edges }: Graph, problems: Problems): void {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const ways = new Set<string>();
+  for (const [index, edge] of edges.entries()) {
+    const place = problems.at(index);
+    const from = byId.get(edge.from_node_instance_id);
+    const to = byId.get(edge.to_node_instance_id);
+    if (!from) place.at('from_node_instance_id').add('dangling', `No node is ${shown(edge.from_node_instance_id)}.`);
+    if (!to) place.at('to_node_instance_id').add('dangling', `No node is ${shown(edge.to_node_instance_id)}.`);
+    if (from?.component_type === 'output')
+      place.at('from_node_instance_id').add('shape', `Nothing leaves the output ${shown(from.slug)}.`);
+    if (to?.component_type === 'input')
+      place.at('to_node_instance_id').add('shape', `Nothing leads to the input ${shown(to.slug)}.`);
+    const way = `${edge.from_node_instance_id} ${edge.to_node_instance_id}`;
+    if (ways.has(way))
+      place.add('duplicate', 'Another edge joins the same nodes. Put both conditions into one, with "or".');
+    ways.add(way);
+    if (edge.conditions !== undefined) validateCondition(edge.conditions, place.at('conditions'));
+  }
+}
+
+function checkWays(graph: Graph, problems: Problems): void {
+  const circle = nodeInCircle(graph);
+  if (circle !== undefined)
+    return problems.at('edges').add('cycle', `Records would go around in a circle at ${shown(circle)}.`);
+  const all = {
+    nodes: graph.nodes.map((node) => ({ ...node, enabled: true })),
+    edges: graph.edges.map((edge) => ({ ...edge, disabled: false })),
+  };
+  const routes = [...routesOf(all).values()].flat();
+  if (routes.length > MAX_ROUTES)
+    return problems.at('edges').add('too_many', `More than ${MAX_ROUTES} ways lead from the input to the outputs.`);
+  const reached = new Set(routes.flatMap((route) => route.map(({ node }) => node.id)));
+  for (const [index, node] of graph.nodes.entries()) {
+    if (node.component_type === 'input' || reached.has(node.id)) continue;
+    const where = node.component_type === 'output' ? 'No way leads to' : 'No way to an output leads over';
+    problems.at('nodes', index).add('dangling', `${where} ${shown(node.slug)}. Add an edge, or remove it.`);
+  }
+}
+
+/** Takes away, again and again, the nodes that nothing leads to; what stays goes in circles. */
+function nodeInCircle({ nodes, edges }: Graph): string | undefined {
+  let rest = [...nodes];
+  for (;;) {
+    const ids = new Set(rest.map((node) => node.id));
+    const entered = new Set(
+      edges.filter((edge) => ids.has(edge.from_node_instance_id)).map((edge) => edge.to_node_instance_id),
+    );
+    const next = rest.filter((node) => entered.has(node.id));
+    if (next.length === rest.length) return rest[0]?.slug;
+    rest = next;
+  }
+}
