@@ -22,7 +22,8 @@ export interface CoreHostOptions {
 }
 
 const script = `
-  import { createConnectorFrame } from '@connector-frame/core/connect';
+  import { createConnectorFrame, preloadConnectorFrame } from '@connector-frame/core/connect';
+  import { sendToFrame } from '@connector-frame/core/protocol';
 
   const told = [];
   const frames = [];
@@ -67,13 +68,15 @@ const script = `
     }
   }
 
-  globalThis.coreHost = { createConnectorFrame, told, frames, mount, thrown };
+  globalThis.coreHost = { createConnectorFrame, preloadConnectorFrame, sendToFrame, told, frames, mount, thrown };
 `;
 
 declare global {
   /** In the page; for `page.evaluate`. */
   var coreHost: {
     createConnectorFrame: (options: object) => { destroy(): void };
+    preloadConnectorFrame: (options?: object) => { destroy(): void };
+    sendToFrame: (iframe: HTMLIFrameElement, message: object) => void;
     told: Told[];
     frames: { destroy(): void }[];
     mount: (options: object) => { destroy(): void };

@@ -24,10 +24,13 @@ const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</
 
 /** `globalThis.mount(options)` mounts a frame and records what the page hears in `globalThis.heard`. */
 const script = `
-import { createConnectorFrame } from '@connector-frame/core/connect';
+import { createConnectorFrame, preloadConnectorFrame } from '@connector-frame/core/connect';
+import { sendToFrame } from '@connector-frame/core/protocol';
 const heard = (globalThis.heard = []);
 globalThis.messages = [];
 addEventListener('message', (event) => globalThis.messages.push(event.data));
+globalThis.preload = preloadConnectorFrame;
+globalThis.send = (message) => sendToFrame(document.querySelector('iframe'), { source: 'monad-embed', ...message });
 globalThis.mount = (options) => {
   globalThis.frame = createConnectorFrame({
     container: '#form',

@@ -8,13 +8,14 @@ interface Warm {
   iframe: HTMLIFrameElement;
   /** What it said when it began to listen. */
   ready?: ReadyMessage;
-  /** What the address led to is there: a form would have said that it listens. */
+  /** What the address led to is there, or is forbidden: a form would have said that it listens. */
   loaded?: true;
   /** Mounted beside it, as this one could not move; it goes once that one is shown. */
   next?: HTMLIFrameElement;
   /** How many asked for it and have not changed their mind. */
   users: number;
-  hear: (event: MessageEvent<unknown>) => void;
+  /** Takes its listeners back. */
+  ended: AbortController;
 }
 
 const pool = new Map<string, Warm>();
@@ -58,28 +59,33 @@ export function preloadConnectorFrame(
 }
 
 function open({ href, origin: target }: URL): Warm {
-  const warm: Warm = {
-    // Beside the body, whose content is the page's.
-    iframe: make(document.documentElement, href),
-    users: 0,
-    hear({ source, origin: sender, data }) {
+  const ended = new AbortController();
+  const { signal } = ended;
+  // Beside the body, whose content is the page's.
+  const warm: Warm = { iframe: make(document.documentElement, href), users: 0, ended };
+  const end = () => (warm.loaded = true);
+  warm.iframe.style.setProperty('display', 'none', 'important');
+  warm.iframe.addEventListener('load', end);
+  // What a policy blocks may load later, as an empty page, or never.
+  addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI.startsWith(target) && end(), { signal });
+  addEventListener(
+    'message',
+    ({ source, origin: sender, data }: MessageEvent<unknown>) => {
       if (sender !== target || !isFrameMessage(data)) return;
       if (data.type !== 'ready') {
         if (source === warm.next?.contentWindow) drop(warm);
       } else if (source === warm.iframe.contentWindow) warm.ready = data;
     },
-  };
-  warm.iframe.style.setProperty('display', 'none', 'important');
-  warm.iframe.addEventListener('load', () => (warm.loaded = true));
-  addEventListener('message', warm.hear);
+    { signal },
+  );
   pool.set(href, warm);
   return warm;
 }
 
 /** Takes it out of the pool, and out of the page if it is still hidden there. */
 function drop(warm: Warm): void {
-  const { iframe, hear } = warm;
-  removeEventListener('message', hear);
+  const { iframe, ended } = warm;
+  ended.abort();
   if (pool.get(iframe.src) !== warm) return;
   pool.delete(iframe.src);
   iframe.remove();

@@ -47,6 +47,11 @@ export function htmlOf(options: FakeFrameOptions, reportTo: string | null): stri
   <button id="cancel">Cancel</button>
   <button id="fail">Fail</button>
   <button id="expire">Expire session</button>
+  <p id="question" hidden>
+    Discard what you typed?
+    <button id="discard">Discard</button>
+    <button id="keep">Keep editing</button>
+  </p>
   <script>
     const __name = (value) => value;
     (${fakeFramePage.toString()})(${json});

@@ -13,4 +13,10 @@ export interface FakeFrameOptions {
   saved?: SavedConnector;
   /** What its Fail button answers. Default: `save_failed`. */
   failure?: { code: string; message: string };
+  /**
+   * What it does when the page wants it to go: `'left'` lets go at once, as with nothing typed; `'ask'` shows the buttons Discard
+   * and Keep editing; `'unknown'` behaves as a form from before
+   * there were `leave` and `command`. Default: `'left'`.
+   */
+  leave?: 'left' | 'ask' | 'unknown';
 }

@@ -38,11 +38,23 @@ export function fakeFramePage({ options, source, version, driver, reportTo }: Fa
     for (const reply of options.afterInit ?? usual) post(reply);
   }
 
+  const { ready = true, leave = 'left' } = options;
+  const ask = (asking: boolean): void => {
+    element('question').hidden = !asking;
+  };
+  function letGo(): void {
+    ask(false);
+    post({ type: 'left' });
+  }
+
   function take(message: HostMessage): void {
     received.push(message);
     if (reportTo) void fetch(reportTo, { method: 'POST', body: JSON.stringify(message) });
     if (message.type === 'init') begin(message);
-    else say('Session renewed');
+    if (message.type === 'session') say('Session renewed');
+    if (message.type === 'command' && leave !== 'unknown') clicks[message.command]?.();
+    if (message.type === 'leave' && leave === 'left') letGo();
+    if (message.type === 'leave' && leave === 'ask') ask(true);
   }
 
   addEventListener('message', ({ source: sender, origin, data }) => {
@@ -58,14 +70,17 @@ export function fakeFramePage({ options, source, version, driver, reportTo }: Fa
       const fallback = { id: init?.existingId ?? 'con_fake', name: name?.value || init?.typeId };
       post({ type: 'saved', connector: options.saved ?? fallback });
     },
+    test: () => say('Tested'),
     cancel: () => post({ type: 'cancel' }),
     fail: () => post({ type: 'error', ...(options.failure ?? { code: 'save_failed', message: 'Saving failed' }) }),
     expire: () => post({ type: 'session_request' }),
+    discard: letGo,
+    keep: () => ask(false),
   };
-  for (const [id, click] of Object.entries(clicks)) element(id).addEventListener('click', click);
+  for (const [id, click] of Object.entries(clicks)) document.getElementById(id)?.addEventListener('click', click);
 
-  const { ready = true } = options;
-  const greet = (): void => post({ type: 'ready', version, reportsLoad: true });
+  const answersLeave = leave !== 'unknown';
+  const greet = (): void => post({ type: 'ready', version, reportsLoad: true, ...(answersLeave && { answersLeave }) });
   if (ready === true) greet();
   else if (ready !== false) setTimeout(greet, ready);
 }
