@@ -31,7 +31,7 @@ export default defineConfig({
     sourcemap: true,
     rolldownOptions: {
       // 'use client' is for the servers of React frameworks, and this is a browser's bundle.
-      checks: { moduleLevelDirective: false },
+      checks: { moduleLevelDirective: false, pluginTimings: false },
       input: Object.fromEntries(Object.keys(shown).map((page) => [page, path(`src/pages/${page}/index.html`)])),
     },
   },

@@ -289,9 +289,12 @@ describe.each(['script', 'html', 'react', 'vue'] as const)('%s', (way) => {
     const page = await open(way);
     await product(page, 'Okta System Log').click();
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
-    const [name = '', code = ''] = await Promise.all([
-      page.locator('.source summary').first().textContent(),
-      page.locator('.source pre').first().textContent(),
+    const [name, code] = await Promise.all([
+      page.locator('.source summary').first().innerText(),
+      page
+        .locator('.source code')
+        .first()
+        .evaluate((one) => one.textContent ?? ''),
     ]);
     if (name === 'connector.html') {
       // Filled in by the server, and found word for word in what it sent.

@@ -13,7 +13,9 @@ import { Lists } from './lists.js';
 
 export function App({ tenantId }: { tenantId: string }) {
   const [place, setPlace] = useState(readPlace);
-  const [saved, setSaved] = useState<SavedConnector & { how: string }>();
+  const [saved, setSaved] = useState<
+    SavedConnector & { how: string }
+  >();
   const { kind, typeId, connectorId } = place;
   const { list, one } = words[kind];
 
@@ -33,7 +35,14 @@ export function App({ tenantId }: { tenantId: string }) {
   }, [view]);
 
   if (!typeId)
-    return <Lists key={kind} kind={kind} tenantId={tenantId} saved={saved} />;
+    return (
+      <Lists
+        key={kind}
+        kind={kind}
+        tenantId={tenantId}
+        saved={saved}
+      />
+    );
   return (
     <>
       <a className="back" href={placeHref({ kind })}>
@@ -46,7 +55,12 @@ export function App({ tenantId }: { tenantId: string }) {
         {connectorId ? 'Edit' : 'New'} {one}
       </h1>
       <Connect
-        form={{ tenantId, kind, typeId, existingId: connectorId }}
+        form={{
+          tenantId,
+          kind,
+          typeId,
+          existingId: connectorId,
+        }}
         onSaved={(connector) => {
           goTo({ kind });
           setSaved({

@@ -1,7 +1,11 @@
 import { useState } from 'react';
 import type { CatalogType } from '@connector-frame/core/connect';
 import type { ComponentKind } from '@connector-frame/react';
-import { categoriesOf, countOf, matches } from '../shared/lists.js';
+import {
+  categoriesOf,
+  countOf,
+  matches,
+} from '../shared/lists.js';
 import { placeHref } from '../shared/place.js';
 import { Mark } from './mark.js';
 
@@ -15,12 +19,18 @@ export function Catalog({
 }) {
   const [search, setSearch] = useState('');
   const [category, setCategory] = useState('');
-  const found = types.filter((type) => matches(type, search, category));
+  const found = types.filter((type) =>
+    matches(type, search, category),
+  );
   return (
     <>
       <div className="section-head">
         <h2 id="catalog-title">Add a connection</h2>
-        <p className="count" id="catalog-count" role="status">
+        <p
+          className="count"
+          id="catalog-count"
+          role="status"
+        >
           {countOf(found, types)}
         </p>
       </div>
@@ -37,14 +47,18 @@ export function Catalog({
             autoComplete="off"
             spellCheck="false"
             value={search}
-            onChange={(event) => setSearch(event.target.value)}
+            onChange={(event) =>
+              setSearch(event.target.value)
+            }
           />
         </label>
         <label>
           <span className="hidden">Category</span>
           <select
             value={category}
-            onChange={(event) => setCategory(event.target.value)}
+            onChange={(event) =>
+              setCategory(event.target.value)
+            }
           >
             <option value="">All categories</option>
             {categoriesOf(types).map((one) => (
@@ -63,11 +77,16 @@ export function Catalog({
           <li key={type.type_id}>
             <a
               className="product"
-              href={placeHref({ kind, typeId: type.type_id })}
+              href={placeHref({
+                kind,
+                typeId: type.type_id,
+              })}
             >
               <Mark icon={type.icon} name={type.name} />
               <span className="product-text">
-                <span className="product-name">{type.name}</span>
+                <span className="product-name">
+                  {type.name}
+                </span>
                 <span className="product-about">
                   {type.description || type.category}
                 </span>

@@ -1,14 +1,21 @@
-import { ConnectorFrame } from '@connector-frame/react';
-import type { ComponentKind, SavedConnector } from '@connector-frame/react';
+import {
+  ConnectorFrame,
+  type ComponentKind,
+  type SavedConnector,
+} from '@connector-frame/react';
 import { log } from '../shared/event-log.js';
 import { useAppearance } from './use-appearance.js';
 
-export function Connect({ form, onSaved, onClose }: Props) {
+export function Connect({
+  form,
+  onSaved,
+  onClose,
+}: Props) {
   return (
     <ConnectorFrame
+      {...form}
       className="card"
       hostUrl="/api"
-      {...form}
       isNameEditable
       appearance={useAppearance()}
       onReady={() => log('ready')}
@@ -20,7 +27,9 @@ export function Connect({ form, onSaved, onClose }: Props) {
         log('cancel');
         onClose();
       }}
-      onError={({ code, message }) => log('error', `${code}: ${message}`)}
+      onError={({ code, message }) =>
+        log('error', `${code}: ${message}`)
+      }
     />
   );
 }

@@ -15,7 +15,12 @@ interface Props {
 }
 
 /** What this tenant has connected. */
-export function Connections({ kind, connectors, types, savedId }: Props) {
+export function Connections({
+  kind,
+  connectors,
+  types,
+  savedId,
+}: Props) {
   if (connectors.length === 0)
     return (
       <div className="blank">
@@ -25,7 +30,10 @@ export function Connections({ kind, connectors, types, savedId }: Props) {
   return (
     <ul className="connections">
       {connectors.map((connector) => {
-        const { icon, typeName, name, about } = describe(connector, types);
+        const { icon, typeName, name, about } = describe(
+          connector,
+          types,
+        );
         const isNew = connector.id === savedId;
         return (
           <li className="connection" key={connector.id}>
@@ -41,12 +49,20 @@ export function Connections({ kind, connectors, types, savedId }: Props) {
               >
                 {name}
               </a>
-              <span className="connection-about">{about}</span>
+              <span className="connection-about">
+                {about}
+              </span>
             </span>
-            <span className="state" data-state={isNew ? 'new' : undefined}>
+            <span
+              className="state"
+              data-state={isNew ? 'new' : undefined}
+            >
               {isNew ? 'Saved just now' : 'Saved'}
             </span>
-            <span className="connection-edit" aria-hidden="true">
+            <span
+              className="connection-edit"
+              aria-hidden="true"
+            >
               Edit
             </span>
           </li>

@@ -1,5 +1,12 @@
-import { useEffect, useState, type ReactNode } from 'react';
-import type { ComponentKind, SavedConnector } from '@connector-frame/react';
+import {
+  useEffect,
+  useState,
+  type ReactNode,
+} from 'react';
+import type {
+  ComponentKind,
+  SavedConnector,
+} from '@connector-frame/react';
 import * as api from '../shared/host-api.js';
 import { countOf, words } from '../shared/lists.js';
 import { Catalog } from './catalog.js';
@@ -14,7 +21,9 @@ interface Props {
 /** What is connected, and what can be. */
 export function Lists({ kind, tenantId, saved }: Props) {
   const types = useList(() => api.catalog(kind));
-  const connectors = useList(() => api.connectors(kind, tenantId));
+  const connectors = useList(() =>
+    api.connectors(kind, tenantId),
+  );
   const retry = () => {
     types.load();
     connectors.load();
@@ -23,19 +32,26 @@ export function Lists({ kind, tenantId, saved }: Props) {
     <>
       <h1 tabIndex={-1}>{words[kind].title}</h1>
       <p className="lead">
-        Credentials are typed into a form of another origin: this page can’t see
-        them.
+        Credentials are typed into a form of another
+        origin: this page can’t see them.
       </p>
       {saved && (
         <p className="note success" role="status">
-          <b>{saved.name}</b> is {saved.how}. Its id: <code>{saved.id}</code>
+          <b>{saved.name}</b> is {saved.how}. Its id:{' '}
+          <code>{saved.id}</code>
         </p>
       )}
-      <section id="connections" aria-labelledby="connections-title">
+      <section
+        id="connections"
+        aria-labelledby="connections-title"
+      >
         <div className="section-head">
           <h2 id="connections-title">Connected</h2>
           <p className="count">
-            {countOf(connectors.items ?? [], connectors.items ?? [])}
+            {countOf(
+              connectors.items ?? [],
+              connectors.items ?? [],
+            )}
           </p>
         </div>
         <State list={connectors} bones={1} retry={retry}>
@@ -47,9 +63,15 @@ export function Lists({ kind, tenantId, saved }: Props) {
           />
         </State>
       </section>
-      <section id="catalog" aria-labelledby="catalog-title">
+      <section
+        id="catalog"
+        aria-labelledby="catalog-title"
+      >
         <State list={types} bones={9} retry={retry}>
-          <Catalog kind={kind} types={types.items ?? []} />
+          <Catalog
+            kind={kind}
+            types={types.items ?? []}
+          />
         </State>
       </section>
     </>
@@ -62,13 +84,18 @@ interface List<Item> {
   load: () => void;
 }
 
-function useList<Item>(ask: () => Promise<Item[]>): List<Item> {
-  const [state, setState] = useState<Omit<List<Item>, 'load'>>({});
+function useList<Item>(
+  ask: () => Promise<Item[]>,
+): List<Item> {
+  const [state, setState] = useState<
+    Omit<List<Item>, 'load'>
+  >({});
   const load = () => {
     setState({});
     ask().then(
       (items) => setState({ items }),
-      (error: Error) => setState({ failure: error.message }),
+      (error: Error) =>
+        setState({ failure: error.message }),
     );
   };
   useEffect(load, []);
@@ -86,7 +113,11 @@ function State(props: {
     return (
       <div className="blank" role="alert">
         <p>{list.failure}</p>
-        <button className="secondary" type="button" onClick={retry}>
+        <button
+          className="secondary"
+          type="button"
+          onClick={retry}
+        >
           Try again
         </button>
       </div>

@@ -9,7 +9,13 @@ export function Mark({
   return (
     <span className="mark">
       {icon ? (
-        <img src={icon} alt="" width="24" height="24" loading="lazy" />
+        <img
+          src={icon}
+          alt=""
+          width="24"
+          height="24"
+          loading="lazy"
+        />
       ) : (
         name.slice(0, 1).toUpperCase()
       )}

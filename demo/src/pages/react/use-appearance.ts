@@ -7,7 +7,10 @@ import {
 
 /** The form's tokens, from what the page looks like. */
 export function useAppearance() {
-  const look = useSyncExternalStore(onLookChange, currentLook);
+  const look = useSyncExternalStore(
+    onLookChange,
+    currentLook,
+  );
   // Another look has other computed colors.
   return useMemo(currentAppearance, [look]);
 }

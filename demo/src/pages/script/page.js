@@ -1,13 +1,19 @@
 import { log } from '../shared/event-log.ts';
 
-const connector = document.querySelector('connector-frame');
+const connector = document.querySelector(
+  'connector-frame',
+);
 
 connector?.addEventListener('ready', () => log('ready'));
 
 connector?.addEventListener('save', (event) => {
   log('save', event.connector);
-  const how = connector.existingId ? 'updated' : 'connected';
-  location.assign(`?kind=${connector.kind}&${how}=${event.connector.id}`);
+  const how = connector.existingId
+    ? 'updated'
+    : 'connected';
+  location.assign(
+    `?kind=${connector.kind}&${how}=${event.connector.id}`,
+  );
 });
 
 connector?.addEventListener('cancel', () => {

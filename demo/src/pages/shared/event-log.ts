@@ -1,4 +1,4 @@
-const key = 'northwind-events';
+const key = `northwind-events ${location.pathname}`;
 const longest = 30;
 
 interface Entry {

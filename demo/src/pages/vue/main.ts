@@ -3,4 +3,6 @@ import App from './App.vue';
 
 const root = document.querySelector<HTMLElement>('#root');
 if (root?.dataset['tenantId'])
-  createApp(App, { tenantId: root.dataset['tenantId'] }).mount(root);
+  createApp(App, {
+    tenantId: root.dataset['tenantId'],
+  }).mount(root);

@@ -1,5 +1,8 @@
 import { onScopeDispose, shallowRef } from 'vue';
-import { currentAppearance, onLookChange } from '../shared/look.js';
+import {
+  currentAppearance,
+  onLookChange,
+} from '../shared/look.js';
 
 /** The form's tokens, from what the page looks like. */
 export function useAppearance() {

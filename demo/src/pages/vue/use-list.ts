@@ -1,7 +1,9 @@
 import { shallowReactive } from 'vue';
 
 /** A list of the host: asked for at once, and again by `load`. */
-export function useList<Item>(ask: () => Promise<Item[]>) {
+export function useList<Item>(
+  ask: () => Promise<Item[]>,
+) {
   const list = shallowReactive<{
     items?: Item[] | undefined;
     failure?: string | undefined;
@@ -12,7 +14,8 @@ export function useList<Item>(ask: () => Promise<Item[]>) {
       list.failure = undefined;
       ask().then(
         (items) => Object.assign(list, { items }),
-        (error: Error) => Object.assign(list, { failure: error.message }),
+        (error: Error) =>
+          Object.assign(list, { failure: error.message }),
       );
     },
   });
