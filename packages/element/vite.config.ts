@@ -13,7 +13,8 @@ function licences(): Plugin {
   return {
     name: 'licences',
     generateBundle() {
-      const lit = join(dirname(createRequire(import.meta.url).resolve('lit')), 'LICENSE');
+      // From the entry for Node, one folder below the package's own.
+      const lit = join(dirname(createRequire(import.meta.url).resolve('@lit/reactive-element')), '../LICENSE');
       const ours = readFileSync(fileOf('../../LICENSE'), 'utf8').trim();
       const source = `Connector Frame ${version}\n\n${ours}\n\n\nLit, which is part of connector-frame.js\n\n${readFileSync(lit, 'utf8').trim()}\n`;
       this.emitFile({ type: 'asset', fileName: 'connector-frame.LICENSE.txt', source });
@@ -21,26 +22,16 @@ function licences(): Plugin {
   };
 }
 
-/**
- * Takes the space out of style sheets and templates, which no minifier of scripts looks into. The sheets are plain text, so that Lit's tag for
- * sheets with values in them stays out of the file.
- */
+/** Takes the space out of style sheets, which no minifier of scripts looks into. */
 function squeeze(): Plugin {
   return {
     name: 'squeeze',
     enforce: 'pre',
     async transform(code, id) {
-      if (!id.startsWith(fileOf('src/'))) return undefined;
-      const sheets = [...code.matchAll(/\bcss`([^`$]*)`/g)];
-      const small = await Promise.all(sheets.map(([, sheet = '']) => minify(sheet, { loader: 'css', minify: true })));
-      let squeezed = code
-        .replaceAll(/\bhtml`[^`]*`/g, (template) =>
-          template.replaceAll(/>\s*\n\s*</g, '><').replaceAll(/\s*\n\s*/g, '\n'),
-        )
-        .replace(/\bcss(?=[^;]*\bfrom 'lit';)/, 'unsafeCSS');
-      for (const [index, [tagged]] of sheets.entries())
-        squeezed = squeezed.replace(tagged, () => `unsafeCSS(${JSON.stringify(small[index]?.code.trim())})`);
-      return { code: squeezed, map: null };
+      const [tagged, sheet] = id.startsWith(fileOf('src/')) ? (/\bcss`([^`$]*)`/.exec(code) ?? []) : [];
+      if (tagged === undefined || sheet === undefined) return undefined;
+      const { code: small } = await minify(sheet, { loader: 'css', minify: true });
+      return { code: code.replace(tagged, () => `css\`${small.trim()}\``), map: null };
     },
   };
 }

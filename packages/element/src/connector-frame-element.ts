@@ -1,16 +1,9 @@
-import {
-  adoptStyles,
-  html,
-  LitElement,
-  type PropertyDeclarations,
-  type PropertyValues,
-  type TemplateResult,
-} from 'lit';
+import { adoptStyles, type PropertyDeclarations, type PropertyValues, ReactiveElement } from '@lit/reactive-element';
 import type { Appearance, ConfigMetaOverrides, ConnectorFrameSession } from '@connector-frame/core/connect';
 import { flag, json, milliseconds, preloading, text } from './converters.js';
 import { isOtherJson, isOtherPresence } from './has-changed.js';
 import { elementStyles } from './element-styles.js';
-import { errorView, loadingView } from './element-views.js';
+import { createView } from './element-views.js';
 import type { ConnectorFrameEventMap } from './events/event-map.js';
 import { FrameController } from './frame-controller.js';
 import type { FrameSettings } from './frame-settings.js';
@@ -59,7 +52,7 @@ type Listener<K extends keyof ConnectorFrameEventMap> = (
  * @fires {ConnectorErrorEvent} error - Anything failed: branch on `event.error.code`.
  */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- only gives types to what the class has already
-export class ConnectorFrameElement extends LitElement implements FrameSettings {
+export class ConnectorFrameElement extends ReactiveElement implements FrameSettings {
   static override readonly properties: PropertyDeclarations = {
     kind: { converter: text },
     typeId: { converter: text, attribute: 'type-id' },
@@ -130,6 +123,7 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
   declare preload: 'hover' | 'focus' | 'idle' | 'none';
 
   readonly #frame = new FrameController(this);
+  #show: ReturnType<typeof createView> | undefined;
 
   constructor() {
     super();
@@ -176,14 +170,15 @@ export class ConnectorFrameElement extends LitElement implements FrameSettings {
     this.#frame.sync(changed.size > 0);
   }
 
-  protected override render(): TemplateResult {
-    const { phase, error } = this.#frame;
-    const isSeen = phase === 'ready' || phase === 'refused';
-    return html`
-      <div part="frame" class=${isSeen ? '' : 'unseen'} ?inert=${!isSeen}></div>
-      ${phase === 'waiting' ? html`<slot></slot>` : undefined} ${phase === 'loading' ? loadingView() : undefined}
-      ${phase === 'error' ? errorView(error?.message ?? '', () => this.reload()) : undefined}
-    `;
+  protected override createRenderRoot(): HTMLElement | DocumentFragment {
+    const root = super.createRenderRoot();
+    this.#show = createView(root, () => this.reload());
+    return root;
+  }
+
+  protected override update(changed: PropertyValues): void {
+    super.update(changed);
+    this.#show?.(this.#frame.phase, this.#frame.error?.message);
   }
 
   readonly #obey = (event: Event): void => {

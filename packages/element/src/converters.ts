@@ -1,4 +1,4 @@
-import type { ComplexAttributeConverter } from 'lit';
+import type { ComplexAttributeConverter } from '@lit/reactive-element';
 
 /** Text; an attribute that is taken away is no text. */
 export const text: ComplexAttributeConverter<string | undefined> = {

@@ -1,4 +1,4 @@
-import { css } from 'lit';
+import { css } from '@lit/reactive-element';
 
 /** The look of everything but the form. It takes the page's text color and font, so that it fits light and dark alike. */
 export const elementStyles = css`

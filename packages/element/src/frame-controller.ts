@@ -1,6 +1,6 @@
 import { ConnectorFrameError, type SavedConnector } from '@connector-frame/core/connect';
 import type { FormCommand } from '@connector-frame/core/protocol';
-import type { LitElement, ReactiveController } from 'lit';
+import type { ReactiveController, ReactiveElement } from '@lit/reactive-element';
 import { closestDialog } from './closest-dialog.js';
 import { ConnectorCancelEvent } from './events/connector-cancel-event.js';
 import { ConnectorErrorEvent } from './events/connector-error-event.js';
@@ -38,9 +38,9 @@ export class FrameController implements ReactiveController, FrameListener {
   #asked: string | undefined;
   #isStale = false;
   readonly #states;
-  readonly #host: LitElement & FrameSettings;
+  readonly #host: ReactiveElement & FrameSettings;
 
-  constructor(host: LitElement & FrameSettings) {
+  constructor(host: ReactiveElement & FrameSettings) {
     this.#host = host;
     this.#states = createStates(host);
     host.addController(this);

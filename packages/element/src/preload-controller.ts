@@ -1,11 +1,11 @@
 import { preloadConnectorFrame } from '@connector-frame/core/connect';
-import type { LitElement, ReactiveController } from 'lit';
+import type { ReactiveController, ReactiveElement } from '@lit/reactive-element';
 import type { Preload } from './converters.js';
 import { defaultAddresses } from './default-addresses.js';
 import type { FrameSettings } from './frame-settings.js';
 import { fetchHostConfig } from './host-routes.js';
 
-type Host = LitElement & Pick<FrameSettings, 'hostUrl' | 'frameOrigin'> & { preload: Preload };
+type Host = ReactiveElement & Pick<FrameSettings, 'hostUrl' | 'frameOrigin'> & { preload: Preload };
 
 /** What tells that the person is about to use the element. Touch comes with a `pointerover` too. */
 const signals = { hover: ['pointerover', 'focusin'], focus: ['focusin'], idle: [], none: [] };
