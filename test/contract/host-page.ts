@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { serve } from '../support/serve.js';
 
 /** What a page is strict with; each is a path of the host. */
@@ -40,22 +41,24 @@ export async function serveHostPage({ code, trustedTypes, service }: HostPageOpt
     '/page.css': ['text/css', css],
     '/icon.png': ['image/png', ''],
   };
+  const answer = (response: ServerResponse, type: string, body: string, headers: Record<string, string> = {}): void => {
+    response.writeHead(200, { 'content-type': type, ...headers }).end(body);
+  };
   const site = await serve((request, response) => {
-    const path = (request.url ?? '/').replace(/[?].*/, '');
+    const path = request.url ?? '/';
     requests.push(`${request.method} ${path}`);
     const file = files[path];
-    if (file) return void response.writeHead(200, { 'content-type': file[0] }).end(file[1]);
-    if (path === '/session') {
-      const { session, team } = service();
-      return void session().then((sessionToken) =>
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ sessionToken, organizationId: team })),
+    const { url, session, team } = service();
+    if (file) {
+      answer(response, ...file);
+    } else if (path === '/session') {
+      void session().then((sessionToken) =>
+        answer(response, 'application/json', JSON.stringify({ sessionToken, organizationId: team })),
       );
+    } else {
+      const kind = path.slice(1);
+      answer(response, 'text/html', page(kind), headersOf(kind, url, trustedTypes));
     }
-    const kind = path.slice(1);
-    const headers = headersOf(kind, service().url, trustedTypes);
-    response.writeHead(200, { 'content-type': 'text/html', ...headers }).end(page(kind));
   }, '127.0.0.1');
   return { ...site, requests };
 }

@@ -6,7 +6,7 @@ import { failures } from './behaviors/failures.js';
 import { hostile } from './behaviors/hostile.js';
 import { look } from './behaviors/look.js';
 import { policies } from './behaviors/policies.js';
-import { engines } from './engines.js';
+import { engines, type EngineName } from './engines.js';
 import type { PageKind } from './host-page.js';
 import { startStage, type Stage } from './stage.js';
 import type { Tab } from './tab.js';
@@ -14,6 +14,8 @@ import type { WayIn } from './ways.js';
 
 /** What a behavior has at hand. */
 export interface Use {
+  engine: EngineName;
+  way: WayIn;
   stage(): Stage;
   /** Opens a page of the host, closed after the test. */
   open(kind?: PageKind): Promise<Tab>;
@@ -35,7 +37,7 @@ export function runFrameContract(name: string, way: WayIn): void {
 
   for (const engine of engines) {
     describe.skipIf(engine.missing)(`${name} in ${engine.name}`, () => {
-      const use: Use = { stage: () => stage, open: (kind) => stage.open(engine.name, kind) };
+      const use: Use = { engine: engine.name, way, stage: () => stage, open: (kind) => stage.open(engine.name, kind) };
       for (const behaviors of [basics, failures, changes, apart, hostile, policies, look]) behaviors(use);
     });
   }

@@ -48,7 +48,7 @@ export function hostile({ stage, open }: Use): void {
     await fill(tab.form());
     const everything = await tab.page.evaluate(() => {
       const found = [location.href, document.title, document.cookie, JSON.stringify(history.state), window.name];
-      found.push(JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }));
+      for (const storage of [localStorage, sessionStorage]) found.push(...Object.entries(storage).flat());
       const look = (root: ParentNode): void => {
         for (const element of root.querySelectorAll('*')) {
           found.push(...[...element.attributes].map(({ value }) => value), element.textContent ?? '');
