@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { serve } from './serve.js';
@@ -11,7 +11,7 @@ const room = fileURLToPath(new URL('../../packages/host', import.meta.url));
 
 /** What a reader brings: a sign-in and a record of teams. Signed in is who the cookie `tenant` names. */
 const yourApp = `
-  const teams = { acme: 'org-acme', globex: 'org-globex' };
+  const teams = { acme: process.env.TEAM_ACME ?? 'org-acme', globex: 'org-globex' };
   export const teamOf = (tenantId) => teams[tenantId];
   export function readSession(cookie) {
     const tenantId = /(?:^|; )tenant=(\\w+)/.exec(cookie ?? '')?.[1];
@@ -22,7 +22,7 @@ const yourApp = `
 /** The code a guide shows for `file`, word for word. */
 export async function codeOf(guide: string, file: string): Promise<string> {
   const page = await readFile(join(guides, `${guide}.md`), 'utf8');
-  const start = page.indexOf(`\n\`\`\`ts ${file}\n`);
+  const start = page.indexOf(`\n\`\`\`${extname(file).slice(1)} ${file}\n`);
   const end = page.indexOf('\n```\n', start + 1);
   if (start === -1 || end === -1) throw new Error(`docs/guides/${guide}.md shows no ${file}`);
   return page.slice(page.indexOf('\n', start + 1) + 1, end);
