@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { transform } from 'esbuild';
+import { launchBrowser } from '../support/browser.js';
+import { codeOf, freePort, makeFolder, start, writeCode } from '../support/guides.js';
+import { startWorld, type World } from '../support/world.js';
+
+/** The guides of React and Next.js, word for word, in one application: built, started, and opened in a browser, with a real service behind it. */
+let browser: Browser;
+let folder: Awaited<ReturnType<typeof makeFolder>>;
+let world: World;
+let server: { stop(): Promise<void> };
+let origin: string;
+let built: string;
+
+const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
+
+beforeAll(async () => {
+  const port = await freePort();
+  origin = `http://localhost:${port}`;
+  [browser, folder, world] = await Promise.all([
+    launchBrowser(),
+    makeFolder(),
+    startWorld({ ALLOWED_PARENT_ORIGINS: origin }),
+  ]);
+  const route = 'app/api/[...path]/route.ts';
+  await writeCode(await codeOf('nextjs', 'lib/host.ts'), join(folder.path, 'lib/host.js'));
+  await write(route, await codeOf('nextjs', route));
+  await write('app/layout.tsx', layout);
+  await write('app/connect/page.tsx', await codeOf('react', 'app/connect/page.tsx'));
+  await write(
+    'app/okta/page.tsx',
+    `'use client';\n${await codeOf('react', 'connect-okta.tsx')}\nexport default ConnectOkta;`,
+  );
+  await write('next.config.mjs', 'export default { reactStrictMode: true };');
+  const env = {
+    PORT: port,
+    SERVICE_URL: world.service.url,
+    SERVICE_API_KEY: world.apiKey,
+    TEAM_ACME: world.team,
+    NEXT_TELEMETRY_DISABLED: '1',
+  };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [next, 'build'], {
+    cwd: folder.path,
+    env: { ...process.env, ...env, NODE_ENV: 'production' },
+  });
+  built = stdout + stderr;
+  server = await start([next, 'start'], folder.path, env, origin);
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  await world?.close();
+  await folder?.remove();
+});
+
+const layout = `
+  export default ({ children }) => <html lang="en"><head><link rel="icon" href="data:," /></head><body>{children}</body></html>;`;
+
+/** Next would ask for TypeScript's own packages: the types are left out, the JSX stays. */
+async function write(file: string, code: string): Promise<void> {
+  const path = join(folder.path, file.replace(/\.ts(x?)$/, '.js$1'));
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, /\.tsx?$/.test(file) ? (await transform(code, { loader: 'tsx', jsx: 'preserve' })).code : code);
+}
+
+const form = (page: Page) => page.frameLocator('iframe');
+
+/** A page of a person that is signed in, and what its console says. */
+async function open(path: string) {
+  const context = await browser.newContext();
+  await context.addCookies([{ name: 'tenant', value: 'acme', url: origin }]);
+  const page = await context.newPage();
+  const said: { type: string; text: string }[] = [];
+  page.on('console', (message) => said.push({ type: message.type(), text: message.text() }));
+  page.on('pageerror', (error) => said.push({ type: 'error', text: String(error) }));
+  await page.goto(origin + path);
+  return { page, said, close: () => context.close() };
+}
+
+test('builds without a warning about the package', () => {
+  expect(built).not.toContain('@connector-frame');
+});
+
+test.each(['/connect', '/okta'])('%s: the server sends the tag and no property of it', async (path) => {
+  const html = await (await fetch(origin + path)).text();
+  expect(html).toContain('<connector-frame></connector-frame>');
+});
+
+test('a server component shows the form, without a word on the console', async () => {
+  const { page, said, close } = await open('/connect');
+  await form(page).getByLabel('Organization URL').waitFor();
+  expect(await page.locator('connector-frame').count()).toBe(1);
+  expect(said).toEqual([]);
+  await close();
+});
+
+test('a client component hears of the save', async () => {
+  const { page, said, close } = await open('/okta');
+  await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
+  await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
+  await form(page).getByRole('button', { name: 'Save', exact: true }).click();
+  await expect.poll(() => said).toEqual([{ type: 'log', text: expect.stringMatching(/ is connected: [\w-]{8,}$/) }]);
+  await close();
+});
