@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
 
@@ -32,3 +32,87 @@ test('a person saves a connector by two tags and no line of script', async () =>
   expect(await world.call('GET', `/v1/${world.team}/inputs/${id}`)).toMatchObject({ id, name, type: 'okta-systemlog' });
   await page.close();
 });
+
+test.each([
+  ['a tenant that is not signed in', 'tenant-id="globex" host-url="/api"', 'Sign in first.'],
+  ['somebody else’s tenant', 'tenant-id="initech" host-url="/api"', 'You may not act for this tenant.'],
+  ['no routes there', 'tenant-id="acme" host-url="/nothing"', 'Your server answered 404.'],
+  ['a page instead of JSON', 'tenant-id="acme" host-url="/web"', "Your server's answer has no"],
+  ['no server at all', 'tenant-id="acme" host-url="http://localhost:1/api"', 'Your server does not answer.'],
+  ['no address', 'tenant-id="acme" host-url="http://["', 'Your server does not answer.'],
+])('%s: said once, to the page and to the person', async (_, attributes, words) => {
+  const page = await world.open(browser, tag(attributes));
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('alert').innerText()).toContain(words);
+  expect(await toldOf(page)).toEqual([['error', 'session_failed', expect.stringContaining(words)]]);
+  expect(await page.locator('iframe').count()).toBe(0);
+  await page.close();
+});
+
+test('Try again asks again', async () => {
+  const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
+  const refuse = {
+    status: 502,
+    contentType: 'application/json',
+    body: '{"code":"upstream_error","message":"Back soon."}',
+  };
+  await page.route('**/api/session', (route) => route.fulfill(refuse));
+  await page.addScriptTag({ url: '/define.js', type: 'module' });
+  await page.getByText('Back soon.').waitFor();
+  await page.unroute('**/api/session');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.frameLocator('iframe').getByLabel('Organization URL').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect((await toldOf(page)).map(([event]) => event)).toEqual(['error', 'ready']);
+  await page.close();
+});
+
+test('the session is asked for beside the addresses, for that form and no other; addresses once for a page', async () => {
+  const asked: string[] = [];
+  const page = await world.open(
+    browser,
+    tag('tenant-id="acme" host-url="/api/"') + tag('tenant-id="acme" host-url="/api"'),
+    {
+      define: false,
+    },
+  );
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname} ${request.postData() ?? ''}`.trim());
+  });
+  await page.addScriptTag({ url: '/define.js', type: 'module' });
+  await expect.poll(() => toldOf(page)).toEqual([['ready'], ['ready']]);
+  const wish = 'POST /api/session {"tenantId":"acme","kind":"input","typeId":"okta-systemlog"}';
+  expect(asked.sort()).toEqual(['GET /api/monad/config', wish, wish]);
+  await page.close();
+});
+
+test('when the session is refused in the middle, the host is asked for another and what was typed stays', async () => {
+  const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'));
+  const form = page.frameLocator('iframe');
+  const url = form.getByLabel('Organization URL');
+  await url.fill('https://acme.okta.com');
+  await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
+  let sessions = 0;
+  await page.route('**/api/session', (route) => ((sessions += 1), route.continue()));
+  await refuseOnce(page);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(() => toldOf(page).then((told) => told.map(([event]) => event))).toEqual(['ready', 'save']);
+  expect(sessions).toBe(1);
+  await page.close();
+});
+
+/** The service refuses the next write, as it does when a session has run out. */
+async function refuseOnce(page: Page): Promise<void> {
+  let refused = false;
+  await page.route(`${world.service.url}/**`, (route) => {
+    if (refused || route.request().method() !== 'POST') return route.continue();
+    refused = true;
+    return route.fulfill({
+      status: 401,
+      headers: { 'access-control-allow-origin': '*' },
+      contentType: 'application/json',
+      body: '{"error":"The session has expired.","error_type":"unauthorized","code":401}',
+    });
+  });
+}

@@ -66,6 +66,7 @@ export async function startElementWorld(): Promise<ElementWorld> {
     else if (page)
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...page.headers }).end(page.body);
     else if (path.startsWith('/api/')) host?.(request, response);
+    else if (path.startsWith('/web/')) response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>');
     else response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
   });
   const service = await createServer({

@@ -123,7 +123,7 @@ export class MountedFrame {
       try {
         return await source();
       } catch (error) {
-        if (error instanceof ConnectorFrameError) this.#refusal = error;
+        if (error instanceof ConnectorFrameError) this.#refuse(error);
         throw error;
       }
     };
@@ -135,6 +135,14 @@ export class MountedFrame {
       first = undefined;
       return session;
     };
+  }
+
+  /** The host has spoken. A form that waits for its first session waits in vain. */
+  #refuse(error: ConnectorFrameError): void {
+    this.#refusal = error;
+    if (this.isShown || this.#ended) return;
+    this.destroy();
+    this.#listener.failed(error);
   }
 
   #fail(error: ConnectorFrameError): void {
