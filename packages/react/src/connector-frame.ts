@@ -3,29 +3,22 @@ import * as React from 'react';
 import { createComponent, type EventName } from '@lit/react';
 // First of all: a property that React sets before the element is defined stays an attribute for good.
 import '@connector-frame/element/define';
-import {
-  ConnectorFrameElement,
-  type ConnectorCancelEvent,
-  type ConnectorErrorEvent,
-  type ConnectorReadyEvent,
-  type ConnectorSaveEvent,
-} from '@connector-frame/element';
+import { ConnectorFrameElement, type ConnectorFrameEvents } from '@connector-frame/element';
 import type { ConnectorFrameProps } from './connector-frame-props.js';
 
 // Makes Lit declare the properties on the class even where another copy of this package has registered the tag. Without
 // them `@lit/react` writes props as attributes: a server would print the token.
 void ConnectorFrameElement.observedAttributes;
 
+const named = <K extends keyof ConnectorFrameEvents>(name: string & K): EventName<ConnectorFrameEvents[K]> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- how @lit/react learns what event a name stands for
+  name as EventName<ConnectorFrameEvents[K]>;
+
 const Tag = createComponent({
   react: React,
   tagName: 'connector-frame',
   elementClass: ConnectorFrameElement,
-  events: {
-    onReady: 'ready' as EventName<ConnectorReadyEvent>,
-    onSave: 'save' as EventName<ConnectorSaveEvent>,
-    onCancel: 'cancel' as EventName<ConnectorCancelEvent>,
-    onError: 'error' as EventName<ConnectorErrorEvent>,
-  },
+  events: { onReady: named('ready'), onSave: named('save'), onCancel: named('cancel'), onError: named('error') },
 });
 
 /**

@@ -7,10 +7,13 @@ type Props = ConnectorFrameProps;
 // An absent flag is `undefined`, so that a default of the application can speak; Vue would make it `false`.
 const flag = { type: Boolean, default: undefined };
 const text = String;
+const like = <T>(constructor: unknown): PropType<T> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Vue knows constructors alone; the element looks at the values
+  constructor as PropType<T>;
 
 /** The same props as the type's, for Vue: what they take is said there. */
 export const props = {
-  kind: { type: String as PropType<Props['kind']>, required: true },
+  kind: { type: like<Props['kind']>(String), required: true },
   typeId: { type: String, required: true },
   existingId: text,
   displayName: text,
@@ -18,19 +21,19 @@ export const props = {
   description: text,
   isNameEditable: flag,
   isDescriptionEditable: flag,
-  appearance: Object as PropType<Props['appearance']>,
-  stylesheets: Array as PropType<Props['stylesheets']>,
-  configMetaOverrides: Object as PropType<Props['configMetaOverrides']>,
+  appearance: like<Props['appearance']>(Object),
+  stylesheets: like<Props['stylesheets']>(Array),
+  configMetaOverrides: like<Props['configMetaOverrides']>(Object),
   synthetic: flag,
   frameOrigin: text,
   apiBase: text,
   loadTimeout: Number,
   sessionToken: text,
   organizationId: text,
-  fetchSession: Function as PropType<Props['fetchSession']>,
+  fetchSession: like<Props['fetchSession']>(Function),
   hostUrl: text,
   tenantId: text,
-  preload: String as PropType<Props['preload']>,
+  preload: like<Props['preload']>(String),
 } satisfies Record<keyof Props, unknown>;
 
 export const emits = {
