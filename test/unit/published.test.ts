@@ -77,8 +77,7 @@ describe.each(publicPackages)('the tarball of %s', (name) => {
           .filter((source) => !existsSync(join(folder, path, '..', sourceRoot, source)))
           .map((source) => `${path}: ${source}`);
       });
-    // After a file was renamed, its old output stays in dist: delete dist and build again.
-    expect(lost).toEqual([]);
+    expect(lost, 'After a source was renamed its old output stays: delete the dist folder and build again').toEqual([]);
 
     const unmapped = paths
       .filter((path) => /\.(?:js|d\.ts)$/.test(path))
