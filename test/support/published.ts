@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Packages that are meant for others; the rest is private. */
+/** Packages that others install. */
 export const publicPackages = ['catalog', 'core', 'element', 'host', 'react', 'vue'] as const;
 export type PublicPackage = (typeof publicPackages)[number];
 
