@@ -140,6 +140,25 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
+  test('the page’s own words while it loads, and when it fails', async () => {
+    const { page } = await host.open(browser);
+    const link = page.getByRole('link', { name: 'Connect by mail' });
+    await page.evaluate(
+      (given) => {
+        globalThis.fetchSession = () =>
+          new Promise((_, refuse) => document.addEventListener('click', () => refuse(new Error('Sign in first.'))));
+        reactPage.render(given);
+      },
+      { ...host.options, fetchSession: true },
+    );
+    await page.getByText('One moment').waitFor();
+    expect(await link.isVisible()).toBe(false);
+    await page.mouse.click(5, 5);
+    await page.getByText('That did not work').waitFor();
+    expect([await link.isVisible(), await page.getByText('One moment').isVisible()]).toEqual([false, false]);
+    await page.close();
+  });
+
   test('after unmounting there is no frame, and nothing is called', async () => {
     const { page } = await open();
     const before = await heard(page);
@@ -161,7 +180,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
   test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
     // Defined, but not yet hydrated: the tag waits, and nothing is reported for it.
-    expect(await page.getByRole('link', { name: 'Connect by mail' }).count()).toBe(1);
+    await page.getByRole('link', { name: 'Connect by mail' }).waitFor();
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => reactPage.hydrate({ ...given, fetchSession: true }), host.options);
     await form(page).getByLabel('Organization URL').waitFor();

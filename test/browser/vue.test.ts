@@ -90,8 +90,8 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('a prop that goes is taken back; one that was never given is left alone', async () => {
-    const { page, given } = await open({ displayName: 'Your Okta' });
+  test('a bare flag is true; a prop that goes is taken back; one that was never given is left alone', async () => {
+    const { page, given } = await open({ displayName: 'Your Okta', isNameEditable: '' });
     const read = () =>
       page.evaluate(() => {
         const element = document.querySelector('connector-frame');
@@ -138,6 +138,25 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
+  test('the page’s own words while it loads, and when it fails', async () => {
+    const { page } = await host.open(browser);
+    const link = page.getByRole('link', { name: 'Connect by mail' });
+    await page.evaluate(
+      (given) => {
+        globalThis.fetchSession = () =>
+          new Promise((_, refuse) => document.addEventListener('click', () => refuse(new Error('Sign in first.'))));
+        vuePage.mount(given);
+      },
+      { ...host.options, fetchSession: true },
+    );
+    await page.getByText('One moment').waitFor();
+    expect(await link.isVisible()).toBe(false);
+    await page.mouse.click(5, 5);
+    await page.getByText('That did not work').waitFor();
+    expect([await link.isVisible(), await page.getByText('One moment').isVisible()]).toEqual([false, false]);
+    await page.close();
+  });
+
   test('after unmounting there is no frame, and nothing is emitted', async () => {
     const { page } = await open();
     const before = await heard(page);
@@ -153,7 +172,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
 
   test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
-    expect(await page.getByRole('link', { name: 'Connect by mail' }).count()).toBe(1);
+    await page.getByRole('link', { name: 'Connect by mail' }).waitFor();
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => vuePage.hydrate({ ...given, fetchSession: true }), host.options);
     await form(page).getByLabel('Organization URL').waitFor();

@@ -40,6 +40,8 @@ export function View({ given, label = '' }: { given: GivenProps; label?: string 
       onError={(error) => heard.push([label, 'error', error.code])}
     >
       <a href="/connect">Connect by mail</a>
+      <p slot="loading">One moment</p>
+      <p slot="error">That did not work</p>
     </ConnectorFrame>
   );
 }
