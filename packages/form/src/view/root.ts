@@ -26,20 +26,22 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   const view = new View(form, messages, createAnnouncer(host), fieldTemplate);
   const actions = { onSave: () => settle(form, () => form.save()), onTest: () => settle(form, () => form.test()) };
   let shown: FormState | undefined;
-  let focused: Element | null = null;
   const paint = (): void => {
     const before = shown;
     shown = form.state;
-    const [asks, asked] = [isAsking(shown), isAsking(before)];
-    if (asks && !asked) focused = document.activeElement;
+    const asks = isAsking(shown);
     if (fieldsOf(shown) !== fieldsOf(before)) view.clear();
     if (skeleton) skeleton.hidden = shown.phase !== 'loading';
     render(page(view, shown, actions), content);
     // The question takes the focus, and gives it back.
-    if (asks !== asked) focus(asks ? content.querySelector('.cf-keep') : focused);
+    if (asks !== isAsking(before)) focus(asks ? content.querySelector('.cf-keep') : last);
     const said = { loading: messages.loading, saved: messages.saved, load_failed: '', editing: '' }[shown.phase];
     if (shown.phase !== before?.phase) view.announce(said);
   };
+  // Inside of a secret, too: focus given to the control as a whole would select what is typed there.
+  host.addEventListener('focusin', (event) => {
+    if (!isAsking(form.state)) [last] = event.composedPath();
+  });
   refuseStrayFiles();
   form.subscribe('*', paint);
   paint();
@@ -48,6 +50,9 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
 }
 
 const fieldsOf = (state: FormState | undefined): unknown => state && 'subject' in state && state.subject.fields;
+
+/** Where the person was last. While the page around has the focus, nothing in here has. */
+let last: EventTarget | undefined;
 
 const isAsking = (state: FormState | undefined): boolean => state?.phase === 'editing' && state.leaving === true;
 
@@ -62,11 +67,11 @@ export function press(command: FormCommand): void {
 
 /** After a save or a test, focus goes to the summary of what to fix, or back to where it was. */
 async function settle(form: Form, action: () => Promise<void>): Promise<void> {
-  // Not when the person is elsewhere on the page around, and one of its buttons did this.
-  const focused = document.hasFocus() && document.activeElement;
+  // On the page around, whose own button may have done this, the person stays.
+  const here = document.hasFocus() && document.activeElement !== document.body;
   await action();
   for (const { path } of form.summary) unfold(path);
   if (form.summary.length > 0) document.getElementById('cf-summary')?.focus();
   // While saving, the fields are inert, which takes focus from the one that Enter was pressed in.
-  else if (document.activeElement === document.body) focus(focused);
+  else if (here && document.activeElement === document.body) focus(last);
 }

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
+import type { Browser, Frame, Page, Request } from 'playwright-core';
+import { launchBrowser } from '../support/browser.js';
+import { heard, messages, mount, openHost } from '../support/open-host.js';
+import { serve } from '../support/serve.js';
+import { startWorld, type World } from '../support/world.js';
+
+// Buttons of the page that stand for buttons of the form.
+
+let browser: Browser;
+let world: World;
+let page: Page;
+const writes: string[] = [];
+
+const note = (request: Request): void => {
+  const { pathname } = new URL(request.url());
+  if (request.method() === 'POST' && pathname.startsWith('/v')) writes.push(pathname.replace(/.*\//, ''));
+};
+
+beforeAll(async () => {
+  [browser, world] = await Promise.all([launchBrowser(), startWorld()]);
+});
+afterAll(async () => {
+  await Promise.all([browser?.close(), world?.close()]);
+});
+beforeEach(async () => {
+  writes.length = 0;
+  page = await openHost(browser, world);
+  page.on('request', note);
+  await form().getByLabel('Organization URL').waitFor();
+});
+afterEach(() => page?.close());
+
+const form = () => page.frameLocator('iframe');
+const inside = (): Frame => page.frames()[1] ?? page.mainFrame();
+/** What a button of the page does. */
+const send = (message: Record<string, unknown>) =>
+  page.evaluate((data) => (globalThis as unknown as { send(message: object): void }).send(data), message);
+const command = (name: string) => send({ type: 'command', command: name });
+const focused = () => inside().evaluate(() => document.activeElement?.id ?? '');
+
+async function fill(): Promise<void> {
+  await form().getByLabel('Organization URL').fill('https://acme.okta.com');
+  await form().getByLabel('API token', { exact: true }).fill('00QCjAl4MlV-WPXM5mAnoyuY');
+}
+
+/** Makes the service's answers to writes wait. */
+async function hold(): Promise<() => void> {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/v\d\/.*/, async (route) => {
+    if (route.request().method() === 'POST') await held;
+    await route.continue();
+  });
+  return release;
+}
+
+describe('save', () => {
+  test('saves', async () => {
+    await fill();
+    await command('save');
+    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    expect(writes).toEqual(['inputs']);
+  });
+
+  test('with something to fix sends nothing, says what, and moves focus there', async () => {
+    await page.evaluate(() => {
+      const button = document.body.appendChild(document.createElement('button'));
+      button.textContent = 'Save all';
+      button.addEventListener('click', () =>
+        (globalThis as unknown as { send(message: object): void }).send({ type: 'command', command: 'save' }),
+      );
+    });
+    await page.getByRole('button', { name: 'Save all' }).focus();
+    await page.keyboard.press('Enter');
+    await form()
+      .getByRole('heading', { name: /things to fix/ })
+      .waitFor();
+    expect(await focused()).toBe('cf-summary');
+    // The keyboard goes on from there.
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('cf/settings/org_url');
+    expect(writes).toEqual([]);
+  });
+
+  test('twice, and beside a press of the button, saves once', async () => {
+    const release = await hold();
+    await fill();
+    await command('save');
+    await command('save');
+    await form().locator('.cf-body[inert]').waitFor({ state: 'attached' });
+    await form().getByRole('button', { name: 'Save' }).click({ force: true });
+    await command('save');
+    release();
+    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    expect(writes).toEqual(['inputs']);
+  });
+
+  test('after it was saved does nothing', async () => {
+    await fill();
+    await command('save');
+    await form().getByRole('heading', { name: 'Saved' }).waitFor();
+    for (const name of ['save', 'test', 'cancel']) await command(name);
+    await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
+    expect(writes).toEqual(['inputs']);
+    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+  });
+});
+
+describe('test and cancel', () => {
+  test('test tests once at a time, and leaves focus on the page', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    // Okta is not there; what the service says of it is all that is made up.
+    await page.route('**/test-connection', async (route) => {
+      await held;
+      await route.fulfill({ json: { message: 'success', summary: 'Read 1 event.', duration_ms: 412 } });
+    });
+    await fill();
+    await page.evaluate(() => document.body.appendChild(document.createElement('button')).focus());
+    await command('test');
+    await command('test');
+    const busy = () => form().getByRole('button', { name: 'Test connection' }).getAttribute('aria-busy');
+    await expect.poll(busy).toBe('true');
+    await command('test');
+    release();
+    await form().getByRole('heading', { name: 'Connection works' }).waitFor();
+    expect(writes).toEqual(['test-connection']);
+    expect(await page.evaluate(() => document.activeElement?.localName)).toBe('button');
+  });
+
+  test('cancel cancels', async () => {
+    await command('cancel');
+    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'cancel']);
+  });
+});
+
+test('a form that still loads ignores them', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const slow = await browser.newPage();
+  slow.on('request', note);
+  await slow.route(/\/v\d\/inputs\//, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await slow.goto(world.host);
+  await slow.waitForFunction(() => 'mount' in globalThis);
+  await mount(slow, world);
+  await expect.poll(async () => (await messages(slow)).map(({ type }) => type)).toContain('resize');
+  for (const name of ['save', 'test', 'cancel']) {
+    await slow.evaluate((data) => (globalThis as unknown as { send(message: object): void }).send(data), {
+      type: 'command',
+      command: name,
+    });
+  }
+  release();
+  await slow.frameLocator('iframe').getByLabel('Organization URL').waitFor();
+  expect((await heard(slow)).map(({ type }) => type)).toEqual(['ready']);
+  expect(writes).toEqual([]);
+  await slow.close();
+});
+
+describe('what is not a command of the page', () => {
+  test('is ignored: other words, other shapes', async () => {
+    await fill();
+    for (const data of [
+      { type: 'command' },
+      { type: 'command', command: 'delete' },
+      { type: 'command', command: ['save'] },
+      { type: 'command', command: { toString: 'save' } },
+      { type: 'COMMAND', command: 'save' },
+      { type: 'command', command: '*, .cf-save' },
+      { type: 'command', command: 'save', source: 'other' },
+    ]) {
+      await send(data);
+    }
+    await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
+    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+    expect(writes).toEqual([]);
+  });
+
+  test('is ignored from another frame of the page, of its own origin and of another', async () => {
+    await fill();
+    const evil = await serve({ '/': '<!doctype html><title>Evil</title>' });
+    for (const address of [evil.origin, `${world.host}/`]) {
+      const before = page.frames().length;
+      await page.evaluate((src) => {
+        const iframe = document.createElement('iframe');
+        document.body.append(Object.assign(iframe, { src }));
+      }, address);
+      await expect.poll(() => page.frames().length).toBe(before + 1);
+      const other = page.frames().at(-1);
+      await other?.waitForLoadState('load');
+      await other?.evaluate(() => {
+        for (const command of ['save', 'cancel']) {
+          parent.frames[0]?.postMessage({ source: 'monad-embed', type: 'command', command }, '*');
+        }
+      });
+    }
+    await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
+    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+    expect(writes).toEqual([]);
+    await evil.close();
+  });
+});
