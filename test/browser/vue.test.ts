@@ -27,7 +27,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
       const { render } = await runOnServer<{ render(given: object): Promise<string> }>(code, alias);
       return render({ ...options, fetchSession: true });
     });
-  });
+  }, 120_000);
   afterAll(() => host?.close());
 
   /** A page with a form that is shown. */
