@@ -157,9 +157,9 @@ export const elementStyles = css`
 
   @media (forced-colors: active) {
     .skeleton i {
-      background: GrayText;
+      border: 1px solid GrayText;
+      background: none;
       opacity: 1;
-      forced-color-adjust: none;
     }
   }
 

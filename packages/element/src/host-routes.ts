@@ -41,21 +41,25 @@ function addressOf(hostUrl: string, route: string): string {
   return URL.canParse(address, document.baseURI) ? new URL(address, document.baseURI).href : address;
 }
 
-/** Resolves to a reader of the answer's fields, each of which is text. */
+/** Resolves to a reader of the answer's fields, each of which is text. A host that says why it refuses is quoted. */
 async function call(method: string, address: string, body?: object): Promise<(field: string) => string> {
-  const refuse = (why: string): never => {
-    throw new ConnectorFrameError('session_failed', `${why} (${method} ${address})`);
-  };
+  const where = `(${method} ${address})`;
   const response = await fetch(address, {
     method,
     signal: AbortSignal.timeout(TIMEOUT),
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  }).catch(() => refuse('Your server does not answer.'));
+  }).catch(() => refuse(`The server of this page does not answer ${where}`));
   const answer: Partial<Record<string, unknown>> = Object(await response.json().catch(() => undefined));
   const { message } = answer;
-  if (!response.ok) refuse(typeof message === 'string' ? message : `Your server answered ${response.status}.`);
+  if (!response.ok) {
+    refuse(typeof message === 'string' ? message : `The server of this page answered ${response.status} ${where}`);
+  }
   return (field) => {
     const value = answer[field];
-    return typeof value === 'string' ? value : refuse(`Your server's answer has no "${field}".`);
+    return typeof value === 'string' ? value : refuse(`The server of this page gave no ${field} ${where}`);
   };
+}
+
+function refuse(why: string): never {
+  throw new ConnectorFrameError('session_failed', why);
 }

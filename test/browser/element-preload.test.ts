@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
+import { launchBrowser } from '../support/browser.js';
+import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+
+/** The form's page before there is a form: loaded when the person comes near, told nothing, and moved in. */
+let browser: Browser;
+let world: ElementWorld;
+let fake: FakeFrameServer;
+const pages: Page[] = [];
+
+beforeAll(async () => {
+  [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
+  fake = await serveFakeFrame({ allowedOrigins: [world.origin] });
+});
+afterAll(async () => {
+  await fake?.close();
+  await browser?.close();
+  await world?.close();
+});
+afterEach(async () => {
+  await Promise.all(pages.splice(0).map((page) => page.close()));
+});
+
+const session = 'session-token="token-1" organization-id="org_1"';
+const tag = (attributes: string) =>
+  `<connector-frame id="form" frame-origin="${fake.frameOrigin}" kind="input" ${session} ${attributes}><p>Choose a product.</p></connector-frame>`;
+
+async function open(body: string): Promise<Page> {
+  const page = await world.open(browser, `<h1>Connect</h1>${body}`);
+  pages.push(page);
+  await page.waitForFunction(() => customElements.get('connector-frame'));
+  return page;
+}
+
+/** Frames of the page beside itself. */
+const frames = (page: Page) => page.frames().length - 1;
+
+test('idle: loaded when the page has nothing to do; nothing is told to it; mounting moves that very frame in', async () => {
+  const before = fake.received.length;
+  const page = await open(tag('preload'));
+  await expect.poll(() => frames(page)).toBe(1);
+  const [, warm] = page.frames();
+  await warm?.locator('#save').waitFor({ state: 'attached' });
+  expect(fake.received).toHaveLength(before);
+  expect(await toldOf(page)).toEqual([]);
+
+  await page.locator('#form').evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
+  await expect.poll(() => toldOf(page)).toEqual([['ready']]);
+  expect(page.frames()).toHaveLength(2);
+  expect(page.frames()[1]).toBe(warm);
+  await page.frameLocator('#form iframe').getByRole('button', { name: 'Save' }).click();
+  await expect.poll(() => toldOf(page)).toHaveLength(2);
+});
+
+test('hover: by the mouse on the element', async () => {
+  const page = await open(tag('preload="hover"'));
+  await page.getByRole('heading').hover();
+  expect(frames(page)).toBe(0);
+  await page.getByText('Choose a product.').hover();
+  await expect.poll(() => frames(page)).toBe(1);
+});
+
+const opener = (preload: string) =>
+  `<button commandfor="box" command="show-modal">Connect</button><dialog id="box">${tag(`preload="${preload}"`)}</dialog>`;
+
+test('hover: by the mouse, and by the keyboard, on the button that opens the dialog it stands in', async () => {
+  const page = await open(opener('hover'));
+  await page.getByRole('button', { name: 'Connect' }).hover();
+  await expect.poll(() => frames(page)).toBe(1);
+
+  const other = await open(opener('hover'));
+  await other.keyboard.press('Tab');
+  await expect.poll(() => frames(other)).toBe(1);
+});
+
+test('focus: by the keyboard only', async () => {
+  const page = await open(opener('focus'));
+  await page.getByRole('button', { name: 'Connect' }).hover();
+  expect(frames(page)).toBe(0);
+  await page.keyboard.press('Tab');
+  await expect.poll(() => frames(page)).toBe(1);
+});
+
+test('where the form is, the host says; a host that is down is not worth a word', async () => {
+  const page = await open('<connector-frame host-url="/api" tenant-id="acme" preload></connector-frame>');
+  await expect
+    .poll(() => page.frames().some((frame) => frame.url().startsWith(`${world.service.url}/embed`)))
+    .toBe(true);
+
+  const other = await open('<connector-frame host-url="/nothing" tenant-id="acme" preload></connector-frame>');
+  await other.waitForLoadState('networkidle');
+  expect(await toldOf(other)).toEqual([]);
+  expect(frames(other)).toBe(0);
+});
+
+test('an element that goes takes what it loaded along', async () => {
+  const page = await open(tag('preload'));
+  await expect.poll(() => frames(page)).toBe(1);
+  await page.evaluate(() => document.querySelector('#form')?.remove());
+  await expect.poll(() => frames(page)).toBe(0);
+});
