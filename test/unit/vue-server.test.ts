@@ -18,7 +18,7 @@ const code = `
   export { said };`;
 
 describe.each(vues)('Vue $vue on a server', ({ alias }) => {
-  test('gives the tag with its slots, and none of its properties', async () => {
+  test('gives the tag with its slots, and none of its properties', { timeout: 60_000 }, async () => {
     const { render, said } = await runOnServer<{ render(props: object): Promise<string>; said: string[] }>(code, alias);
     const html = await render({
       kind: 'input',
