@@ -1,6 +1,6 @@
 /**
  * The headers of a page that embeds the form. The form itself needs `frame-src`, the drop-in needs `script-src`, a page that shows vendors' marks needs
- * `img-src`, and strict pages name the policies of Lit and Vue; the rest is what a careful product sends anyway.
+ * `img-src`, and Vue wants the name of its own Trusted Types policy; the rest is what a careful product sends anyway.
  * @param service origin of the service
  */
 export function pageHeaders(service: string): Record<string, string> {
@@ -15,7 +15,7 @@ export function pageHeaders(service: string): Record<string, string> {
     "form-action 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types lit-html vue',
+    'trusted-types vue',
   ];
   return {
     'content-type': 'text/html; charset=utf-8',
