@@ -1,0 +1,51 @@
+import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import { systemClock, type Clock } from '../runner/clock.js';
+import type { Page, PageInput } from '../runner/ends.js';
+import { auditEvent } from './audit-event.js';
+
+export interface SyntheticInputOptions {
+  /** Records a second, 0.001 to 100,000. Default 1. */
+  rate?: number;
+  /** Ends after so many. Default: never. */
+  total?: number;
+  /** The record with a number, from 0, at a time in milliseconds since the epoch. Default: an audit event. */
+  shape?: (number: number, at: number) => DataRecord;
+  clock?: Clock;
+}
+
+/** Pages come this often, unless records come slower. */
+const PAGE_MS = 100;
+const MAX_PAGE = 1_000;
+/** Who fell behind by more does not catch up. */
+const MAX_LAG_MS = 1_000;
+
+/**
+ * Records made up at a set rate. Everything about a page follows from its cursor, so that one that is read again is the
+ * same, and its repeat can be dropped.
+ */
+export function createSyntheticInput(options: SyntheticInputOptions = {}): PageInput {
+  const { total = Number.POSITIVE_INFINITY, shape = auditEvent, clock = systemClock } = options;
+  const rate = Math.min(Math.max(options.rate ?? 1, 0.001), 100_000);
+  const size = Math.min(Math.max(1, Math.round((rate * PAGE_MS) / 1_000)), MAX_PAGE);
+
+  async function* pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
+    let { next, at } = placeIn(cursor) ?? { next: 0, at: clock.now() };
+    for (let due = clock.now(); next < total; due += (size / rate) * 1_000) {
+      await clock.sleep(due - clock.now(), signal);
+      if (signal.aborted) return;
+      due = Math.max(due, clock.now() - MAX_LAG_MS);
+      const [first, time] = [next, at];
+      const records = Array.from({ length: Math.min(size, total - first) }, (_, index) => shape(first + index, time));
+      next += records.length;
+      at = clock.now();
+      yield { records, cursor: { next, at } };
+    }
+  }
+  return { kind: 'pages', pages };
+}
+
+function placeIn(cursor: JsonValue | undefined): { next: number; at: number } | undefined {
+  if (!isRecord(cursor)) return undefined;
+  const { next, at } = cursor;
+  return typeof next === 'number' && typeof at === 'number' ? { next, at } : undefined;
+}

@@ -1,0 +1,105 @@
+import { mkdir, open, stat, truncate, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder, writeAll } from './durable.js';
+
+/**
+ * A file that grows by whole lines. A line is on disk once `append` resolves; one that a crash left unfinished is cut
+ * off before the next is written.
+ */
+export class LineFile {
+  #size: number | undefined;
+  #turn: Promise<void> = Promise.resolve();
+
+  /**
+   * @param maxBytes a line that would not fit any more goes into a new file; a file has one line at least
+   * @param archive puts the full file somewhere else
+   */
+  constructor(
+    readonly path: string,
+    private readonly maxBytes: number,
+    private readonly archive: (path: string) => Promise<void>,
+  ) {}
+
+  /** Lines without their ends. Calls are taken one after the other; one that fails leaves nothing of its last part. */
+  append(lines: readonly string[]): Promise<void> {
+    const turn = this.#turn.then(() => this.#append(lines));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #append(lines: readonly string[]): Promise<void> {
+    let part: string[] = [];
+    let bytes = 0;
+    for (const line of lines) {
+      const length = Buffer.byteLength(line) + 1;
+      let size = (this.#size ??= await this.#whole());
+      if (size + bytes > 0 && size + bytes + length > this.maxBytes) {
+        size = await this.#write(part, size);
+        part = [];
+        bytes = 0;
+        await this.archive(this.path);
+        this.#size = 0;
+      }
+      part.push(line);
+      bytes += length;
+    }
+    if (part.length > 0) await this.#write(part, (this.#size ??= await this.#whole()));
+  }
+
+  async #write(lines: readonly string[], size: number): Promise<number> {
+    if (lines.length === 0) return size;
+    const bytes = Buffer.from(`${lines.join('\n')}\n`);
+    // Until it is known to be whole.
+    this.#size = undefined;
+    const file = await open(this.path, size === 0 ? 'w' : 'r+', 0o600);
+    try {
+      await writeAll(file, bytes, size);
+      await file.datasync();
+    } catch (error) {
+      // Should this fail as well, the next call cuts what is left of the last line.
+      await file.truncate(size).catch(() => undefined);
+      throw error;
+    } finally {
+      await file.close();
+    }
+    if (size === 0) await syncFolder(dirname(this.path));
+    this.#size = size + bytes.length;
+    return this.#size;
+  }
+
+  /** The size up to the end of the last whole line; what is behind it goes. */
+  async #whole(): Promise<number> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    const size = await sizeOf(this.path);
+    if (size === 0) return 0;
+    const file = await open(this.path, 'r');
+    try {
+      const whole = await endOfLastLine(file, size);
+      if (whole < size) await truncate(this.path, whole);
+      return whole;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
+  const window = Buffer.alloc(64 * 1024);
+  for (let end = size; end > 0;) {
+    const start = Math.max(0, end - window.length);
+    const { bytesRead } = await file.read(window, 0, end - start, start);
+    const index = window.lastIndexOf(10, bytesRead - 1);
+    if (index >= 0) return start + index + 1;
+    end = start;
+  }
+  return 0;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    throw error;
+  }
+}

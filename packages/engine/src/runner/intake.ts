@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '../bus/bus.js';
+import { batchId, createBatch } from '../records/batch.js';
+import { splitLines } from '../records/split.js';
+import type { Counters } from './counters.js';
+import type { DeadLetter, DeadLetters } from './dead-letters.js';
+import { letter } from './deliver.js';
+import type { Appended, AppendOptions, Sink } from './ends.js';
+
+export interface IntakeOptions {
+  bus: Bus;
+  stream: string;
+  pipelineId: string;
+  nodeId: string;
+  counters: Counters;
+  deadLetters: DeadLetters;
+  now(): number;
+}
+
+interface Waiting {
+  lines: readonly string[];
+  resolve(appended: Appended): void;
+  reject(error: unknown): void;
+}
+
+const FULL: Appended = { stored: false, reason: 'full' };
+
+/**
+ * The door of a pushed input. What comes while the disk is busy with what came before goes together, so that many small
+ * requests cost few writes.
+ */
+export class Intake implements Sink {
+  #waiting: Waiting[] = [];
+  #storing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(private readonly options: IntakeOptions) {}
+
+  async append(lines: readonly string[], options: AppendOptions = {}): Promise<Appended> {
+    if (this.#closed) return { stored: false, reason: 'closed' };
+    // What has a place of its own, or a patience of its own, goes by itself.
+    if (options.position !== undefined || options.waitMs !== undefined)
+      return this.#store(lines, options.position ?? randomUUID(), options);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ lines, resolve, reject });
+      this.#storing ??= this.#drain().finally(() => (this.#storing = undefined));
+    });
+  }
+
+  /** Nothing more is taken; resolves once all that was is answered. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#storing;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      try {
+        const lines = group.flatMap((each) => each.lines);
+        const appended = await this.#store(lines, randomUUID(), {});
+        let from = 0;
+        for (const each of group) {
+          const { length } = each.lines;
+          each.resolve(
+            appended.stored ? { stored: true, tooLarge: within(appended.tooLarge, from, length) } : appended,
+          );
+          from += length;
+        }
+      } catch (error) {
+        for (const each of group) each.reject(error);
+      }
+    }
+  }
+
+  async #store(lines: readonly string[], position: string, { waitMs = 0, signal }: AppendOptions): Promise<Appended> {
+    const { bus, stream, pipelineId, nodeId, counters, deadLetters } = this.options;
+    const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position }, lines);
+    const answers = await Promise.all(
+      batches.map((batch) => bus.publish(stream, batch, { waitMs, ...(signal && { signal }) })),
+    );
+    for (const [index, batch] of batches.entries()) {
+      const answer = answers[index];
+      if (!answer?.stored || answer.repeated) continue;
+      counters.add(nodeId, 'ingress', batch.lines.length, batch.bytes);
+      counters.add(nodeId, 'egress', batch.lines.length, batch.bytes);
+      counters.lastIngestedAt = this.options.now();
+    }
+    if (answers.some((answer) => !answer.stored)) return FULL;
+    if (tooLarge.length > 0) {
+      await deadLetters.add(this.#letters(lines, tooLarge, position));
+      counters.addErrors(nodeId, tooLarge.length);
+    }
+    return { stored: true, tooLarge };
+  }
+
+  #letters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
+    const { pipelineId, nodeId } = this.options;
+    const whole = createBatch(batchId(pipelineId, nodeId, position), lines, 0);
+    return tooLarge.map((index) => letter(nodeId, whole, index, 'too_large'));
+  }
+}
+
+const within = (indexes: readonly number[], from: number, length: number): number[] =>
+  indexes.map((index) => index - from).filter((index) => index >= 0 && index < length);

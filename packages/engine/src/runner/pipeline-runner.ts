@@ -1,0 +1,346 @@
+import { join } from 'node:path';
+import type { Bus } from '../bus/bus.js';
+import type { Coordinator, Lease } from '../coordinator/coordinator.js';
+import type { PipelineDefinition } from '../pipeline/definition.js';
+import { inputOf } from '../pipeline/routes.js';
+import { compileTransform } from '../transforms/compile-transform.js';
+import type { TransformConfig } from '../transforms/operation.js';
+import { createBackoff } from './backoff.js';
+import { systemClock, type Clock } from './clock.js';
+import { Counters } from './counters.js';
+import { DeadLetters } from './dead-letters.js';
+import type { Work } from './deliver.js';
+import { failureOf, type Appended, type AppendOptions, type Input, type Output } from './ends.js';
+import { Health } from './health.js';
+import { Intake } from './intake.js';
+import { PipelineLog } from './pipeline-log.js';
+import { observationIn, reportOf, stateOf, type Observation, type PipelineState } from './pipeline-state.js';
+import { missingPart, Run, type RunParts } from './run.js';
+
+/** What stands at the nodes of a pipeline, by node id. What is missing has no runtime here. */
+export interface Components {
+  readonly inputs: ReadonlyMap<string, Input>;
+  readonly outputs: ReadonlyMap<string, Output>;
+  readonly transforms: ReadonlyMap<string, TransformConfig>;
+}
+
+export interface RunnerOptions {
+  definition: PipelineDefinition;
+  components: Components;
+  bus: Bus;
+  coordinator: Coordinator;
+  /** Names this process among all that share the coordinator. */
+  holder: string;
+  /** Folder for the dead letters of this pipeline. */
+  folder: string;
+  clock?: Clock;
+  /** From 0 up to 1. */
+  random?: () => number;
+  limits?: Partial<RunnerLimits>;
+}
+
+/** Times in milliseconds. */
+export interface RunnerLimits {
+  /** How often the wish is looked at and the lease and the report are renewed. Default 2,000. */
+  beat: number;
+  /** A worker that is dead for so long is replaced. Default 15,000. */
+  leaseTtl: number;
+  /** What an output may take to finish when the pipeline pauses or stops. Default 10,000. */
+  grace: number;
+  /** Longest wait between tries. Default 30,000. */
+  retryCap: number;
+  /** Bytes of dead letters that are kept. Default 16 MiB. */
+  deadLetters: number;
+}
+
+const DEFAULTS: RunnerLimits = {
+  beat: 2_000,
+  leaseTtl: 15_000,
+  grace: 10_000,
+  retryCap: 30_000,
+  deadLetters: 16 * 1024 * 1024,
+};
+/** Heartbeats may be this far apart when there is no other news. */
+const QUIET = 5_000;
+
+/**
+ * Runs one pipeline: holds its lease, does what is wanted of it, says how it goes. Pushed records are taken in and
+ * stored from `start` to `stop`, paused or not.
+ */
+export class PipelineRunner {
+  readonly log: PipelineLog;
+  readonly #options: RunnerOptions;
+  readonly #limits: RunnerLimits;
+  readonly #clock: Clock;
+  readonly #counters: Counters;
+  readonly #health: Health;
+  readonly #deadLetters: DeadLetters;
+  readonly #input: { nodeId: string; input: Input } | undefined;
+  readonly #missing: string | undefined;
+  #intake: Intake | undefined;
+  #lease: Lease | undefined;
+  #run: Run | undefined;
+  #reported: { revision: string; at: number } | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #loop: Promise<void> | undefined;
+  #ended = false;
+  #damaged = 0;
+  #full = false;
+  #wake = new AbortController();
+
+  constructor(options: RunnerOptions) {
+    const { definition, components, folder, clock = systemClock } = options;
+    this.#options = options;
+    this.#limits = { ...DEFAULTS, ...options.limits };
+    this.#clock = clock;
+    const now = (): number => clock.now();
+    this.log = new PipelineLog(now);
+    this.#counters = new Counters(definition.nodes.map(({ id }) => id));
+    this.#health = new Health(
+      now,
+      (entry) => this.log.add(entry),
+      () => this.#wake.abort(),
+    );
+    this.#deadLetters = new DeadLetters(join(folder, 'dead-letters.ndjson'), this.#limits.deadLetters, now);
+    this.#missing = missingPart(definition, components);
+    const node = inputOf(definition);
+    const input = node && components.inputs.get(node.id);
+    this.#input = node && input ? { nodeId: node.id, input } : undefined;
+  }
+
+  /** Opens the door of a pushed input, and begins to work as soon as it holds the lease and is wanted. */
+  async start(): Promise<void> {
+    const { coordinator, definition } = this.#options;
+    this.#counters.load(observationIn((await coordinator.reported(definition.id))?.value ?? null)?.counts);
+    await this.#openDoor();
+    this.#loop ??= this.#beat();
+  }
+
+  /** Takes records in, for an input that is pushed to. @throws BusError */
+  append(lines: readonly string[], options?: AppendOptions): Promise<Appended> {
+    return this.#intake?.append(lines, options) ?? Promise.resolve({ stored: false, reason: 'closed' });
+  }
+
+  /** Finishes what was begun, then rests. What is in the buffer stays there; a cursor stays where it is. */
+  async pause(): Promise<void> {
+    await this.#options.coordinator.setDesired(this.#options.definition.id, false);
+    await this.#tick();
+    await this.#run?.ended;
+    await this.#tick();
+  }
+
+  async resume(): Promise<void> {
+    await this.#options.coordinator.setDesired(this.#options.definition.id, true);
+    await this.#tick();
+  }
+
+  /** How it does, as of now. */
+  async state(): Promise<PipelineState> {
+    const { coordinator, definition } = this.#options;
+    const [desired, held, reported] = await Promise.all([
+      coordinator.desired(definition.id),
+      coordinator.holder(definition.id),
+      coordinator.reported(definition.id),
+    ]);
+    const mine = held !== undefined && held.token === this.#lease?.token;
+    const now = this.#clock.now();
+    const heartbeatAt = mine ? now : reported?.at;
+    const observation = mine ? await this.#observe() : observationIn(reported?.value ?? null);
+    const known = { enabled: desired?.enabled ?? true, held: held !== undefined };
+    return stateOf(
+      definition,
+      { ...known, ...(heartbeatAt !== undefined && { heartbeatAt }), ...(observation && { observation }) },
+      now,
+    );
+  }
+
+  /** Finishes what was begun, closes the door and gives the lease back. What is stored stays. */
+  async stop(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#wake.abort();
+    await this.#loop;
+    await this.#input?.input.close?.();
+    await this.#intake?.close();
+    await this.#run?.stop();
+    await this.#turn;
+    const lease = this.#lease;
+    if (!lease) return;
+    this.log.add({ level: 'info', code: 'stopped', message: 'Stopped. What is stored stays.' });
+    await this.#report(lease, true);
+    await this.#options.coordinator.release(lease);
+    this.#lease = undefined;
+  }
+
+  /** Stops, and forgets buffer, cursor, counts and dead letters. */
+  async remove(): Promise<void> {
+    await this.stop();
+    const { bus, coordinator, definition } = this.#options;
+    if (this.#stream !== undefined) await bus.remove(this.#stream);
+    await coordinator.forget(definition.id);
+    await this.#deadLetters.remove();
+  }
+
+  get #stream(): string | undefined {
+    return this.#input?.input.kind === 'push' ? `${this.#options.definition.id}.${this.#input.nodeId}` : undefined;
+  }
+
+  async #openDoor(): Promise<void> {
+    const { bus, definition } = this.#options;
+    const stream = this.#stream;
+    if (!this.#input || stream === undefined) return;
+    const { nodeId, input } = this.#input;
+    const outputs = definition.nodes.filter((node) => node.component_type === 'output').map(({ id }) => id);
+    await bus.declare(stream, outputs);
+    this.#intake = new Intake({
+      bus,
+      stream,
+      pipelineId: definition.id,
+      nodeId,
+      counters: this.#counters,
+      deadLetters: this.#deadLetters,
+      now: () => this.#clock.now(),
+    });
+    if (input.kind === 'push') await input.start?.(this.#intake);
+  }
+
+  async #beat(): Promise<void> {
+    while (!this.#ended) {
+      this.#wake = new AbortController();
+      await this.#tick();
+      await this.#clock.sleep(this.#limits.beat, this.#wake.signal);
+    }
+  }
+
+  /** One after the other, and never failing: what failed is tried again with the next. */
+  #tick(): Promise<void> {
+    const turn = this.#turn.then(async () => {
+      try {
+        await this.#look();
+      } catch (error) {
+        const { code } = failureOf(error);
+        this.log.add({
+          level: 'error',
+          code: 'coordinator',
+          message: `The coordinator could not be reached (${code}).`,
+        });
+        // Somebody else may have it by now.
+        if (this.#lease && this.#lease.expiresAt <= this.#clock.now()) this.#lose();
+      }
+    });
+    this.#turn = turn;
+    return turn;
+  }
+
+  async #look(): Promise<void> {
+    const lease = await this.#hold();
+    if (!lease || this.#ended) return;
+    const { coordinator, definition } = this.#options;
+    const enabled = (await coordinator.desired(definition.id))?.enabled ?? true;
+    if (enabled && !this.#run && this.#missing === undefined) this.#begin(lease);
+    if (!enabled && this.#run && !this.#run.stopping) {
+      this.log.add({ level: 'info', code: 'pausing', message: 'Finishing what was begun.' });
+      void this.#run.stop();
+    }
+    await this.#report(lease, false);
+  }
+
+  async #hold(): Promise<Lease | undefined> {
+    const { coordinator, definition, holder } = this.#options;
+    const before = this.#lease;
+    if (before && before.expiresAt - this.#clock.now() > this.#limits.leaseTtl * 0.6) return before;
+    const lease = before
+      ? await coordinator.renew(before, this.#limits.leaseTtl)
+      : await coordinator.acquire(definition.id, holder, this.#limits.leaseTtl);
+    if (before && !lease) this.#lose();
+    else this.#lease = lease;
+    if (!before && lease) {
+      const reported = await coordinator.reported(definition.id);
+      // Somebody else has counted meanwhile.
+      if (reported && reported.holder !== holder) this.#counters.load(observationIn(reported.value)?.counts);
+      if (this.#missing !== undefined) this.#sayMissing(this.#missing);
+    }
+    return this.#lease;
+  }
+
+  #lose(): void {
+    this.#lease = undefined;
+    this.log.add({ level: 'warn', code: 'lease_lost', message: 'Another worker may run this now.' });
+    this.#run?.abort();
+  }
+
+  #sayMissing(message: string): void {
+    const nodes = this.#options.definition.nodes.map(({ id }) => id);
+    this.#health.reset(nodes.slice(0, 1));
+    const code = message.startsWith('No way') ? 'incomplete' : 'no_runtime';
+    this.#health.failed(nodes[0] ?? '', { code, message, kind: 'permanent' }, 0);
+  }
+
+  #begin(lease: Lease): void {
+    if (!this.#input) return;
+    const { definition, components, bus, coordinator, random = Math.random } = this.#options;
+    const work: Omit<Work, 'stopping' | 'aborted'> = {
+      clock: this.#clock,
+      backoff: createBackoff({ capMs: this.#limits.retryCap, random }),
+      counters: this.#counters,
+      health: this.#health,
+      deadLetters: this.#deadLetters,
+      log: (entry) => this.log.add(entry),
+    };
+    const transforms = new Map([...components.transforms].map(([id, config]) => [id, compileTransform(config)]));
+    const parts: RunParts = {
+      definition,
+      ...this.#input,
+      outputs: components.outputs,
+      transforms,
+      bus,
+      ...(this.#stream !== undefined && { stream: this.#stream }),
+      coordinator,
+      lease,
+    };
+    const run = new Run(parts, work, this.#limits.grace);
+    this.#run = run;
+    this.log.add({ level: 'info', code: 'started', message: 'Working.' });
+    void this.#finish(run);
+  }
+
+  async #finish(run: Run): Promise<void> {
+    const end = await run.ended;
+    this.#run = undefined;
+    if (end === 'fenced') this.#lose();
+    else if (!this.#ended) this.log.add({ level: 'info', code: 'paused', message: 'At rest.' });
+    this.#wake.abort();
+  }
+
+  async #observe(): Promise<Observation> {
+    const stats = this.#stream === undefined ? undefined : await this.#options.bus.stats(this.#stream);
+    if (stats && stats.damagedBytes > this.#damaged) {
+      const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;
+      this.log.add({ level: 'error', code: 'buffer_damaged', message });
+    }
+    if (stats?.full && !this.#full)
+      this.log.add({ level: 'warn', code: 'buffer_full', message: 'The buffer is full: senders are asked to wait.' });
+    this.#damaged = stats?.damagedBytes ?? 0;
+    this.#full = stats?.full ?? false;
+    const { lastError } = this.#health;
+    return {
+      working: this.#run !== undefined,
+      full: this.#full,
+      waiting: stats?.records ?? 0,
+      ends: this.#health.facts,
+      counts: this.#counters.toJson(),
+      ...(lastError && { lastError }),
+    };
+  }
+
+  async #report(lease: Lease, always: boolean): Promise<void> {
+    const observation = await this.#observe();
+    const { working, full, ends } = observation;
+    const revision = JSON.stringify([this.#counters.revision, working, full, ends]);
+    const now = this.#clock.now();
+    const { coordinator, definition } = this.#options;
+    if (!always && revision === this.#reported?.revision && now - this.#reported.at < QUIET) return;
+    if (!(await coordinator.report(lease, definition.id, reportOf(observation)))) return this.#lose();
+    this.#reported = { revision, at: now };
+  }
+}

@@ -1,0 +1,159 @@
+import type { ComponentType, PipelineDefinition, PipelineStatus } from '../pipeline/definition.js';
+import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import { Counters, type Amount } from './counters.js';
+import { statusOf, type Facts } from './status.js';
+
+/** What the worker of a pipeline sees of it. The same when it is read back from its report. */
+export interface Observation {
+  working: boolean;
+  full: boolean;
+  /** Records that wait in the buffer for the slowest output. */
+  waiting: number;
+  /** How the ends do, by node id. */
+  ends: Readonly<Record<string, EndFacts>>;
+  counts: JsonValue;
+  lastError?: JsonValue;
+}
+
+export type EndFacts = Pick<Facts, 'acknowledged' | 'failures' | 'permanent' | 'throttledUntil'>;
+
+export interface NodeState {
+  node_id: string;
+  node_slug: string;
+  component_type: ComponentType;
+  status: PipelineStatus;
+  ingress: Amount;
+  egress: Amount;
+  errors: number;
+}
+
+/** How a pipeline does, as it is sent. Times are RFC 3339. */
+export interface PipelineState {
+  pipeline_id: string;
+  status: PipelineStatus;
+  ingress: Amount;
+  egress: Amount;
+  errors: number;
+  last_ingested_time: string | null;
+  last_error: { time: string; node_id?: string; code: string; message: string } | null;
+  /** Records in the buffer. */
+  waiting: number;
+  nodes: readonly NodeState[];
+}
+
+export interface Known {
+  enabled: boolean;
+  held: boolean;
+  heartbeatAt?: number;
+  observation?: Observation;
+}
+
+const ZERO: EndFacts = { acknowledged: true, failures: 0, permanent: false };
+
+/** The state from what is known. @param now milliseconds since the epoch */
+export function stateOf(definition: PipelineDefinition, known: Known, now: number): PipelineState {
+  const { observation, enabled, held, heartbeatAt } = known;
+  const counters = new Counters(
+    definition.nodes.map(({ id }) => id),
+    observation?.counts,
+  );
+  const ends = observation?.ends ?? {};
+  const shared = {
+    enabled,
+    held,
+    working: observation?.working ?? false,
+    full: observation?.full ?? false,
+    ...(heartbeatAt !== undefined && { heartbeatAt }),
+  };
+  const nodes = definition.nodes.map((node): NodeState => {
+    const counts = counters.node(node.id);
+    // The buffer stands at the input.
+    const full = shared.full && node.component_type === 'input';
+    return {
+      node_id: node.id,
+      node_slug: node.slug,
+      component_type: node.component_type,
+      status: statusOf({ ...shared, full, enabled: enabled && node.enabled, ...(ends[node.id] ?? ZERO) }, now),
+      ...counts,
+    };
+  });
+  const inputs = nodes.filter((node) => node.component_type === 'input');
+  const outputs = nodes.filter((node) => node.component_type === 'output');
+  return {
+    pipeline_id: definition.id,
+    status: statusOf({ ...shared, ...worst(Object.values(ends)) }, now),
+    ingress: sum(inputs.map(({ ingress }) => ingress)),
+    egress: sum(outputs.map(({ egress }) => egress)),
+    errors: nodes.reduce((total, { errors }) => total + errors, 0),
+    last_ingested_time: counters.lastIngestedAt === undefined ? null : time(counters.lastIngestedAt),
+    last_error: errorIn(observation?.lastError),
+    waiting: observation?.waiting ?? 0,
+    nodes,
+  };
+}
+
+/** A pipeline does as its worst end does. */
+function worst(ends: readonly EndFacts[]): EndFacts {
+  const until = ends.map(({ throttledUntil }) => throttledUntil).filter((each) => each !== undefined);
+  return {
+    acknowledged: ends.length > 0 && ends.every(({ acknowledged }) => acknowledged),
+    failures: Math.max(0, ...ends.map(({ failures }) => failures)),
+    permanent: ends.some(({ permanent }) => permanent),
+    ...(until.length > 0 && { throttledUntil: Math.max(...until) }),
+  };
+}
+
+const sum = (amounts: readonly Amount[]): Amount => ({
+  records: amounts.reduce((total, { records }) => total + records, 0),
+  bytes: amounts.reduce((total, { bytes }) => total + bytes, 0),
+});
+
+const time = (at: number): string => new Date(at).toISOString();
+
+function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
+  if (!isRecord(value)) return null;
+  const { at, node_id: nodeId, code, message } = value;
+  if (typeof at !== 'number' || typeof code !== 'string' || typeof message !== 'string') return null;
+  return { time: time(at), ...(typeof nodeId === 'string' && { node_id: nodeId }), code, message };
+}
+
+/** An observation as a report holds it. */
+export function reportOf({ working, full, waiting, ends, counts, lastError }: Observation): DataRecord {
+  const each = Object.entries(ends).map(([id, { acknowledged, failures, permanent, throttledUntil }]) => [
+    id,
+    { acknowledged, failures, permanent, ...(throttledUntil !== undefined && { throttled_until: throttledUntil }) },
+  ]);
+  return {
+    working,
+    full,
+    waiting,
+    ends: Object.fromEntries(each),
+    counts,
+    ...(lastError !== undefined && { last_error: lastError }),
+  };
+}
+
+/** An observation from a report. */
+export function observationIn(report: JsonValue): Observation | undefined {
+  if (!isRecord(report)) return undefined;
+  const ends = isRecord(report['ends']) ? report['ends'] : {};
+  return {
+    working: report['working'] === true,
+    full: report['full'] === true,
+    waiting: typeof report['waiting'] === 'number' ? report['waiting'] : 0,
+    ends: Object.fromEntries(Object.entries(ends).map(([id, end]) => [id, endIn(end)])),
+    counts: report['counts'] ?? null,
+    ...(report['last_error'] !== undefined && { lastError: report['last_error'] }),
+  };
+}
+
+function endIn(value: JsonValue | undefined): EndFacts {
+  const end = isRecord(value) ? value : {};
+  const until = end['throttled_until'];
+  return {
+    acknowledged: end['acknowledged'] === true,
+    failures: typeof end['failures'] === 'number' ? end['failures'] : 0,
+    permanent: end['permanent'] === true,
+    ...(typeof until === 'number' && { throttledUntil: until }),
+  };
+}

@@ -1,0 +1,131 @@
+import type { Bus } from '../bus/bus.js';
+import type { Coordinator, Lease } from '../coordinator/coordinator.js';
+import type { PipelineDefinition } from '../pipeline/definition.js';
+import { routesOf } from '../pipeline/routes.js';
+import type { Transform } from '../transforms/compile-transform.js';
+import { again, type Work } from './deliver.js';
+import type { OutputWays } from './deliver-over.js';
+import { failureOf, type Input, type Output } from './ends.js';
+import { runPages } from './run-pages.js';
+import { runStream } from './run-stream.js';
+import { compileWays } from './ways.js';
+
+export interface RunParts {
+  definition: PipelineDefinition;
+  nodeId: string;
+  input: Input;
+  outputs: ReadonlyMap<string, Output>;
+  transforms: ReadonlyMap<string, Transform>;
+  bus: Bus;
+  /** Of a pushed input. */
+  stream?: string;
+  coordinator: Coordinator;
+  lease: Lease;
+}
+
+/** One stretch of work of a pipeline: from being wanted, with the lease held, to being told to stop. */
+export class Run {
+  /** Resolves when nothing is under way any more; never rejects. */
+  readonly ended: Promise<'stopped' | 'fenced'>;
+  readonly #stopping = new AbortController();
+  readonly #aborted = new AbortController();
+  readonly #work: Work;
+
+  constructor(
+    private readonly parts: RunParts,
+    work: Omit<Work, 'stopping' | 'aborted'>,
+    private readonly graceMs: number,
+  ) {
+    this.#work = { ...work, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
+    this.ended = this.#go();
+  }
+
+  get stopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Finishes what was begun; what takes too long is given up. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const done = new AbortController();
+    const ended = this.ended.then(() => done.abort());
+    await this.#work.clock.sleep(this.graceMs, done.signal);
+    this.#aborted.abort();
+    // An output that does not even give up is left behind: what it writes late is written twice.
+    await Promise.race([ended, this.#work.clock.sleep(this.graceMs, done.signal)]);
+  }
+
+  /** Gives up at once. */
+  abort(): void {
+    this.#stopping.abort();
+    this.#aborted.abort();
+  }
+
+  async #go(): Promise<'stopped' | 'fenced'> {
+    const { definition, nodeId, input, outputs, transforms, bus, stream, coordinator, lease } = this.parts;
+    const work = this.#work;
+    const ways = compileWays(definition, transforms);
+    const to = [...ways].flatMap(([id, each]): OutputWays[] => {
+      const output = outputs.get(id);
+      return output ? [{ nodeId: id, output, ways: each }] : [];
+    });
+    work.health.reset([nodeId, ...to.map((each) => each.nodeId)]);
+    try {
+      if (input.kind === 'pages') {
+        const opened = await Promise.all(to.map((each) => open(work, each)));
+        if (!opened.every(Boolean)) return 'stopped';
+        return await runPages({ work, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
+      }
+      // The door is open; what an output can't take yet waits in the buffer.
+      work.health.answered(nodeId);
+      await Promise.all(
+        to.map(async (each) => {
+          if (stream !== undefined && (await open(work, each))) await runStream(work, bus, stream, each);
+        }),
+      );
+      return 'stopped';
+    } finally {
+      for (const { output, nodeId: id } of to) await close(work, id, output);
+    }
+  }
+}
+
+/** Why a pipeline can't run at all; `undefined`: it can. */
+export function missingPart(
+  definition: PipelineDefinition,
+  parts: {
+    inputs: ReadonlyMap<string, Input>;
+    outputs: ReadonlyMap<string, Output>;
+    transforms: ReadonlyMap<string, unknown>;
+  },
+): string | undefined {
+  if (routesOf(definition).size === 0) return 'No way leads from an input to an output. Add an edge.';
+  const missing = definition.nodes.find(({ id, enabled, component_type: type }) => {
+    if (!enabled) return false;
+    if (type === 'input') return !parts.inputs.has(id);
+    return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
+  });
+  return missing && `The ${missing.component_type} ${missing.slug} has no runtime here.`;
+}
+
+async function open(work: Work, { nodeId, output }: OutputWays): Promise<boolean> {
+  for (let attempt = 1; !work.stopping.aborted; attempt += 1) {
+    try {
+      await output.open?.(work.aborted);
+      work.health.answered(nodeId);
+      return true;
+    } catch (error) {
+      if (!(await again(work, nodeId, failureOf(error), attempt))) return false;
+    }
+  }
+  return false;
+}
+
+async function close(work: Work, nodeId: string, output: Output): Promise<void> {
+  try {
+    await output.close?.();
+  } catch (error) {
+    const { code } = failureOf(error);
+    work.log({ level: 'warn', code: 'close_failed', message: `The output could not be closed (${code}).`, nodeId });
+  }
+}

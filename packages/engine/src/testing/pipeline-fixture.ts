@@ -1,0 +1,134 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Bus } from '../bus/bus.js';
+import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
+import type { LogicalCondition } from '../conditions/condition.js';
+import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.js';
+import { createMemoryStore } from '../coordinator/memory-store.js';
+import type { Store } from '../coordinator/store.js';
+import type { ComponentType, PipelineDefinition } from '../pipeline/definition.js';
+import type { Batch } from '../records/batch.js';
+import type { DataRecord } from '../records/record.js';
+import { WRITTEN, type Input, type Output, type WriteResult } from '../runner/ends.js';
+import { PipelineRunner, type RunnerLimits } from '../runner/pipeline-runner.js';
+import type { TransformConfig } from '../transforms/operation.js';
+
+const kinds: Record<string, ComponentType> = { i: 'input', o: 'output' };
+
+/** `graph('in a out', 'in>a a>out')`: the first letter of a name says what it is: input, output, or a transform. */
+export function graph(
+  names: string,
+  ways: string,
+  conditions: Record<string, LogicalCondition> = {},
+): PipelineDefinition {
+  const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+  return {
+    id: 'p',
+    nodes: words(names).map((name) => ({
+      id: name,
+      slug: name,
+      component_id: name,
+      component_type: kinds[name[0] ?? ''] ?? 'transform',
+      enabled: true,
+    })),
+    edges: words(ways).map((way, index) => ({
+      id: `e${index}`,
+      from_node_instance_id: way.split('>')[0] ?? '',
+      to_node_instance_id: way.split('>')[1] ?? '',
+      conditions: conditions[way] ?? { operator: 'always' },
+    })),
+  };
+}
+
+/** An output in memory, which does with each batch what `answer` says. */
+export class Collector implements Output {
+  readonly batches: Batch[] = [];
+  closed = 0;
+  answer: (batch: Batch, signal: AbortSignal) => WriteResult | Promise<WriteResult> = () => WRITTEN;
+
+  async write(batch: Batch, signal: AbortSignal): Promise<WriteResult> {
+    const result = await this.answer(batch, signal);
+    const open = [...(result.refused ?? []).map(({ index }) => index), ...(result.retry?.indexes ?? [])];
+    this.batches.push(batch.pick([...batch.lines.keys()].filter((index) => !open.includes(index))));
+    return result;
+  }
+
+  close(): Promise<void> {
+    this.closed += 1;
+    return Promise.resolve();
+  }
+
+  get records(): DataRecord[] {
+    return this.batches.flatMap((batch) => batch.records);
+  }
+
+  /** The field `n` of all records. */
+  get numbers(): unknown[] {
+    return this.records.map((record) => record['n']);
+  }
+}
+
+export interface World {
+  folder: string;
+  store: Store;
+  bus: Bus;
+  /** Times are short; `holder` tells workers apart. */
+  runner(parts: {
+    definition: PipelineDefinition;
+    inputs: Record<string, Input>;
+    outputs: Record<string, Output>;
+    transforms?: Record<string, TransformConfig>;
+    holder?: string;
+    limits?: Partial<RunnerLimits>;
+  }): PipelineRunner;
+  deadLetters(): Promise<DataRecord[]>;
+}
+
+/** A place where pipelines run, in real files. */
+export async function openWorld(maxBytes = 10_000_000): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
+  const bus = createEmbeddedBus({ folder: join(folder, 'bus'), maxBytes, segmentBytes: 100_000 });
+  const store = createMemoryStore();
+  const runners: PipelineRunner[] = [];
+  onTestFinished(async () => {
+    for (const runner of runners) await runner.stop();
+    await bus.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    folder,
+    store,
+    bus,
+    runner({ definition, inputs, outputs, transforms = {}, holder = 'worker', limits = {} }) {
+      const runner = new PipelineRunner({
+        definition,
+        components: {
+          inputs: new Map(Object.entries(inputs)),
+          outputs: new Map(Object.entries(outputs)),
+          transforms: new Map(Object.entries(transforms)),
+        },
+        bus,
+        coordinator: createEmbeddedCoordinator({ store }),
+        holder,
+        folder: join(folder, 'p'),
+        limits: { beat: 20, leaseTtl: 500, grace: 300, retryCap: 20, ...limits },
+      });
+      runners.push(runner);
+      return runner;
+    },
+    async deadLetters() {
+      const text = await readFile(join(folder, 'p', 'dead-letters.ndjson'), 'utf8').catch(() => '');
+      return text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line): DataRecord => JSON.parse(line));
+    },
+  };
+}
+
+/** Lines of records `{ n }` from `from` on. */
+export const numbered = (count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_, index) => JSON.stringify({ n: from + index }));
+export const numbersUpTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
