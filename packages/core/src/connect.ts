@@ -1,6 +1,19 @@
 /** `@connector-frame/core/connect`: everything a host page or its backend needs. */
 export { createConnectorFrame } from './create-connector-frame.js';
 export { preloadConnectorFrame } from './preload-connector-frame.js';
+export { buildDevNullPipeline } from './integrations/build-dev-null-pipeline.js';
+export { findIntegrationPipeline } from './integrations/find-integration-pipeline.js';
+export {
+  disableIntegration,
+  enableIntegration,
+  setIntegrationEnabled,
+} from './integrations/set-integration-enabled.js';
+export {
+  CLEANUP_FULL,
+  CLEANUP_KEEP_OUTPUT,
+  CLEANUP_PIPELINE_ONLY,
+  deleteIntegration,
+} from './integrations/delete-integration.js';
 export { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
 export type { ConnectorFrame, ConnectorFrameOptions, ConnectorFrameSession } from './connector-frame-options.js';
 export type {
@@ -25,7 +38,15 @@ export type {
   SessionMessage,
   SessionRequestMessage,
 } from './protocol/messages.js';
-export type { BuiltPipeline, CleanupPolicy, PipelineStatus, ResolvedIntegration, ServiceRequest } from './lifecycle.js';
+export type {
+  BuiltPipeline,
+  CleanupPolicy,
+  IntegrationError,
+  IntegrationScope,
+  PipelineStatus,
+  ResolvedIntegration,
+  ServiceRequest,
+} from './lifecycle.js';
 export type {
   CatalogType,
   ConfiguredConnector,

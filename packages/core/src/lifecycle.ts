@@ -7,6 +7,16 @@
  */
 export type ServiceRequest = (path: string, init?: RequestInit) => Promise<unknown>;
 
+/** What every lifecycle helper takes: how to reach the service, and for whom. */
+export interface IntegrationScope {
+  /** All that a helper asks of the service goes through it. */
+  request: ServiceRequest;
+  /** Team organization id. */
+  org: string;
+  /** Ends the work: it goes to every request, and none is made after it. */
+  signal?: AbortSignal | undefined;
+}
+
 /** State of a pipeline, measured by the engine. */
 export type PipelineStatus = 'Unknown' | 'Pending' | 'Initializing' | 'Running' | 'Disabled' | 'Erroring' | 'Throttled';
 
@@ -26,7 +36,16 @@ export interface ResolvedIntegration {
   pipelineId: string;
   enabled: boolean;
   inputId: string;
-  outputId?: string;
+  outputId?: string | undefined;
+}
+
+/**
+ * What the request function threw, or the signal's reason, when something was made before, is still there, and could not be
+ * removed again.
+ */
+export interface IntegrationError extends Error {
+  /** What there is now: `deleteIntegration` takes these ids. */
+  readonly created: { readonly pipelineId?: string; readonly outputId?: string };
 }
 
 /** What goes when an integration is deleted. An absent flag deletes; `false` keeps. */
