@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.js';
 import { createDevNullOutput } from '../ends/dev-null-output.js';
@@ -9,6 +10,12 @@ import type { PipelineRunner } from './pipeline-runner.js';
 const push: Input = { kind: 'push' };
 const shape = (n: number) => ({ n });
 const fast = (total: number) => createSyntheticInput({ rate: 50_000, total, shape });
+
+const above = (value: number) => ({
+  operator: 'and' as const,
+  conditions: [{ type_id: 'greater_than' as const, config: { key: 'n', value } }],
+});
+const add = (value: string) => ({ operations: [{ operation: 'add' as const, arguments: { key: 'by', value } }] });
 
 const status = async (runner: PipelineRunner) => (await runner.state()).status;
 const codes = (runner: PipelineRunner) => runner.log.entries().map(({ code }) => code);
@@ -45,10 +52,6 @@ test('conditions choose, transforms change, and what nobody can take is kept wit
   const [high, all] = [new Collector(), new Collector()];
   all.answer = (batch) => ({
     refused: batch.records.flatMap(({ n }, index) => (n === 13 ? [{ index, reason: 'unlucky' }] : [])),
-  });
-  const above = (value: number) => ({
-    operator: 'and' as const,
-    conditions: [{ type_id: 'greater_than' as const, config: { key: 'n', value } }],
   });
   const runner = world.runner({
     definition: graph('in tag out out2', 'in>tag tag>out in>out2', { 'tag>out': above(89) }),
@@ -119,10 +122,9 @@ test('pushed: 1,000 counted; paused, 500 more are taken in; resumed, 1,500; noth
 test('one output that hangs does not hold up the other; the buffer fills, is told, and drains', async () => {
   const world = await openWorld(20_000);
   const [stuck, free] = [new Collector(), new Collector()];
-  let release = (): void => undefined;
-  const gate = new Promise<void>((resolve) => (release = resolve));
+  const gate = new AbortController();
   stuck.answer = async () => {
-    await gate;
+    if (!gate.signal.aborted) await once(gate.signal, 'abort');
     return WRITTEN;
   };
   const runner = world.runner({
@@ -146,7 +148,7 @@ test('one output that hangs does not hold up the other; the buffer fills, is tol
   expect(state.status).toBe('Throttled');
   expect(state.nodes.map((node) => node.status)).toEqual(['Throttled', 'Initializing', 'Running']);
   expect(codes(runner)).toContain('buffer_full');
-  release();
+  gate.abort();
   await expect.poll(() => stuck.numbers).toEqual(numbersUpTo(stored));
   await expect.poll(() => status(runner)).toBe('Running');
   expect(await runner.append(numbered(1))).toMatchObject({ stored: true });
@@ -371,7 +373,6 @@ test('a sender that names the place of its records may repeat them', async () =>
 test('two ways to one output bring a record twice, and not as a repeat', async () => {
   const world = await openWorld();
   const out = new Collector();
-  const add = (value: string) => ({ operations: [{ operation: 'add' as const, arguments: { key: 'by', value } }] });
   const runner = world.runner({
     definition: graph('in a b out', 'in>a in>b a>out b>out'),
     inputs: { in: push },

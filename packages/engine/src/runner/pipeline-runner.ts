@@ -81,7 +81,7 @@ export class PipelineRunner {
   #lease: Lease | undefined;
   #run: Run | undefined;
   #reported: { revision: string; at: number } | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  #turn: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
   #ended = false;
   #damaged = 0;
@@ -212,24 +212,22 @@ export class PipelineRunner {
     }
   }
 
-  /** One after the other, and never failing: what failed is tried again with the next. */
+  /** One after the other. */
   #tick(): Promise<void> {
-    const turn = this.#turn.then(async () => {
-      try {
-        await this.#look();
-      } catch (error) {
-        const { code } = failureOf(error);
-        this.log.add({
-          level: 'error',
-          code: 'coordinator',
-          message: `The coordinator could not be reached (${code}).`,
-        });
-        // Somebody else may have it by now.
-        if (this.#lease && this.#lease.expiresAt <= this.#clock.now()) this.#lose();
-      }
-    });
-    this.#turn = turn;
-    return turn;
+    this.#turn = this.#turn.then(() => this.#lookSafely());
+    return this.#turn;
+  }
+
+  /** What failed is tried again with the next beat. */
+  async #lookSafely(): Promise<void> {
+    try {
+      await this.#look();
+    } catch (error) {
+      const { code } = failureOf(error);
+      this.log.add({ level: 'error', code: 'coordinator', message: `The coordinator could not be reached (${code}).` });
+      // Somebody else may have it by now.
+      if (this.#lease && this.#lease.expiresAt <= this.#clock.now()) this.#lose();
+    }
   }
 
   async #look(): Promise<void> {

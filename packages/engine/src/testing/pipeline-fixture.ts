@@ -15,6 +15,7 @@ import { WRITTEN, type Input, type Output, type WriteResult } from '../runner/en
 import { PipelineRunner, type RunnerLimits } from '../runner/pipeline-runner.js';
 import type { TransformConfig } from '../transforms/operation.js';
 
+const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 const kinds: Record<string, ComponentType> = { i: 'input', o: 'output' };
 
 /** `graph('in a out', 'in>a a>out')`: the first letter of a name says what it is: input, output, or a transform. */
@@ -23,7 +24,6 @@ export function graph(
   ways: string,
   conditions: Record<string, LogicalCondition> = {},
 ): PipelineDefinition {
-  const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
   return {
     id: 'p',
     nodes: words(names).map((name) => ({

@@ -15,6 +15,8 @@ export interface Reading {
   more(): Promise<void>;
   ack(done: Position): Promise<void>;
   damaged(damage: Damage): void;
+  /** Open files; whoever ends a reading that nobody finishes closes them. */
+  readers: Set<FrameReader>;
 }
 
 /** Batches from a position on. What is damaged is told and skipped, for one bad byte must not hold up the rest. */
@@ -22,13 +24,17 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
   const { segments, from } = reading;
   let current: { segment: Segment; reader: FrameReader } | undefined;
   let offset = from.offset;
-  const move = async (segment: Segment, to: number): Promise<FrameReader> => {
-    await current?.reader.close();
+  const leave = async (): Promise<void> => {
+    const reader = current?.reader;
     current = undefined;
+    if (reader && reading.readers.delete(reader)) await reader.close();
+  };
+  const move = async (segment: Segment, to: number): Promise<void> => {
+    await leave();
     const reader = await FrameReader.open(segment.path);
+    reading.readers.add(reader);
     current = { segment, reader };
     offset = to;
-    return reader;
   };
   try {
     while (!reading.over()) {
@@ -63,7 +69,7 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
       }
     }
   } finally {
-    await current?.reader.close();
+    await leave();
   }
 }
 

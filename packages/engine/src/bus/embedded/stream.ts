@@ -4,6 +4,7 @@ import { syncFolder } from '../../files/durable.js';
 import type { Batch } from '../../records/batch.js';
 import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
 import { encodeFrame, HEAD_BYTES } from './frame.js';
+import type { FrameReader } from './frame-reader.js';
 import { PositionFile } from './position-file.js';
 import { readFrom } from './read-from.js';
 import { Room } from './room.js';
@@ -34,6 +35,7 @@ export class EmbeddedStream {
   readonly #consumers = new Map<string, StreamConsumer>();
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #room: Room;
+  readonly #readers = new Set<FrameReader>();
   #queue: Entry[] = [];
   #flushing: Promise<void> | undefined;
   #closed = false;
@@ -108,6 +110,7 @@ export class EmbeddedStream {
         await this.#trim();
       },
       damaged: (damage) => this.#damaged(damage),
+      readers: this.#readers,
     });
   }
 
@@ -148,6 +151,9 @@ export class EmbeddedStream {
     await this.#flushing;
     await this.segments.close();
     for (const consumer of this.#consumers.values()) await consumer.close();
+    // Of readers that were left in the middle of a batch.
+    for (const reader of this.#readers) await reader.close();
+    this.#readers.clear();
   }
 
   async remove(): Promise<void> {
