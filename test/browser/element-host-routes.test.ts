@@ -53,7 +53,7 @@ test.each([
   await page.close();
 });
 
-test('Try again asks again', async () => {
+test('Try again asks again, and keeps the keyboard where the person was', async () => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
   const refuse = {
     status: 502,
@@ -64,9 +64,12 @@ test('Try again asks again', async () => {
   await page.addScriptTag({ url: '/define.js', type: 'module' });
   await page.getByText('Back soon.').waitFor();
   await page.unroute('**/api/session');
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('button', { name: 'Try again' }).focus();
+  await page.keyboard.press('Enter');
   await page.frameLocator('iframe').getByLabel('Organization URL').waitFor();
   expect(await page.getByRole('alert').count()).toBe(0);
+  const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.localName);
+  await expect.poll(focused).toBe('iframe');
   expect((await toldOf(page)).map(([event]) => event)).toEqual(['error', 'ready']);
   await page.close();
 });

@@ -25,6 +25,10 @@ export const elementStyles = css`
     container-type: inline-size;
   }
 
+  .told:focus {
+    outline: none;
+  }
+
   .sr {
     position: absolute;
     inline-size: 1px;

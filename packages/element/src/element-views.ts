@@ -17,9 +17,15 @@ export function createView(root: Node, retry: () => void): (phase: FramePhase, w
     frame.inert = !isSeen;
     if (shown === phase + why) return;
     shown = phase + why;
+    const hadFocus = view?.matches(':focus-within');
     view?.remove();
     view = isSeen ? undefined : viewOf[phase](why, retry);
     if (view) root.appendChild(view);
+    // Who pressed the button stays where it was, and comes into the form.
+    if (!hadFocus) return;
+    const next = view ?? frame.querySelector('iframe');
+    if (view) view.tabIndex = -1;
+    next?.focus();
   };
 }
 
