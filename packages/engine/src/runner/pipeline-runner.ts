@@ -14,7 +14,8 @@ import { failureOf, type Appended, type AppendOptions, type Input, type Output }
 import { Health } from './health.js';
 import { Intake } from './intake.js';
 import { PipelineLog } from './pipeline-log.js';
-import { observationIn, reportOf, stateOf, type Observation, type PipelineState } from './pipeline-state.js';
+import { observationIn, reportOf, type Observation, type PipelineState } from './pipeline-state.js';
+import { readPipelineState } from './read-pipeline-state.js';
 import { missingPart, Run, type RunParts } from './run.js';
 
 /** What stands at the nodes of a pipeline, by node id. What is missing has no runtime here. */
@@ -135,23 +136,11 @@ export class PipelineRunner {
   }
 
   /** How it does, as of now. */
-  async state(): Promise<PipelineState> {
+  state(): Promise<PipelineState> {
     const { coordinator, definition } = this.#options;
-    const [desired, held, reported] = await Promise.all([
-      coordinator.desired(definition.id),
-      coordinator.holder(definition.id),
-      coordinator.reported(definition.id),
-    ]);
-    const mine = held !== undefined && held.token === this.#lease?.token;
-    const now = this.#clock.now();
-    const heartbeatAt = mine ? now : reported?.at;
-    const observation = mine ? await this.#observe() : observationIn(reported?.value ?? null);
-    const known = { enabled: desired?.enabled ?? true, held: held !== undefined };
-    return stateOf(
-      definition,
-      { ...known, ...(heartbeatAt !== undefined && { heartbeatAt }), ...(observation && { observation }) },
-      now,
-    );
+    const token = this.#lease?.token;
+    const live = token === undefined ? undefined : { token, observe: () => this.#observe() };
+    return readPipelineState(coordinator, definition, this.#clock.now(), live);
   }
 
   /** Finishes what was begun, closes the door and gives the lease back. What is stored stays. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 /** A program that can be started as a process of its own, again and again. */
@@ -20,8 +21,10 @@ export interface Running {
   readonly ended: Promise<number | string>;
 }
 
-/** Compiles a source file of this package, so that a test runs what it reads and not an old build. */
-export async function compile(source: string): Promise<Program> {
+/** Compiles a program of this folder, so that a test runs the sources and not an old build. */
+export async function compile(name: 'bus-program' | 'pipeline-program'): Promise<Program> {
+  // From here and from the compiled file alike.
+  const source = fileURLToPath(new URL(`../../src/testing/${name}.ts`, import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), 'program-'));
   const file = join(folder, 'program.mjs');
   await build({

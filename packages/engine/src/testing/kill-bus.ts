@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { compile } from './child.js';
 
 export interface BusKills {
@@ -22,7 +21,7 @@ export interface BusKills {
 /** Kills a process that fills and empties a bus, again and again, and adds up what became of what it had acknowledged. */
 export async function killBus(kills: number, random: () => number): Promise<BusKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-bus-'));
-  const program = await compile(fileURLToPath(new URL('bus-program.ts', import.meta.url)));
+  const program = await compile('bus-program');
   const stored = new Set<string>();
   const got = new Map<string, number>();
   const result: BusKills = { kills, acknowledged: 0, lost: [], repeated: 0, forgotten: [], damaged: 0 };

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { compile } from '../../testing/child.js';
 import { killBus } from '../../testing/kill-bus.js';
@@ -20,7 +19,7 @@ const limits = spawnSync('prlimit', ['--version']).status === 0;
 
 test.runIf(limits)('a disk that takes no more fails the batch, not the stream; then it goes on', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bus-'));
-  const program = await compile(fileURLToPath(new URL('../../testing/bus-program.ts', import.meta.url)));
+  const program = await compile('bus-program');
   onTestFinished(async () => {
     await program.remove();
     await rm(folder, { recursive: true, force: true });
