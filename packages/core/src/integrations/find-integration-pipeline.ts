@@ -14,20 +14,21 @@ export async function findIntegrationPipeline(
 ): Promise<ResolvedIntegration | null> {
   const { org, inputId } = options;
   const { component_of } = await ask(options, 1, 'inputs/' + segment(inputId), undefined, Object);
-  let found = component_of?.[0];
+  let found;
   let first: string | undefined;
   for (let offset = 0; !found;) {
-    if (component_of) return null;
-    const { pipelines } = await ask(options, 2, 'pipelines?limit=1000&offset=' + offset);
-    const maybe = pipelines.filter((row) => (row.input_id ?? inputId) === inputId);
+    const rows = component_of ?? (await ask(options, 2, 'pipelines?limit=1000&offset=' + offset)).pipelines;
+    // Those that name the input, and those that do not tell.
+    const maybe = rows.filter((row) => (row.input_id ?? inputId) === inputId);
+    found = maybe.find((row) => row.input_id && row.output_ids);
     while (!found && maybe[0]) {
       const details = maybe.splice(0, 8).map((row) => ask(options, 2, 'pipelines/' + segment(row.id)));
       found = (await Promise.all(details)).find(({ nodes }) => nodes?.some((node) => node.component_id === inputId));
     }
     // The end; or a list that ignores the offset, and would have none.
-    if (!pipelines[0] || first === (first = pipelines[0].id)) break;
+    if (component_of || !rows[0] || first === (first = rows[0].id)) break;
     // A service may give fewer at a time than it was asked for.
-    offset += pipelines.length;
+    offset += rows.length;
   }
   return found
     ? {

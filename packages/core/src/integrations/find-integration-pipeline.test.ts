@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { fakePipelines, type Abilities } from '../../../../test/support/fake-pipelines.js';
+import { findIntegrationPipeline } from './find-integration-pipeline.js';
+
+/** How services tell which pipeline an input has. */
+const tellings: [name: string, can: Abilities][] = [
+  ['the input names it', { componentOf: true }],
+  ['the list names inputs', { componentOf: false }],
+  ['only details tell', { componentOf: false, inputInList: false }],
+  ['the input names pipelines without their ends', { componentOf: true, inputInList: false }],
+];
+const others = (fake: ReturnType<typeof fakePipelines>, count: number) => {
+  for (let i = 0; i < count; i += 1) fake.addInput(true);
+};
+
+describe.each(tellings)('%s', (_, can) => {
+  test.each([0, 1, 7, 8, 9, 23, 100])('finds it among %i others, first, in the middle and last', async (count) => {
+    for (const before of new Set([0, count >> 1, count])) {
+      const fake = fakePipelines({ ...can, pageSize: 10 });
+      others(fake, before);
+      const mine = fake.addInput(true);
+      others(fake, count - before);
+      expect(await findIntegrationPipeline({ ...fake, inputId: mine.inputId })).toEqual({
+        org: fake.org,
+        enabled: true,
+        ...mine,
+      });
+      expect(fake.mostInFlight).toBeLessThanOrEqual(8);
+    }
+  });
+
+  test('answers null for an input without one, and for one that is not there', async () => {
+    for (const total of [true, false]) {
+      const fake = fakePipelines({ ...can, pageSize: 7, total });
+      others(fake, 30);
+      expect(await findIntegrationPipeline({ ...fake, inputId: fake.addInput().inputId })).toBeNull();
+      expect(await findIntegrationPipeline({ ...fake, inputId: 'inputs-999' })).toBeNull();
+    }
+  });
+
+  test('tells a paused one', async () => {
+    const fake = fakePipelines(can);
+    const { inputId } = fake.addInput(true, { enabled: false });
+    expect(await findIntegrationPipeline({ ...fake, inputId })).toMatchObject({ enabled: false });
+  });
+
+  test('raises whatever fails, request by request: no failure is read as "no pipeline"', async () => {
+    for (const failure of [401, 403, 429, 500, 502, 503, 'before', 'after'] as const) {
+      const fake = fakePipelines({ ...can, pageSize: 5 });
+      others(fake, 12);
+      const { inputId } = fake.addInput(true);
+      await findIntegrationPipeline({ ...fake, inputId });
+      const requests = fake.asked.length;
+      for (let bad = 0; bad < requests; bad += 1) {
+        fake.asked.length = 0;
+        fake.fail = (index) => (index === bad ? failure : undefined);
+        await expect(findIntegrationPipeline({ ...fake, inputId }), `request ${bad}: ${failure}`).rejects.toThrow();
+      }
+    }
+  });
+});
+
+test('costs one request where the input names its pipeline, whatever their number', async () => {
+  for (const count of [10, 1_000, 5_000]) {
+    const fake = fakePipelines();
+    others(fake, count);
+    const { inputId } = fake.addInput(true);
+    expect(await findIntegrationPipeline({ ...fake, inputId })).not.toBeNull();
+    expect(fake.asked).toHaveLength(1);
+  }
+});
+
+test('reads thousands page by page, as few at a time as the service gives', async () => {
+  for (const [pageSize, requests] of [
+    [1_000, 1 + 5],
+    [250, 1 + 17],
+  ] as const) {
+    const fake = fakePipelines({ componentOf: false, pageSize });
+    others(fake, 4_200);
+    const { inputId } = fake.addInput(true);
+    expect(await findIntegrationPipeline({ ...fake, inputId })).toMatchObject({ inputId });
+    expect(fake.asked).toHaveLength(requests);
+  }
+});
+
+test('asks for details eight at a time', async () => {
+  const fake = fakePipelines({ componentOf: false, inputInList: false });
+  others(fake, 50);
+  await findIntegrationPipeline({ ...fake, inputId: fake.addInput(true).inputId });
+  expect(fake.mostInFlight).toBe(8);
+});
+
+test('a list that ignores the offset does not hold it for ever', async () => {
+  const fake = fakePipelines({ componentOf: false });
+  others(fake, 3);
+  const request: typeof fake.request = (path, init) => fake.request(path.replace(/offset=\d+/, 'offset=0'), init);
+  expect(await findIntegrationPipeline({ ...fake, request, inputId: fake.addInput().inputId })).toBeNull();
+});
+
+test('a list of an unknown shape is an error', async () => {
+  const request = async (path: string) => (path.includes('pipelines') ? { items: [] } : {});
+  await expect(findIntegrationPipeline({ request, org: 'org-1', inputId: 'a' })).rejects.toThrow(TypeError);
+});
+
+test('reads the status of other request functions in their text', async () => {
+  const fake = fakePipelines({ statusInText: true, componentOf: false });
+  fake.fail = (_, { path }) => (path.includes('/inputs/') ? 405 : undefined);
+  const mine = fake.addInput(true);
+  expect(await findIntegrationPipeline({ ...fake, inputId: mine.inputId })).toMatchObject(mine);
+  fake.fail = () => 503;
+  await expect(findIntegrationPipeline({ ...fake, inputId: mine.inputId })).rejects.toThrow(/^503 /);
+});
+
+test('ids stay where they stand in the path', async () => {
+  const asked: string[] = [];
+  const request = async (path: string) => {
+    asked.push(path);
+    return { component_of: [] };
+  };
+  await findIntegrationPipeline({ request, org: 'a/b', inputId: '../x?y=1#z' });
+  expect(asked).toEqual(['/v1/a%2Fb/inputs/..%2Fx%3Fy%3D1%23z']);
+  for (const inputId of ['', '.', '..']) {
+    await expect(findIntegrationPipeline({ request, org: 'org-1', inputId })).rejects.toThrow(/^Not an id/);
+    await expect(findIntegrationPipeline({ request, org: inputId, inputId: 'a' })).rejects.toThrow(/^Not an id/);
+  }
+  expect(asked).toHaveLength(1);
+});
+
+test('stops at an abort, even where the request function knows no signals', async () => {
+  for (let after = 0; after < 4; after += 1) {
+    const abort = new AbortController();
+    const fake = fakePipelines({ componentOf: false, inputInList: false, pageSize: 4 });
+    others(fake, 20);
+    const request: typeof fake.request = (path, init) => {
+      if (fake.asked.length === after) abort.abort(new Error('enough'));
+      return fake.request(path, { ...init, signal: null });
+    };
+    const found = findIntegrationPipeline({ ...fake, request, inputId: 'inputs-1000', signal: abort.signal });
+    await expect(found).rejects.toThrow('enough');
+    expect(fake.asked.length).toBeLessThanOrEqual(after + 8);
+  }
+});

@@ -1,0 +1,208 @@
+import type { ServiceRequest } from '@connector-frame/core/connect';
+
+/** What a service can do beyond the public shapes, and how it likes to answer. */
+export interface Abilities {
+  /** The two atomic calls. */
+  integrations?: boolean;
+  /** Connectors name the pipelines that use them. */
+  componentOf?: boolean;
+  /** `PATCH /v1/{org}/pipelines/{id}`. */
+  partialPatch?: boolean;
+  /** Rows of the pipeline list name their input. */
+  inputInList?: boolean;
+  /** Rows it gives at a time, whatever it is asked for. */
+  pageSize?: number;
+  /** Whether a page knows how many there are. */
+  total?: boolean;
+  /** What a new pipeline's status says, question by question; the last one for ever. */
+  statuses?: string[];
+  /** Errors as other request functions throw them: the status in the text alone. */
+  statusInText?: boolean;
+  /** Awaited before each answer. */
+  delay?: () => Promise<void>;
+}
+
+export interface Asked {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  body: Row | undefined;
+  headers: Headers;
+}
+
+type Row = Record<string, unknown>;
+type Table = Map<string, Row>;
+
+/** How request number `index` goes wrong: before it has an effect, or after it, on the way back. */
+export type Failure = (index: number, asked: Asked) => 'before' | 'after' | number | undefined;
+
+const ORG = 'org-1';
+
+/** A service in memory, as `request` sees it: every ability on or off, and failures wherever a test wants them. */
+export function fakePipelines(can: Abilities = {}, fail: Failure = () => undefined) {
+  const tables = { inputs: table(), outputs: table(), pipelines: table() };
+  const asked: Asked[] = [];
+  const polls = new Map<string, number>();
+  let made = 0;
+  let inFlight = 0;
+  const world = { ...tables, asked, mostInFlight: 0, can, fail };
+
+  const add = (kind: keyof typeof tables, row: Row): Row => {
+    made += 1;
+    const id = `${kind}-${made}`;
+    const whole = { id, organization_id: ORG, ...row };
+    tables[kind].set(id, whole);
+    return whole;
+  };
+
+  const rowOf = (pipeline: Row) => {
+    const nodes = pipeline['nodes'] as Row[];
+    const idsOf = (type: string) =>
+      nodes.filter((node) => node['component_type'] === type).map((node) => node['component_id']);
+    return {
+      id: pipeline['id'],
+      name: pipeline['name'],
+      enabled: pipeline['enabled'],
+      ...(world.can.inputInList === false ? {} : { input_id: idsOf('input')[0] ?? null, output_ids: idsOf('output') }),
+    };
+  };
+  const uses = (pipeline: Row, id: string) => (pipeline['nodes'] as Row[]).some((node) => node['component_id'] === id);
+  const using = (id: string) => [...tables.pipelines.values()].filter((pipeline) => uses(pipeline, id));
+
+  function answer({ method, path, query, body = {} }: Asked): unknown {
+    const [, version, org, kind = '', id = '', more] = path.split('/').map(decodeURIComponent);
+    if (org !== ORG) throw new Refusal(404);
+    const call = `${method} ${version} ${kind}${id ? ' id' : ''}${more ? ` ${more}` : ''}`;
+    if (kind === 'integrations') {
+      if (!world.can.integrations || method !== 'POST') throw new Refusal(404);
+      return id === 'delete' ? remove(body) : build(body);
+    }
+    if (call === 'GET v1 inputs id' || call === 'GET v1 outputs id') {
+      const row = known(kind, id);
+      if (world.can.componentOf === false) return row;
+      return { ...row, component_of: using(id).map((pipeline) => rowOf(pipeline)) };
+    }
+    if (call === 'DELETE v1 inputs id' || call === 'DELETE v1 outputs id') {
+      known(kind, id);
+      if (using(id).length > 0) throw new Refusal(409);
+      tableOf(kind).delete(id);
+      return undefined;
+    }
+    if (call === 'POST v2 outputs') return add('outputs', body);
+    if (call === 'GET v2 pipelines') {
+      const offset = Number(query.get('offset'));
+      const limit = Math.min(world.can.pageSize ?? 1_000, Number(query.get('limit') ?? 10), 1_000);
+      const all = [...tables.pipelines.values()];
+      const pagination = { limit, offset, ...(world.can.total === false ? {} : { total: all.length }) };
+      return { pipelines: all.slice(offset, offset + limit).map(rowOf), pagination };
+    }
+    if (call === 'POST v2 pipelines') {
+      for (const node of body['nodes'] as Row[])
+        known(`${String(node['component_type'])}s`, String(node['component_id']), 400);
+      return add('pipelines', { enabled: true, ...body });
+    }
+    if (kind !== 'pipelines' || !id) throw new Refusal(404);
+    if (call === 'PATCH v1 pipelines id') {
+      if (world.can.partialPatch === false) throw new Refusal(405);
+      const { name, description, enabled } = body;
+      return Object.assign(known(kind, id), JSON.parse(JSON.stringify({ name, description, enabled })));
+    }
+    if (version !== 'v2') throw new Refusal(404);
+    const pipeline = known(kind, id);
+    if (more === 'status') {
+      const count = polls.get(id) ?? 0;
+      polls.set(id, count + 1);
+      const statuses = world.can.statuses ?? ['Running'];
+      return { pipeline_id: id, status: statuses[Math.min(count, statuses.length - 1)] };
+    }
+    if (method === 'GET') return pipeline;
+    if (method === 'DELETE') return void tables.pipelines.delete(id);
+    // As a service that takes what is there for all there is.
+    tables.pipelines.set(id, { ...body });
+    return body;
+  }
+
+  const tableOf = (kind: string): Table => {
+    if (kind === 'inputs' || kind === 'outputs' || kind === 'pipelines') return tables[kind];
+    throw new Refusal(404);
+  };
+  const known = (kind: string, id: string, status = 404): Row => {
+    const row = tableOf(kind).get(id);
+    if (!row) throw new Refusal(status);
+    return row;
+  };
+
+  function build(body: Row): Row {
+    const input = String(body['input_id']);
+    known('inputs', input, 400);
+    const output = add('outputs', body['output'] as Row);
+    const pipeline = add('pipelines', {
+      name: body['name'],
+      enabled: true,
+      nodes: [
+        { component_id: input, component_type: 'input' },
+        { component_id: output['id'], component_type: 'output' },
+      ],
+    });
+    return { pipeline_id: pipeline['id'], input_id: input, output_id: output['id'], status: 'Pending', enabled: true };
+  }
+
+  function remove(body: Row): undefined {
+    const cleanup = body['cleanup'] as Row;
+    for (const part of ['pipeline', 'input', 'output'] as const) {
+      const id = body[`${part}_id`];
+      if (cleanup[part] !== false && typeof id === 'string') tables[`${part}s`].delete(id);
+    }
+  }
+
+  const request: ServiceRequest = async (path, init = {}) => {
+    const url = new URL(path, 'http://fake');
+    const one: Asked = {
+      method: init.method ?? 'GET',
+      path: url.pathname.replace(/\/$/, ''),
+      query: url.searchParams,
+      body: typeof init.body === 'string' ? (JSON.parse(init.body) as Row) : undefined,
+      headers: new Headers(init.headers),
+    };
+    const index = asked.push(one) - 1;
+    inFlight += 1;
+    world.mostInFlight = Math.max(world.mostInFlight, inFlight);
+    try {
+      await (world.can.delay ?? (() => Promise.resolve()))();
+      init.signal?.throwIfAborted();
+      const failure = world.fail(index, one);
+      if (typeof failure === 'number') throw new Refusal(failure);
+      if (failure === 'before') throw new TypeError('fetch failed');
+      const text = JSON.stringify(answer(one));
+      if (failure === 'after') throw new TypeError('fetch failed');
+      return text === undefined ? undefined : (JSON.parse(text) as unknown);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const refusal = new Error(world.can.statusInText ? `${error.status} ${path}: {"error":"no"}` : 'refused');
+      throw world.can.statusInText ? refusal : Object.assign(refusal, { status: error.status });
+    } finally {
+      inFlight -= 1;
+    }
+  };
+
+  /** An input, and a pipeline from it to a new output if `piped`. */
+  const addInput = (piped = false, extra: Row = {}) => {
+    const inputId = String(add('inputs', { type: 'monad-http', name: 'Web' })['id']);
+    if (!piped) return { inputId };
+    const { pipeline_id, output_id } = build({ input_id: inputId, name: 'Web', output: { type: 'dev-null' } });
+    Object.assign(known('pipelines', String(pipeline_id)), extra);
+    return { inputId, pipelineId: String(pipeline_id), outputId: String(output_id) };
+  };
+
+  return Object.assign(world, { org: ORG, request, addInput });
+}
+
+export type FakePipelines = ReturnType<typeof fakePipelines>;
+
+const table = (): Table => new Map();
+
+class Refusal extends Error {
+  constructor(readonly status: number) {
+    super('refused');
+  }
+}
