@@ -4,7 +4,7 @@ import type { JsonValue } from '../records/record.js';
 export interface Lease {
   readonly key: string;
   readonly holder: string;
-  /** Rises each time the lease changes hands; what an earlier holder still writes is refused by it. */
+  /** Rises each time the lease is taken; what an earlier holder still writes is refused by it. */
   readonly token: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -40,7 +40,10 @@ export interface Report {
  * atomic. Keys are names of at most 200 letters, digits and `. _ - : /`.
  */
 export interface Coordinator {
-  /** Takes the lease if it is free, has run out, or is this holder's own; `undefined` while somebody else has it. */
+  /**
+   * Takes the lease if it is free, has run out, or is held under the same name: a worker that was restarted goes on at
+   * once, and what it was before is fenced. `undefined` while somebody else has it.
+   */
   acquire(key: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
   /** Longer, from now on; `undefined` when it is lost. */
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>;

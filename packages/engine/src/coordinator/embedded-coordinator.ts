@@ -24,9 +24,8 @@ class EmbeddedCoordinator implements Coordinator {
   acquire(key: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     return this.#change(rowKey('lease', key), (row) => {
       const held = leaseIn(key, row);
-      const mine = held?.holder === holder && this.#runs(held);
-      if (held && !mine && this.#runs(held)) return { answer: undefined };
-      const lease = { key, holder, token: mine ? held.token : tokenIn(row) + 1, expiresAt: this.now() + ttlMs };
+      if (held && held.holder !== holder && this.#runs(held)) return { answer: undefined };
+      const lease = { key, holder, token: tokenIn(row) + 1, expiresAt: this.now() + ttlMs };
       return { answer: lease, row: rowOf(lease) };
     });
   }

@@ -40,7 +40,6 @@ export async function killPipelines(kills: number, random: () => number): Promis
       const run = program.start([folder, String(first), 'run']);
       const wanted = 5 + random() * 200;
       while (run.lines.length < wanted && run.process.exitCode === null) await sleep(2);
-      // The lease of the one before has to run out before pages move again.
       await sleep(random() * 100);
       run.process.kill('SIGKILL');
       if ((await run.ended) !== 'SIGKILL') throw new Error(`The process ended by itself: ${run.lines.at(-1)}`);

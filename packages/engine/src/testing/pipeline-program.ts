@@ -20,9 +20,10 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const bus = createEmbeddedBus({ folder: join(folder, 'bus'), segmentBytes: 100_000 });
 const coordinator = createEmbeddedCoordinator({ store: createFileStore(join(folder, 'state')) });
 
+const node = (name: string, component_type: 'input' | 'output') =>
+  ({ id: name, slug: name, component_id: name, component_type, enabled: true }) as const;
+
 function runner(id: string, input: 'push' | 'pages'): PipelineRunner {
-  const node = (name: string, component_type: 'input' | 'output') =>
-    ({ id: name, slug: name, component_id: name, component_type, enabled: true }) as const;
   const edge = { id: 'e', from_node_instance_id: 'in', to_node_instance_id: 'out' };
   const options: RunnerOptions = {
     definition: { id, nodes: [node('in', 'input'), node('out', 'output')], edges: [edge] },
