@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for what `read` finds, up to ten seconds. A frame that is just loading throws when it is asked, or never answers;
- * that counts as nothing found.
+ * Waits for what `read` finds, up to ten seconds. A frame that is just loading throws when it is asked; that counts as
+ * nothing found.
  */
 export async function eventually<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
   const end = Date.now() + 10_000;
   let cause: unknown;
   do {
     try {
-      const found = await Promise.race([read(), sleep(2_000, undefined)]);
+      const found = await read();
       if (found !== null && found !== undefined) return found;
     } catch (error) {
       cause = error;

@@ -1,10 +1,10 @@
-import type { ElementHandle, Frame, Page } from 'puppeteer-core';
+import type { DrivenElement, DrivenFrame, DrivenPage } from './driven.js';
 import { eventually } from './eventually.js';
 
 /** The form in a box of the page, as a person has it before them: real mouse, real keys. */
 export interface Form {
   /** The window of the other site. Waits for it. */
-  frame(): Promise<Frame>;
+  frame(): Promise<DrivenFrame>;
   /** Clicks into a field and types. */
   type(label: string, text: string): Promise<void>;
   press(button: string): Promise<void>;
@@ -13,8 +13,8 @@ export interface Form {
   says(text: string): Promise<void>;
 }
 
-export function formIn(page: Page, box: string): Form {
-  const frame = (): Promise<Frame> =>
+export function formIn(page: DrivenPage, box: string): Form {
+  const frame = (): Promise<DrivenFrame> =>
     eventually(`a frame in ${box}`, async () => {
       const iframe = await page.evaluateHandle((box) => contract.iframes(box)[0], box);
       const inside = await iframe.asElement()?.contentFrame();
@@ -23,10 +23,10 @@ export function formIn(page: Page, box: string): Form {
         ? inside
         : undefined;
     });
-  const find = (role: 'field' | 'button', name: string): Promise<ElementHandle<HTMLElement>> =>
+  const find = (role: 'field' | 'button', name: string): Promise<DrivenElement> =>
     eventually(`the ${role} ${name}`, async () => {
-      const handle = await (await frame()).evaluateHandle(control, role, name);
-      return handle.asElement() as ElementHandle<HTMLElement> | null;
+      const handle = await (await frame()).evaluateHandle(control, { role, name });
+      return handle.asElement();
     });
   return {
     frame,
@@ -49,8 +49,8 @@ export function formIn(page: Page, box: string): Form {
  * Clicks until the click arrives: a browser drops one into a frame of another site that has just moved or grown, so that
  * nobody presses what has slid under the mouse. A person would press again.
  */
-function click(element: ElementHandle<HTMLElement>): Promise<true> {
-  return eventually('a click', async () => {
+async function click(element: DrivenElement): Promise<void> {
+  await eventually('a click', async () => {
     const arrived = await element.evaluateHandle((target) => {
       const seen = { click: false };
       target.addEventListener('click', () => (seen.click = true), { once: true });
@@ -62,7 +62,7 @@ function click(element: ElementHandle<HTMLElement>): Promise<true> {
 }
 
 /** Runs in the frame. A field goes by its label, a button by its words, in shadow roots too; what is hidden is not there. */
-function control(role: 'field' | 'button', name: string): HTMLElement | null {
+function control({ role, name }: { role: 'field' | 'button'; name: string }): HTMLElement | null {
   const roots: ParentNode[] = [document];
   for (const root of roots) {
     for (const element of root.querySelectorAll<HTMLElement>('*')) {

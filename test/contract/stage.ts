@@ -1,5 +1,5 @@
-import type { Browser } from 'puppeteer-core';
 import { startWorld, type World } from '../support/world.js';
+import type { DrivenBrowser } from './driven.js';
 import { launchEngine, type EngineName } from './engines.js';
 import { eventually } from './eventually.js';
 import { serveHostPage, type HostPage, type PageKind } from './host-page.js';
@@ -35,7 +35,7 @@ export async function startStage(way: WayIn, engines: EngineName[]): Promise<Sta
     ...engines.map(async (name) => [name, await launchEngine(name)] as const),
   ]);
   world = started;
-  const browsers = new Map<EngineName, Browser>(launched);
+  const browsers = new Map<EngineName, DrivenBrowser>(launched);
   const { service, team, session, call } = started;
   const tabs: Tab[] = [];
   const clear = async (): Promise<void> => {

@@ -1,11 +1,11 @@
-import type { Page } from 'puppeteer-core';
+import type { DrivenPage } from './driven.js';
 import { formIn, type Form } from './form.js';
 import type { Observed } from './observe.js';
 import type { Heard } from './way.js';
 
 /** A host page in a browser's tab. Where a box is not named, it is `form`. */
 export interface Tab {
-  page: Page;
+  page: DrivenPage;
   /** Puts a form on the page: a new Okta connector of the team. @param changes over those settings; null leaves one out */
   mount(changes?: Record<string, unknown>, box?: string): Promise<void>;
   /** Renders again. @param changes over the settings so far; null takes one back */
@@ -19,15 +19,15 @@ export interface Tab {
 }
 
 /** @param defaults settings of every form that is mounted */
-export function tabOf(page: Page, defaults: () => Promise<Record<string, unknown>>): Tab {
+export function tabOf(page: DrivenPage, defaults: () => Promise<Record<string, unknown>>): Tab {
   return {
     page,
     async mount(changes = {}, box = 'form') {
       const settings = { ...(await defaults()), ...changes };
-      await page.evaluate((settings, box) => contract.mount(settings, box), settings, box);
+      await page.evaluate(({ settings, box }) => contract.mount(settings, box), { settings, box });
     },
     update: (changes = {}, box = 'form') =>
-      page.evaluate((changes, box) => contract.update(changes, box), changes, box),
+      page.evaluate((given) => contract.update(given.changes, given.box), { changes, box }),
     unmount: (box = 'form') => page.evaluate((box) => contract.unmount(box), box),
     form: (box = 'form') => formIn(page, box),
     heard: (box = 'form') => page.evaluate((box) => contract.heard(box), box),

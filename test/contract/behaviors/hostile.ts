@@ -32,10 +32,12 @@ export function hostile({ stage, open }: Use): void {
     const tab = await open();
     await tab.mount();
     await expect.poll(() => tab.heard()).toEqual([['ready']]);
-    await tab.page.evaluate(() => addEventListener('message', ({ data }) => data === 'all told' && (name = data)));
+    await tab.page.evaluate(() =>
+      addEventListener('message', ({ data }) => data === 'all told' && (document.title = data)),
+    );
     const frame = await tab.form().frame();
     await frame.evaluate((href) => void (location.href = href), attacker.origin);
-    await expect.poll(() => tab.page.evaluate(() => name)).toBe('all told');
+    await expect.poll(() => tab.page.title()).toBe('all told');
     expect(await tab.heard()).toEqual([['ready']]);
     expect(await tab.iframes()).toBe(1);
     await attacker.close();

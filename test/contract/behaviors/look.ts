@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Page } from 'puppeteer-core';
+import type { DrivenPage } from '../driven.js';
 import { eventually } from '../eventually.js';
 import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
@@ -35,7 +35,8 @@ export function look({ open }: Use): void {
     // A refused save says what to fix, which takes room.
     await tab.form().press('Save');
     await eventually('more height', async () => ((await settled(tab)) > first + 20 ? true : undefined));
-    await tab.page.setViewport({ width: 360, height: 700 });
+    // A narrow room.
+    await tab.page.evaluate(() => document.querySelector<HTMLElement>('#form')?.style.setProperty('width', '320px'));
     await settled(tab);
   });
 }
@@ -57,8 +58,11 @@ function settled(tab: Tab): Promise<number> {
 }
 
 /** Red, green and blue of a part of the page, read by the browser. */
-async function pixel(page: Page, clip: { x: number; y: number; width: number; height: number }): Promise<number[]> {
-  const png = await page.screenshot({ clip, encoding: 'base64' });
+async function pixel(
+  page: DrivenPage,
+  clip: { x: number; y: number; width: number; height: number },
+): Promise<number[]> {
+  const png = Buffer.from(await page.screenshot({ clip })).toString('base64');
   return page.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));

@@ -1,0 +1,4 @@
+import { runFrameContract } from '../contract/run-frame-contract.js';
+import { ways } from '../contract/ways.js';
+
+runFrameContract('Vue', ways.Vue);
