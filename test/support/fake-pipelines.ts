@@ -206,3 +206,21 @@ class Refusal extends Error {
     super('refused');
   }
 }
+
+/** The same service over `fetch`, for organization `org`. What it refuses has a body that no browser may see. */
+export function fetchOf(fake: FakePipelines, org: string): typeof globalThis.fetch {
+  return async (input, init) => {
+    const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    if (!pathname.split('/').includes(org)) return Response.json({ error: 'canary-4711' }, { status: 404 });
+    try {
+      const answer = await fake.request(pathname.replace(`/${org}`, `/${fake.org}`) + search, init);
+      return new Response(answer === undefined ? null : JSON.stringify(answer), {
+        status: answer === undefined ? 204 : 200,
+      });
+    } catch (error) {
+      const { status } = Object(error) as { status?: number };
+      if (status === undefined) throw error;
+      return Response.json({ error: 'canary-4711' }, { status });
+    }
+  };
+}

@@ -12,6 +12,11 @@ afterEach(() => hosts.close());
 
 const routes: [name: string, request: (tenant: string) => Request][] = [
   ['session', (tenantId) => post('/api/session', { tenantId })],
+  ['build-pipeline', (tenantId) => post('/api/build-pipeline', { tenantId, inputId: 'i-1', inputName: 'Web' })],
+  [
+    'integration-action',
+    (tenantId) => post('/api/integration-action', { tenantId, inputId: 'i-1', action: 'delete', cleanup: 'full' }),
+  ],
   ['connectors', (tenantId) => get(`/api/connectors?kind=input&tenantId=${tenantId}`)],
 ];
 

@@ -4,9 +4,11 @@ import { errorResponse } from './error-response.js';
 import { HostError } from './host-error.js';
 import { checkOptions, type HostOptions } from './host-options.js';
 import type { Route, RouteTools } from './route.js';
+import { buildPipelineRoute } from './routes/build-pipeline.js';
 import { catalogRoute } from './routes/catalog.js';
 import { configRoute } from './routes/config.js';
 import { connectorsRoute } from './routes/connectors.js';
+import { integrationActionRoute } from './routes/integration-action.js';
 import { sessionRoute } from './routes/session.js';
 import { teamRoute } from './routes/team.js';
 
@@ -25,7 +27,8 @@ export interface Host<Context = unknown> {
 
 /**
  * The host product's backend for connector forms: `GET /api/monad/config`, `POST /api/session`, `GET /api/catalog`,
- * `GET /api/connectors` and, where it is switched on, `POST /api/team`.
+ * `GET /api/connectors`, `POST /api/build-pipeline`, `POST /api/integration-action` and, where it is switched on,
+ * `POST /api/team`.
  *
  * Throws a TypeError that names the option when one is missing or wrong.
  */
@@ -70,6 +73,8 @@ function createRoutes<Context>(tools: RouteTools<Context>): Map<string, Route<Co
     [`${basePath}/session`, sessionRoute(tools)],
     [`${basePath}/catalog`, catalogRoute(tools)],
     [`${basePath}/connectors`, connectorsRoute(tools)],
+    [`${basePath}/build-pipeline`, buildPipelineRoute(tools)],
+    [`${basePath}/integration-action`, integrationActionRoute(tools)],
   ]);
   if (parentOrganizationId !== undefined) routes.set(`${basePath}/team`, teamRoute(tools));
   return routes;

@@ -1,4 +1,5 @@
 import type { ComponentKind } from '@connector-frame/core/protocol';
+import { isCleanupName, type CleanupName } from './cleanup-names.js';
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -28,7 +29,7 @@ export interface HostOptions<Context = unknown> {
     tenantId: string,
     context: Context,
   ) => Awaitable<string | null | undefined | false>;
-  /** Type ids to offer. Filters the catalog and narrows every session. Absent: all types. */
+  /** Type ids to offer. Filters the catalog, narrows every session, and keeps pipelines to inputs of these types. Absent: all types. */
   allow?: AllowedTypes;
   /** Address of the service as browsers reach it. Default: `serviceUrl`. */
   apiBase?: string;
@@ -38,6 +39,11 @@ export interface HostOptions<Context = unknown> {
   basePath?: string;
   /** Lifetime of a session in seconds, 300 to 3600. Default: the service's, 1800. */
   sessionTtl?: number;
+  /**
+   * What `delete` of an integration deletes: everything, all but the output, or the pipeline alone. A list also lets the page
+   * choose among its members; the first is the default. Default: `full`.
+   */
+  cleanup?: CleanupName | readonly CleanupName[];
   /** Origins that may frame the form with a session of this host. Default: all that the service allows. */
   parentOrigins?: readonly string[];
   /** Switches on `POST /api/team`, together with `authorizeTeam`: teams are made below this organization. */
@@ -53,8 +59,10 @@ export interface HostOptions<Context = unknown> {
 }
 
 /** Options with their defaults in place. */
-export type CheckedOptions<Context> = HostOptions<Context> &
-  Required<Pick<HostOptions<Context>, 'apiBase' | 'frameOrigin' | 'basePath' | 'onError'>>;
+export type CheckedOptions<Context> = Omit<HostOptions<Context>, 'cleanup'> &
+  Required<Pick<HostOptions<Context>, 'apiBase' | 'frameOrigin' | 'basePath' | 'onError'>> & {
+    cleanup: readonly [CleanupName, ...CleanupName[]];
+  };
 
 /** Throws a TypeError that names the option, so that a wrong deployment fails when it starts and not at the first click. */
 export function checkOptions<Context>(options: HostOptions<Context>): CheckedOptions<Context> {
@@ -78,6 +86,7 @@ export function checkOptions<Context>(options: HostOptions<Context>): CheckedOpt
   const apiBase = options.apiBase === undefined ? serviceUrl : httpAddress('apiBase', options.apiBase);
   return {
     ...options,
+    cleanup: cleanupNames(options.cleanup ?? 'full'),
     serviceUrl,
     apiBase,
     frameOrigin:
@@ -86,6 +95,14 @@ export function checkOptions<Context>(options: HostOptions<Context>): CheckedOpt
     // oxlint-disable-next-line no-console -- the default log of a library that has no logger of its own
     onError: options.onError ?? ((error) => console.error('connector-frame host:', error)),
   };
+}
+
+function cleanupNames(given: unknown): [CleanupName, ...CleanupName[]] {
+  const [first, ...more]: unknown[] = [given].flat();
+  if (isCleanupName(first) && more.every(isCleanupName)) return [first, ...more];
+  throw new TypeError(
+    `createHost: cleanup must be "full", "keep-output" or "pipeline-only", or a list of them, got ${JSON.stringify(given)}`,
+  );
 }
 
 function httpAddress(option: string, value: unknown): string {

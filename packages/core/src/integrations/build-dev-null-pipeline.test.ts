@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { fakePipelines, type Failure } from '../../../../test/support/fake-pipelines.js';
+import { fakePipelines } from '../../../../test/support/fake-pipelines.js';
 import { buildDevNullPipeline } from './build-dev-null-pipeline.js';
 import { findIntegrationPipeline } from './find-integration-pipeline.js';
 
@@ -115,15 +115,15 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(error).toMatchObject({ name: 'AbortError' });
     expect(fake.asked).toEqual([]);
   });
+});
 
-  test('an answer without ids is an error', async () => {
-    const request = async (path: string) => {
-      if (!integrations && path.includes('/integrations')) throw new Error('404 nothing here');
-      return {};
-    };
-    const { error } = await timed(buildDevNullPipeline({ request, org: 'org-1', inputId: 'a', inputName }));
-    expect(error).toBeInstanceOf(TypeError);
-  });
+test.each([true, false])('an answer without ids is an error (with the one call: %s)', async (integrations) => {
+  const request = async (path: string) => {
+    if (!integrations && path.includes('/integrations')) throw new Error('404 nothing here');
+    return {};
+  };
+  const { error } = await timed(buildDevNullPipeline({ request, org: 'org-1', inputId: 'a', inputName }));
+  expect(error).toBeInstanceOf(TypeError);
 });
 
 test('is one request with the one call, under a key of its own', async () => {
@@ -192,9 +192,8 @@ describe('step by step, whatever fails leaves nothing, or is named', () => {
   });
 
   test('where the removal fails too, the error is the first one, and names what is left', async () => {
-    const late: Failure = (index) => (index >= 2 ? 503 : undefined);
     for (const statusInText of [true, false]) {
-      const fake = fakePipelines({ statusInText }, late);
+      const fake = fakePipelines({ statusInText }, (index) => (index >= 2 ? 503 : undefined));
       const { inputId } = fake.addInput();
       const { error } = await timed(buildDevNullPipeline({ ...fake, inputId, inputName }));
       expect(error).toMatchObject({ created: { outputId: [...fake.outputs.keys()][0] } });

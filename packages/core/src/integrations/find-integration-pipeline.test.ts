@@ -98,8 +98,9 @@ test('a list that ignores the offset does not hold it for ever', async () => {
 });
 
 test('a list of an unknown shape is an error', async () => {
-  const request = async (path: string) => (path.includes('pipelines') ? { items: [] } : {});
-  await expect(findIntegrationPipeline({ request, org: 'org-1', inputId: 'a' })).rejects.toThrow(TypeError);
+  await expect(
+    findIntegrationPipeline({ request: async () => ({ items: [] }), org: 'org-1', inputId: 'a' }),
+  ).rejects.toThrow(TypeError);
 });
 
 test('reads the status of other request functions in their text', async () => {

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fakePipelines, fetchOf } from '../../../../test/support/fake-pipelines.js';
+import { outcome, post, startHost } from '../../../../test/support/start-host.js';
+
+let hosts: Awaited<ReturnType<typeof startHost>>;
+
+beforeEach(async () => {
+  hosts = await startHost();
+});
+afterEach(() => hosts.close());
+
+const build = (body: object) => post('/api/build-pipeline', { tenantId: 'acme', inputName: 'Web', ...body });
+
+describe.each([true, false])('on a service with the one call: %s', (integrations) => {
+  test('builds the pipeline and answers it', async () => {
+    const fake = fakePipelines({ integrations });
+    const host = hosts.create({ fetch: fetchOf(fake, 'org-acme') });
+    const answer = await host(build({ inputId: fake.addInput().inputId }));
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await answer.json()).toEqual({
+      pipelineId: [...fake.pipelines.keys()][0],
+      outputId: [...fake.outputs.keys()][0],
+      status: 'Running',
+      active: true,
+    });
+  });
+
+  test('a failure leaves nothing, is told in our words, and in full to the log', async () => {
+    const fake = fakePipelines({ integrations });
+    const { inputId } = fake.addInput();
+    const last = `POST /v2/org-1/${integrations ? 'integrations' : 'pipelines'}`;
+    fake.fail = (_, { method, path }) => (`${method} ${path}` === last ? 500 : undefined);
+    const answer = await hosts.create({ fetch: fetchOf(fake, 'org-acme') })(build({ inputId }));
+    expect(await answer.clone().text()).not.toContain('canary');
+    expect(await outcome(Promise.resolve(answer))).toEqual([502, 'upstream_error']);
+    expect([fake.outputs.size, fake.pipelines.size]).toEqual([0, 0]);
+    expect(hosts.onError).toHaveBeenCalledOnce();
+  });
+});
+
+test('what could not be removed again is named in the log alone', async () => {
+  const fake = fakePipelines();
+  const { inputId } = fake.addInput();
+  fake.fail = (_, { method }) => (method === 'DELETE' || fake.asked.length === 4 ? 400 : undefined);
+  const answer = await hosts.create({ fetch: fetchOf(fake, 'org-acme') })(build({ inputId }));
+  expect(await answer.clone().text()).not.toContain('outputs-');
+  expect(await outcome(Promise.resolve(answer))).toEqual([400, 'invalid_request']);
+  expect(hosts.onError.mock.calls[0]?.[0]).toMatchObject({ created: { outputId: [...fake.outputs.keys()][0] } });
+});
+
+test('another tenant’s input is not there, and nothing is built', async () => {
+  const fake = fakePipelines({ integrations: true });
+  const { inputId } = fake.addInput();
+  const host = hosts.create({ fetch: fetchOf(fake, 'org-globex') });
+  expect(await outcome(host(build({ inputId })))).toEqual([404, 'not_found']);
+  expect(await outcome(host(build({ inputId: 'inputs-99' })))).toEqual([404, 'not_found']);
+  expect(await outcome(host(build({ inputId, tenantId: 'globex' })))).toEqual([403, 'forbidden']);
+  expect([fake.pipelines.size, fake.asked.length]).toEqual([0, 0]);
+});
+
+test('only inputs of an offered type get a pipeline', async () => {
+  for (const [allow, status] of [
+    [{ input: ['monad-http'] }, 200],
+    [{ input: ['okta-systemlog'] }, 403],
+    [{ output: ['monad-http'] }, 403],
+  ] as const) {
+    const fake = fakePipelines({ integrations: true });
+    const host = hosts.create({ allow, fetch: fetchOf(fake, 'org-acme') });
+    expect((await host(build({ inputId: fake.addInput().inputId }))).status).toBe(status);
+    expect(fake.pipelines.size).toBe(status === 200 ? 1 : 0);
+  }
+});
+
+test.each([
+  {},
+  { inputId: 7 },
+  { inputId: '' },
+  { inputId: '..' },
+  { inputId: 'a/b' },
+  { inputId: 'a', inputName: ' ' },
+])('%j is refused', async (body) => {
+  expect(await outcome(hosts.create()(build(body)))).toEqual([400, 'invalid_request']);
+  expect(hosts.seen).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fakePipelines, fetchOf, type FakePipelines } from '../../../../test/support/fake-pipelines.js';
+import { outcome, post, startHost } from '../../../../test/support/start-host.js';
+import type { HostOptions } from '../host-options.js';
+
+let hosts: Awaited<ReturnType<typeof startHost>>;
+
+beforeEach(async () => {
+  hosts = await startHost();
+});
+afterEach(() => hosts.close());
+
+const act = (action: string, inputId: unknown, more: object = {}) =>
+  post('/api/integration-action', { tenantId: 'acme', action, inputId, ...more });
+const hostOf = (fake: FakePipelines, options: Partial<HostOptions> = {}) =>
+  hosts.create({ fetch: fetchOf(fake, 'org-acme'), ...options });
+const left = (fake: FakePipelines) => [fake.pipelines.size, fake.inputs.size, fake.outputs.size];
+
+const actions = ['status', 'pause', 'resume', 'delete'];
+
+describe.each([true, false])('on a service with the one call: %s', (integrations) => {
+  test('status, pause, resume: what is asked for is done and told', async () => {
+    const fake = fakePipelines({ integrations, statuses: ['Running', 'Disabled', 'Initializing'] });
+    const { inputId, ...ids } = fake.addInput(true);
+    const host = hostOf(fake);
+    for (const [action, enabled, status] of [
+      ['status', true, 'Running'],
+      ['pause', false, 'Disabled'],
+      ['resume', true, 'Initializing'],
+    ] as const) {
+      const answer = await host(act(action, inputId));
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(await answer.json()).toEqual({ hasPipeline: true, enabled, status, ...ids });
+      expect(fake.pipelines.get(ids.pipelineId ?? '')).toMatchObject({ enabled });
+    }
+  });
+
+  test('delete is 204 without a body, once and again', async () => {
+    const fake = fakePipelines({ integrations });
+    const { inputId } = fake.addInput(true);
+    for (const _ of ['once', 'again']) {
+      const answer = await hostOf(fake)(act('delete', inputId));
+      expect([answer.status, await answer.text()]).toEqual([204, '']);
+      expect(left(fake)).toEqual([0, 0, 0]);
+    }
+  });
+
+  test('an input without a pipeline says so, and can be deleted', async () => {
+    const fake = fakePipelines({ integrations });
+    const { inputId } = fake.addInput();
+    for (const action of ['status', 'pause', 'resume']) {
+      expect(await (await hostOf(fake)(act(action, inputId))).json()).toEqual({ hasPipeline: false, enabled: false });
+    }
+    expect((await hostOf(fake)(act('delete', inputId))).status).toBe(204);
+    expect(left(fake)).toEqual([0, 0, 0]);
+  });
+});
+
+test('costs a request for the input, one to act, and one for the status', async () => {
+  for (const [action, requests] of [
+    ['status', 2],
+    ['pause', 3],
+    ['resume', 3],
+    ['delete', 2],
+  ] as const) {
+    const fake = fakePipelines({ integrations: true });
+    for (let i = 0; i < 200; i += 1) fake.addInput(true);
+    await hostOf(fake)(act(action, fake.addInput(true).inputId));
+    expect(fake.asked.length, action).toBe(requests);
+  }
+});
+
+const choices: [allowed: HostOptions['cleanup'], wish: string | undefined, left: number[] | [number, string]][] = [
+  [undefined, undefined, [0, 0, 0]],
+  [undefined, 'full', [0, 0, 0]],
+  [undefined, 'keep-output', [403, 'forbidden']],
+  ['keep-output', undefined, [0, 0, 1]],
+  ['keep-output', 'full', [403, 'forbidden']],
+  [['pipeline-only', 'full'], undefined, [0, 1, 1]],
+  [['pipeline-only', 'full'], 'full', [0, 0, 0]],
+  [['pipeline-only', 'full'], 'toString', [400, 'invalid_request']],
+];
+test.each(choices)('the host allows %j, the page wants %j', async (allowed, cleanup, expected) => {
+  const fake = fakePipelines({ integrations: true });
+  const { inputId } = fake.addInput(true);
+  const answer = hostOf(fake, allowed && { cleanup: allowed })(act('delete', inputId, { cleanup }));
+  if (expected.length === 2) expect(await outcome(answer)).toEqual(expected);
+  expect((await answer).ok ? left(fake) : expected).toEqual(expected);
+  expect((await answer).ok || fake.asked.length === 0).toBe(true);
+});
+
+test.each([[['everything']], [[]], ['toString'], [7]])('createHost refuses cleanup: %j', (cleanup) => {
+  const options: object = { cleanup };
+  expect(() => hosts.create(options)).toThrow(/^createHost: cleanup /);
+});
+
+test('another tenant’s input is not there, whatever the action, and nothing changes', async () => {
+  const fake = fakePipelines({ integrations: true });
+  const { inputId } = fake.addInput(true);
+  const host = hosts.create({ fetch: fetchOf(fake, 'org-globex') });
+  for (const action of actions) {
+    const mine = await host(act(action, inputId));
+    const unknown = await host(act(action, 'inputs-99'));
+    expect([mine.status, await mine.text()]).toEqual([unknown.status, await unknown.text()]);
+    expect(mine.status).toBe(action === 'delete' ? 204 : 404);
+    expect(await outcome(host(act(action, inputId, { tenantId: 'globex' })))).toEqual([403, 'forbidden']);
+  }
+  expect([left(fake), fake.asked.length]).toEqual([[1, 1, 1], 0]);
+});
+
+test('inputs of a type that is not offered are left alone', async () => {
+  const fake = fakePipelines({ integrations: true });
+  const { inputId } = fake.addInput(true);
+  for (const action of actions) {
+    const host = hostOf(fake, { allow: { input: ['okta-systemlog'] } });
+    expect(await outcome(host(act(action, inputId)))).toEqual([403, 'forbidden']);
+  }
+  expect(left(fake)).toEqual([1, 1, 1]);
+  expect(fake.asked.every(({ method }) => method === 'GET')).toBe(true);
+});
+
+test('whatever fails is an error in our words: never "no pipeline", never the service’s body', async () => {
+  const answers: Record<number, [number, string]> = {
+    403: [502, 'upstream_error'],
+    409: [409, 'conflict'],
+    500: [502, 'upstream_error'],
+  };
+  for (const componentOf of [true, false]) {
+    for (const action of actions) {
+      const calm = fakePipelines({ componentOf });
+      await hostOf(calm)(act(action, calm.addInput(true).inputId));
+      for (let bad = 0; bad < calm.asked.length; bad += 1) {
+        for (const [failure, expected] of Object.entries(answers)) {
+          const fake = fakePipelines({ componentOf }, (index) => (index === bad ? Number(failure) : undefined));
+          const answer = await hostOf(fake)(act(action, fake.addInput(true).inputId));
+          expect(await answer.clone().text()).not.toContain('canary');
+          const toggled = (action === 'pause' || action === 'resume') && bad === calm.asked.length - 1;
+          // A pipeline that was paused is paused, even where its status can't be had.
+          if (toggled) expect(await answer.json()).not.toHaveProperty('status');
+          else expect(await outcome(Promise.resolve(answer)), `${action} ${bad} ${failure}`).toEqual(expected);
+        }
+      }
+    }
+  }
+});
+
+test('a status the service made up is an error', async () => {
+  const fake = fakePipelines({ statuses: ['<b>Fine</b>'] });
+  const answer = hostOf(fake)(act('status', fake.addInput(true).inputId));
+  expect(await outcome(answer)).toEqual([502, 'upstream_error']);
+});
+
+const malformed = [{ action: 'stop' }, { action: undefined }, { inputId: '../x' }, { inputId: '.' }, { tenantId: '' }];
+test.each(malformed)('%j is refused', async (wrong) => {
+  expect(await outcome(hosts.create()(act('delete', 'inputs-1', wrong)))).toEqual([400, 'invalid_request']);
+  expect(hosts.seen).toEqual([]);
+});

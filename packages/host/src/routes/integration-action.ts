@@ -1,0 +1,83 @@
+import {
+  deleteIntegration,
+  findIntegrationPipeline,
+  setIntegrationEnabled,
+  type IntegrationStatus,
+  type PipelineStatus,
+} from '@connector-frame/core/connect';
+import { cleanupPolicies, isCleanupName, type CleanupName } from '../cleanup-names.js';
+import { HostError } from '../host-error.js';
+import { inputOf, requireInput } from '../input-of.js';
+import { isRecord, type UnknownRecord } from '../is-record.js';
+import { json, readJson } from '../json.js';
+import type { Route, RouteTools } from '../route.js';
+
+/** `POST /integration-action`: `status`, `pause`, `resume` or `delete` what an input of the tenant feeds. */
+export function integrationActionRoute<Context>(tools: RouteTools<Context>): Route<Context> {
+  const { options } = tools;
+  return {
+    method: 'POST',
+    async answer(call) {
+      const fields = await readJson(call.request);
+      const action = actionOf(fields);
+      const cleanup = action === 'delete' ? cleanupOf(fields, options.cleanup) : undefined;
+      const input = await inputOf(tools, call, fields);
+      // An input that is gone is what a repeated `delete` wants.
+      if (!cleanup) requireInput(input);
+      const found = input.exists ? await findIntegrationPipeline(input) : null;
+      if (cleanup) {
+        if (input.exists) {
+          const { pipelineId, outputId } = found ?? {};
+          await deleteIntegration({ ...input, pipelineId, outputId, cleanup: cleanupPolicies[cleanup] });
+        }
+        return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } });
+      }
+      if (!found) return json({ hasPipeline: false, enabled: false } satisfies IntegrationStatus);
+
+      const { pipelineId, outputId } = found;
+      let { enabled } = found;
+      const status = () => statusOf(tools, `/v2/${input.org}/pipelines/${encodeURIComponent(pipelineId)}/status`);
+      const answer = { hasPipeline: true, pipelineId, ...(outputId !== undefined && { outputId }) };
+      if (action === 'status') return json({ ...answer, enabled, ...(await status()) } satisfies IntegrationStatus);
+
+      enabled = action === 'resume';
+      await setIntegrationEnabled({ ...input, pipelineId, enabled });
+      // It is done, whether the service can tell how the pipeline fares or not.
+      const told = await status().catch((error: unknown) => options.onError(error, call.request));
+      return json({ ...answer, enabled, ...told } satisfies IntegrationStatus);
+    },
+  };
+}
+
+function actionOf({ action }: UnknownRecord) {
+  if (action === 'status' || action === 'pause' || action === 'resume' || action === 'delete') return action;
+  throw new HostError('invalid_request', '"action" must be "status", "pause", "resume" or "delete".');
+}
+
+/** What a page wishes to delete, within what the host allows; the host's first choice without a wish. */
+function cleanupOf({ cleanup }: UnknownRecord, allowed: readonly [CleanupName, ...CleanupName[]]): CleanupName {
+  if (cleanup === undefined) return allowed[0];
+  if (!isCleanupName(cleanup)) {
+    throw new HostError('invalid_request', '"cleanup" must be "full", "keep-output" or "pipeline-only".');
+  }
+  if (!allowed.includes(cleanup)) throw new HostError('forbidden', 'This way of deleting is not offered here.');
+  return cleanup;
+}
+
+/** How a pipeline fares, where the service measures it. */
+async function statusOf<Context>({ service }: RouteTools<Context>, path: string): Promise<{ status?: PipelineStatus }> {
+  const answer = await service(path, {});
+  const status = statuses.find((known) => isRecord(answer) && known === answer['status']);
+  if (!status) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  return { status };
+}
+
+const statuses: readonly PipelineStatus[] = [
+  'Unknown',
+  'Pending',
+  'Initializing',
+  'Running',
+  'Disabled',
+  'Erroring',
+  'Throttled',
+];
