@@ -131,7 +131,6 @@ describe.each(['script', 'react', 'vue'] as const)('%s', (way) => {
     expect(await nameField(page).inputValue()).toBe('Typed already');
     expect(await button()).toBe(before);
     await page.getByRole('button', { name: 'Reopen it' }).click();
-    await discard(page);
     await expect.poll(() => nameField(page).inputValue()).toBe('Okta System Log');
     expect(await button()).toBe('rgb(101, 52, 201)');
     await page.getByRole('button', { name: 'Reopen it' }).waitFor({ state: 'hidden' });
@@ -245,10 +244,9 @@ describe('html', () => {
     await product(page, 'Okta System Log').click();
     await nameField(page).fill('Typed already');
     await form(page).getByRole('button', { name: 'Cancel' }).click();
-    await discard(page);
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Open again' }).click();
-    await form(page).getByRole('button', { name: 'Save' }).waitFor();
+    expect(await nameField(page).inputValue()).toBe('Typed already');
     expect(await page.getByRole('dialog').evaluate((dialog) => dialog.matches(':modal'))).toBe(true);
   });
 
@@ -261,14 +259,6 @@ describe('html', () => {
     expect(await save.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe('rgb(182, 156, 255)');
   });
 });
-
-/** A form with typed work asks before it is left. */
-async function discard(page: Page): Promise<void> {
-  await form(page)
-    .getByRole('button', { name: /discard/i })
-    .click({ timeout: 2_000 })
-    .catch(() => {});
-}
 
 /** Whether the focus is in the form: the page sees the element that holds the frame. */
 const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?.localName === 'connector-frame');
