@@ -12,7 +12,19 @@ let folder: Awaited<ReturnType<typeof makeFolder>>;
 
 beforeAll(async () => {
   folder = await makeFolder();
-  upstream = await startUpstream({ ...usualAnswers, 'GET /v1/org-acme/inputs': { body: { inputs: [] } } });
+  upstream = await startUpstream({
+    ...usualAnswers,
+    'GET /v1/org-acme/inputs': { body: { inputs: [] } },
+    'GET /v1/org-acme/inputs/i-1': {
+      body: { id: 'i-1', component_of: [{ id: 'p-1', enabled: true, input_id: 'i-1', output_ids: ['o-1'] }] },
+    },
+    'GET /v2/org-acme/pipelines/p-1/status': { body: { status: 'Running' } },
+    'POST /v2/org-acme/integrations': {
+      status: 201,
+      body: { pipeline_id: 'p-1', input_id: 'i-1', output_id: 'o-1', status: 'Running', enabled: true },
+    },
+    'POST /v2/org-acme/integrations/delete': { status: 204 },
+  });
 });
 afterAll(async () => {
   await upstream.close();
@@ -31,12 +43,13 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
   afterAll(() => server.stop());
   const url = (path: string) => `${server.origin}${path}`;
   const signedIn = { cookie: 'tenant=acme' };
-  const session = (tenantId: string, headers: Record<string, string>) =>
-    fetch(url('/api/session'), {
+  const write = (route: string, body: object, headers: Record<string, string>) =>
+    fetch(url(`/api/${route}`), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', ...headers },
-      body: JSON.stringify({ tenantId }),
+      body: JSON.stringify(body),
     });
+  const session = (tenantId: string, headers: Record<string, string>) => write('session', { tenantId }, headers);
 
   test('mints a session for the tenant that is signed in', async () => {
     const answer = await session('acme', signedIn);
@@ -53,6 +66,9 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
 
   test('another customer’s tenant is 403, nobody is 401, and the service hears nothing of both', async () => {
     const list = url('/api/connectors?kind=input&tenantId=');
+    const deletion = { tenantId: 'globex', inputId: 'i-1', action: 'delete' };
+    expect((await write('integration-action', deletion, signedIn)).status).toBe(403);
+    expect((await write('build-pipeline', { ...deletion, inputName: 'Web' }, {})).status).toBe(401);
     expect((await session('globex', signedIn)).status).toBe(403);
     expect((await fetch(`${list}globex`, { headers: signedIn })).status).toBe(403);
     expect((await session('acme', {})).status).toBe(401);
