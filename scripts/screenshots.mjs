@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import sharp from 'sharp'; // Comes with Next.js.
+import sharp from 'sharp';
 import { ensureBrowser } from './lib/ensure-browser.mjs';
 import { build } from './lib/build.mjs';
 import { root } from './lib/root.mjs';
