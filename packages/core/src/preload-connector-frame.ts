@@ -115,8 +115,10 @@ function take(parent: HTMLElement, src: URL | string): HTMLIFrameElement {
   // Once the caller listens, it hears what was said before.
   queueMicrotask(() => {
     const source = iframe.contentWindow;
-    if (ready && source)
-      dispatchEvent(new MessageEvent('message', { source, origin: new URL(src).origin, data: ready }));
+    if (!ready || !source) return;
+    const event = new MessageEvent('message', { origin: new URL(src).origin, data: ready });
+    // Firefox takes no window of another process in the constructor.
+    dispatchEvent(Object.defineProperty(event, 'source', { value: source }));
   });
   return iframe;
 }
