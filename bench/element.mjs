@@ -34,10 +34,11 @@ async function mountFunctions({ options, count }) {
   return performance.now() - started;
 }
 
-async function mountElements({ options: { container: _, ...options }, count }) {
+async function mountElements({ options, count }) {
+  const settings = { ...options, container: undefined };
   const started = performance.now();
   const shown = Array.from({ length: count }, () => {
-    const element = Object.assign(document.createElement('connector-frame'), options);
+    const element = Object.assign(document.createElement('connector-frame'), settings);
     document.body.append(element);
     return new Promise((resolve) => {
       element.addEventListener('ready', resolve);
