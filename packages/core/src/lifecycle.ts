@@ -39,13 +39,10 @@ export interface ResolvedIntegration {
   outputId?: string | undefined;
 }
 
-/**
- * What the request function threw, or the signal's reason, when something was made before, is still there, and could not be
- * removed again.
- */
+/** What the request function threw, or the signal's reason, after something was made that could not be removed again. */
 export interface IntegrationError extends Error {
-  /** What there is now: `deleteIntegration` takes these ids. */
-  readonly created: { readonly pipelineId?: string; readonly outputId?: string };
+  /** What there is now: `deleteIntegration` takes it. */
+  readonly created: { readonly outputId: string };
 }
 
 /** What goes when an integration is deleted. An absent flag deletes; `false` keeps. */

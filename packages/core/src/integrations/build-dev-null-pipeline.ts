@@ -1,6 +1,5 @@
 import type { BuiltPipeline, IntegrationScope } from '../lifecycle.js';
 import { ask, segment } from './ask.js';
-import { deleteIntegration } from './delete-integration.js';
 
 /**
  * Builds a pipeline from an input to a new output that drops every record: an input at work, with nothing to set up.
@@ -35,12 +34,7 @@ export async function buildDevNullPipeline(
     try {
       const { id: pipeline_id, status } = await ask(options, 2, 'pipelines/', {
         ...about,
-        nodes: Object.entries({ input: inputId, output: output_id }).map(([slug, component_id]) => ({
-          slug,
-          component_id,
-          component_type: slug,
-          enabled: true,
-        })),
+        nodes: [nodeOf('input', inputId), nodeOf('output', output_id)],
         edges: [
           {
             ...about,
@@ -52,10 +46,10 @@ export async function buildDevNullPipeline(
       });
       return Object({ pipeline_id, output_id, status });
     } catch (error) {
-      const created = { outputId: output_id };
       // An abort must not stop the removal. If the answer was lost and not the pipeline, it uses the output: 409.
-      await deleteIntegration({ ...options, ...created, signal: undefined, cleanup: { input: false } }).catch(() =>
-        Object.assign(Object(error), { created }),
+      const undo = { ...options, signal: undefined };
+      await ask(undo, 1, 'outputs/' + segment(output_id), undefined, Object, 'DELETE', /^404/).catch(() =>
+        Object.assign(Object(error), { created: { outputId: output_id } }),
       );
       throw error;
     }
@@ -71,7 +65,15 @@ export async function buildDevNullPipeline(
   for (let wait = 100; Date.now() < end && /^[UPIT]/.test(status); wait = Math.min(wait * 1.5, 1e3)) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     if (signal?.aborted) break;
-    status = (await ask(options, 2, path).catch(() => Object())).status ?? status;
+    const answer = await ask(options, 2, path).catch(() => ({ status }));
+    status = answer.status ?? status;
   }
   return { pipelineId, outputId, status, active: status === 'Running' };
 }
+
+const nodeOf = (slug: 'input' | 'output', component_id: string) => ({
+  slug,
+  component_id,
+  component_type: slug,
+  enabled: true,
+});
