@@ -19,7 +19,20 @@ import { bundle } from '../support/bundle.js';
 
 test('every entry can be imported where there is no document, and exports what it promises', () => {
   expect('document' in globalThis).toBe(false);
-  expect(Object.keys(connect).sort()).toEqual(['ConnectorFrameError', 'createConnectorFrame', 'preloadConnectorFrame']);
+  expect(Object.keys(connect).sort()).toEqual([
+    'CLEANUP_FULL',
+    'CLEANUP_KEEP_OUTPUT',
+    'CLEANUP_PIPELINE_ONLY',
+    'ConnectorFrameError',
+    'buildDevNullPipeline',
+    'createConnectorFrame',
+    'deleteIntegration',
+    'disableIntegration',
+    'enableIntegration',
+    'findIntegrationPipeline',
+    'preloadConnectorFrame',
+    'setIntegrationEnabled',
+  ]);
   expect(Object.keys(protocol).sort()).toEqual([
     'MESSAGE_SOURCE',
     'PROTOCOL_VERSION',
