@@ -4,12 +4,14 @@
  *
  * Arguments: folder, number of the first batch, `fill` (until it is killed) or `drain` (ends when nothing is left).
  */
+import { writeSync } from 'node:fs';
 import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
 import { BusError } from '../bus/bus.js';
 import { createBatch } from '../records/batch.js';
 
 const [folder = '', first = '1', mode = 'fill'] = process.argv.slice(2);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+// At once: what waits in the process when it is killed would be lost.
+const say = (line: string): void => void writeSync(1, `${line}\n`);
 
 const bus = createEmbeddedBus({ folder, segmentBytes: 200_000, onDamage: ({ kind }) => say(`damage ${kind}`) });
 await bus.declare('s', ['a']);

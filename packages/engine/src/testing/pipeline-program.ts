@@ -4,6 +4,7 @@
  *
  * Arguments: folder, first number to push, `run` (until it is killed) or `drain`.
  */
+import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
@@ -15,7 +16,8 @@ import { isRecord } from '../records/record.js';
 import { PipelineRunner, type RunnerOptions } from '../runner/pipeline-runner.js';
 
 const [folder = '', first = '0', mode = 'run'] = process.argv.slice(2);
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+// At once: what waits in the process when it is killed would be lost.
+const say = (line: string): void => void writeSync(1, `${line}\n`);
 
 const bus = createEmbeddedBus({ folder: join(folder, 'bus'), segmentBytes: 100_000 });
 const coordinator = createEmbeddedCoordinator({ store: createFileStore(join(folder, 'state')) });

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { createBatch } from '../../records/batch.js';
 import { someBatch } from '../../testing/bus-contract.js';
 import { seededRandom } from '../../testing/random.js';
 import type { Bus } from '../bus.js';
@@ -112,6 +113,24 @@ test('a flipped byte is told, costs the batch it is in, and nothing else', async
     expect(got).toEqual([...ids.filter((id) => !lost.includes(id)), more.id]);
     await bus.close();
   }
+});
+
+test.each([0, 30])('a segment that a crash left with %d bytes costs no memory of what came before', async (left) => {
+  const { folder, ids } = await filled(12);
+  const [whole = ''] = await segmentsOf(folder);
+  const begun = join(folder, 's', `${'13'.padStart(16, '0')}.seg`);
+  await writeFile(begun, (await readFile(whole)).subarray(0, left));
+  const { bus } = open(folder);
+  await bus.declare('s', ['a']);
+  const more = someBatch();
+  await bus.publish('s', more);
+  await drain(bus, more.id);
+  await bus.close();
+  const again = open(folder);
+  await again.bus.declare('s', ['a']);
+  for (const id of [...ids, more.id])
+    expect(await again.bus.publish('s', createBatch(id, ['{}']))).toMatchObject({ repeated: true });
+  await again.bus.close();
 });
 
 test('a position that a crash left half written falls back to the one before', async () => {

@@ -68,6 +68,11 @@ export class Segments {
     }
     // The last has the end; the one before it has the ids that a crash between the two would lose.
     for (const segment of segments.list.slice(-2)) await segments.#scan(segment);
+    if (segments.tail?.size === 0) {
+      // A crash while it was begun. It lacks the ids that every segment begins with.
+      await rm(segments.tail.path, { force: true });
+      segments.list.pop();
+    }
     return segments;
   }
 
