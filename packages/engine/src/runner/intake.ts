@@ -38,6 +38,8 @@ export class Intake implements Sink {
 
   async append(lines: readonly string[], options: AppendOptions = {}): Promise<Appended> {
     if (this.#closed) return { stored: false, reason: 'closed' };
+    // A record with a line break in it would be two when it is read again.
+    if (lines.some((line) => line.includes('\n'))) lines = lines.map((line) => JSON.stringify(JSON.parse(line)));
     // What has a place of its own, or a patience of its own, goes by itself.
     if (options.position !== undefined || options.waitMs !== undefined)
       return this.#store(lines, options.position ?? randomUUID(), options);

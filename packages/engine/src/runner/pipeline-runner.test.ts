@@ -343,8 +343,31 @@ test('an output that does not even give up holds nobody up', async () => {
   await runner.append(numbered(1));
   await expect.poll(async () => (await runner.state()).nodes[1]?.ingress.records).toBe(1);
   const began = Date.now();
-  await runner.stop();
+  await runner.pause();
   expect(Date.now() - began).toBeLessThan(1_000);
+  expect(await status(runner)).toBe('Disabled');
+  out.answer = () => WRITTEN;
+  await runner.resume();
+  await expect.poll(() => out.numbers).toEqual([0]);
+});
+
+test('what is no record is kept aside where somebody looks into it, and holds up nothing', async () => {
+  const world = await openWorld();
+  const [out, raw] = [new Collector(), new Collector()];
+  const runner = world.runner({
+    definition: graph('in out out2', 'in>out in>out2', { 'in>out': above(-1) }),
+    inputs: { in: push },
+    outputs: { out, out2: raw },
+  });
+  await runner.start();
+  await runner.append(['{"n":0}', 'nonsense', '[1]', '{"n":1}']);
+  await runner.append(['{\n  "n": 2\n}']);
+  await expect.poll(() => out.numbers).toEqual([0, 1, 2]);
+  expect((await world.deadLetters()).map(({ record }) => record)).toEqual(['nonsense', '[1]']);
+  // Who only passes texts on is not asked to read them.
+  await expect
+    .poll(() => raw.batches.flatMap(({ lines }) => lines))
+    .toEqual(['{"n":0}', 'nonsense', '[1]', '{"n":1}', '{"n":2}']);
 });
 
 test('a record too large for any batch is kept aside, the others of its request go on', async () => {

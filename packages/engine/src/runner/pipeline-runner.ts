@@ -126,7 +126,7 @@ export class PipelineRunner {
   async pause(): Promise<void> {
     await this.#options.coordinator.setDesired(this.#options.definition.id, false);
     await this.#tick();
-    await this.#run?.ended;
+    await this.#run?.stop();
     await this.#tick();
   }
 
@@ -156,9 +156,15 @@ export class PipelineRunner {
     const lease = this.#lease;
     if (!lease) return;
     this.log.add({ level: 'info', code: 'stopped', message: 'Stopped. What is stored stays.' });
-    await this.#report(lease, true);
-    await this.#options.coordinator.release(lease);
     this.#lease = undefined;
+    try {
+      await this.#report(lease, true);
+      await this.#options.coordinator.release(lease);
+    } catch (error) {
+      // The lease runs out by itself.
+      const { code } = failureOf(error);
+      this.log.add({ level: 'error', code: 'coordinator', message: `The last report could not be made (${code}).` });
+    }
   }
 
   /** Stops, and forgets buffer, cursor, counts and dead letters. */

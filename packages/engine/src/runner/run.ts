@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Bus } from '../bus/bus.js';
 import type { Coordinator, Lease } from '../coordinator/coordinator.js';
 import type { PipelineDefinition } from '../pipeline/definition.js';
@@ -25,8 +26,9 @@ export interface RunParts {
 
 /** One stretch of work of a pipeline: from being wanted, with the lease held, to being told to stop. */
 export class Run {
-  /** Resolves when nothing is under way any more; never rejects. */
+  /** Resolves when nothing is under way any more, or what is was left behind; never rejects. */
   readonly ended: Promise<'stopped' | 'fenced'>;
+  #leave: () => void = () => undefined;
   readonly #stopping = new AbortController();
   readonly #aborted = new AbortController();
   readonly #work: Work;
@@ -37,7 +39,10 @@ export class Run {
     private readonly graceMs: number,
   ) {
     this.#work = { ...work, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
-    this.ended = this.#go();
+    // Each output waits on them.
+    setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
+    const left = new Promise<'stopped'>((resolve) => (this.#leave = () => resolve('stopped')));
+    this.ended = Promise.race([this.#go(), left]);
   }
 
   get stopping(): boolean {
@@ -51,8 +56,10 @@ export class Run {
     const ended = this.ended.then(() => done.abort());
     await this.#work.clock.sleep(this.graceMs, done.signal);
     this.#aborted.abort();
-    // An output that does not even give up is left behind: what it writes late is written twice.
-    await Promise.race([ended, this.#work.clock.sleep(this.graceMs, done.signal)]);
+    await this.#work.clock.sleep(this.graceMs, done.signal);
+    // An output that does not even give up is left behind: what it writes late may be written twice.
+    this.#leave();
+    await ended;
   }
 
   /** Gives up at once. */

@@ -2,6 +2,7 @@ import { compileCondition, type Predicate } from '../conditions/compile-conditio
 import type { PipelineDefinition } from '../pipeline/definition.js';
 import { routesOf, type Route } from '../pipeline/routes.js';
 import { MAX_BATCH_BYTES, type Batch } from '../records/batch.js';
+import { isRecord } from '../records/record.js';
 import type { Transform } from '../transforms/compile-transform.js';
 import { TransformRefusal } from '../transforms/refusal.js';
 import type { Counters } from './counters.js';
@@ -67,6 +68,11 @@ export interface Passage {
 export function goWay(way: Way, batch: Batch, passage: Passage): Batch | undefined {
   let rest = batch;
   for (const step of way.steps) {
+    if (step.passes !== 'always' || step.transform) {
+      const readable = onlyRecords(step, rest, passage);
+      if (!readable) return undefined;
+      rest = readable;
+    }
     const chosen = choose(step, rest);
     if (!chosen) return undefined;
     rest = chosen;
@@ -78,6 +84,34 @@ export function goWay(way: Way, batch: Batch, passage: Passage): Batch | undefin
     if (step.first) passage.counters.add(step.nodeId, 'egress', rest.lines.length, rest.bytes);
   }
   return rest;
+}
+
+/** The batch without lines that are no JSON object: one of them must not hold up the others. */
+function onlyRecords(step: WayStep, batch: Batch, passage: Passage): Batch | undefined {
+  try {
+    return batch.records.length > 0 ? batch : undefined;
+  } catch {
+    const kept = [...batch.lines.keys()].filter((index) => isRecordText(batch.lines[index] ?? ''));
+    const letters = [...batch.lines.keys()]
+      .filter((index) => !kept.includes(index))
+      .map((index) => ({
+        nodeId: step.nodeId,
+        reason: 'no_json_object',
+        recordId: batch.recordId(index),
+        // As a text, so that the file of dead letters can be read.
+        line: JSON.stringify(batch.lines[index]),
+      }));
+    if (step.first) passage.refuse(letters);
+    return kept.length === 0 ? undefined : batch.pick(kept);
+  }
+}
+
+function isRecordText(line: string): boolean {
+  try {
+    return isRecord(JSON.parse(line));
+  } catch {
+    return false;
+  }
 }
 
 function choose({ passes }: WayStep, batch: Batch): Batch | undefined {
