@@ -61,6 +61,7 @@ test('from within the page: a driver plays the person', async () => {
   const frame = await serveFakeFrame();
   const code = await bundle(`
     import { createConnectorFrame } from '@connector-frame/core/connect';
+    import { sendToFrame } from '@connector-frame/core/protocol';
     import { driveFakeFrame } from '@connector-frame/core/testing';
 
     globalThis.driven = async (frameOrigin) => {
@@ -89,12 +90,14 @@ test('from within the page: a driver plays the person', async () => {
       form.expireSession();
       await next();
       form.send({ type: 'resize', height: 321 });
+      sendToFrame(document.querySelector('iframe'), { source: 'monad-embed', type: 'command', command: 'test' });
       form.cancel();
       await next();
       const received = await form.received();
+      const commands = await form.commands();
       const { height } = document.querySelector('iframe').style;
       frame.destroy();
-      return { told, height, types: received.map(({ type, typeId }) => [type, typeId]) };
+      return { told, height, commands, types: received.map(({ type, typeId }) => [type, typeId]) };
     };
   `);
   const site = await serve({
@@ -114,9 +117,55 @@ test('from within the page: a driver plays the person', async () => {
       ['cancel'],
     ],
     height: '321px',
-    types: [['init', 'splunk']],
+    commands: ['test'],
+    types: [
+      ['init', 'splunk'],
+      ['command', undefined],
+    ],
   });
   await Promise.all([page.close(), site.close(), frame.close()]);
+});
+
+test('a form takes commands, and lets go at once, after a question, or not at all', async () => {
+  const leaves = ['left', 'ask', 'unknown'] as const;
+  const forms = await Promise.all(leaves.map((leave) => serveFakeFrame({ leave })));
+  const page = await host.open(browser);
+  await page.evaluate(() => {
+    const types: unknown[] = [];
+    addEventListener('message', ({ data }) => types.push(data.answersLeave ? 'ready, answers' : data.type));
+    Object.assign(globalThis, { types });
+  });
+  const said = () => page.evaluate("types.filter((type) => /^ready|left/.test(type)).join(' ')");
+  const tell = (message: object) =>
+    page.evaluate((data) => {
+      const iframe = document.querySelector('iframe');
+      if (iframe) coreHost.sendToFrame(iframe, { source: 'monad-embed', ...data });
+    }, message);
+
+  for (const [at, frame] of forms.entries()) {
+    await mountCore(page, { frameOrigin: frame.frameOrigin });
+    await expect
+      .poll(async () => (await toldTo(page)).filter(([callback]) => callback === 'ready'))
+      .toHaveLength(at + 1);
+
+    await tell({ type: 'command', command: 'cancel' });
+    await tell({ type: 'leave' });
+    await frame.waitFor('leave');
+    expect(await frame.waitFor('command')).toMatchObject({ command: 'cancel' });
+    const canceled = async () => (await toldTo(page)).filter(([callback]) => callback === 'cancel').length;
+    await expect.poll(canceled).toBe(Math.min(at + 1, 2));
+
+    const discard = page.frameLocator('iframe').getByRole('button', { name: 'Discard' });
+    expect(await discard.isVisible()).toBe(leaves[at] === 'ask');
+    if (leaves[at] === 'ask') {
+      expect(await said()).toBe('ready, answers left ready, answers');
+      await discard.click();
+      await expect.poll(said).toBe('ready, answers left ready, answers left');
+    }
+    await page.evaluate(() => coreHost.frames.at(-1)?.destroy());
+  }
+  expect(await said()).toBe('ready, answers left ready, answers left ready');
+  await Promise.all([page.close(), ...forms.map((frame) => frame.close())]);
 });
 
 test('a form may be silent, or say what a test wants', async () => {

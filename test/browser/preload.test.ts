@@ -160,6 +160,43 @@ describe('a frame that was loaded ahead', () => {
   });
 });
 
+test.each([
+  { name: 'given up', end: 'warm.destroy(), warm.destroy()' },
+  { name: 'taken and destroyed', end: 'take()' },
+])('nothing is left of one that was $name', async ({ end }) => {
+  const context = await browser.newContext();
+  await context.addInitScript(() => {
+    const living = new Set<unknown>();
+    const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+    Object.assign(EventTarget.prototype, {
+      addEventListener(this: EventTarget | undefined, ...given: Parameters<typeof add>) {
+        const options = typeof given[2] === 'object' ? given[2] : {};
+        if ((this ?? self) === self) living.add(given[1]);
+        options.signal?.addEventListener('abort', () => living.delete(given[1]));
+        add.apply(this ?? self, given);
+      },
+      removeEventListener(this: EventTarget | undefined, ...given: Parameters<typeof remove>) {
+        living.delete(given[1]);
+        remove.apply(this ?? self, given);
+      },
+    });
+    Object.assign(globalThis, { living });
+  });
+  await page.close();
+  page = await host.open(context);
+  const listeners = () => page.evaluate('living.size');
+  const before = await listeners();
+  await preload();
+  await page.evaluate((frameOrigin) => {
+    Object.assign(globalThis, { take: () => coreHost.mount({ frameOrigin }).destroy() });
+  }, form.frameOrigin);
+  await page.evaluate(end);
+  expect(await iframes()).toBe(0);
+  // The test's own `once` listener for the first message is gone by itself, and still counted.
+  expect(await listeners()).toBe(Number(before) + 1);
+  await context.close();
+});
+
 describe('it is mounted', () => {
   test('while it still loads, without loading anew', async () => {
     const asked: string[] = [];
