@@ -13,6 +13,8 @@ export interface BatchSource {
   nodeId: string;
   /** The place in the source: a cursor before the page, an offset, a key the sender gave. */
   position: string;
+  /** The position was made up and never comes again: the text need not be read to tell repeats. */
+  once?: boolean;
 }
 
 export interface Split {
@@ -33,7 +35,8 @@ export function splitLines(source: BatchSource, lines: readonly string[], limits
   const cut = (): void => {
     if (part.length === 0) return;
     const index = String(split.batches.length);
-    const id = batchId(source.pipelineId, source.nodeId, source.position, index, part.join('\n'));
+    const text = source.once === true ? '' : part.join('\n');
+    const id = batchId(source.pipelineId, source.nodeId, source.position, index, text);
     split.batches.push(createBatch(id, part, size));
     part = [];
     size = 0;

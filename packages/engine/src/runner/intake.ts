@@ -41,8 +41,7 @@ export class Intake implements Sink {
     // A record with a line break in it would be two when it is read again.
     if (lines.some((line) => line.includes('\n'))) lines = lines.map((line) => JSON.stringify(JSON.parse(line)));
     // What has a place of its own, or a patience of its own, goes by itself.
-    if (options.position !== undefined || options.waitMs !== undefined)
-      return this.#store(lines, options.position ?? randomUUID(), options);
+    if (options.position !== undefined || options.waitMs !== undefined) return this.#store(lines, options);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ lines, resolve, reject });
       this.#storing ??= this.#drain().finally(() => (this.#storing = undefined));
@@ -61,7 +60,7 @@ export class Intake implements Sink {
       this.#waiting = [];
       try {
         const lines = group.flatMap((each) => each.lines);
-        const appended = await this.#store(lines, randomUUID(), {});
+        const appended = await this.#store(lines, {});
         let from = 0;
         for (const each of group) {
           const { length } = each.lines;
@@ -76,9 +75,10 @@ export class Intake implements Sink {
     }
   }
 
-  async #store(lines: readonly string[], position: string, { waitMs = 0, signal }: AppendOptions): Promise<Appended> {
+  async #store(lines: readonly string[], { position: given, waitMs = 0, signal }: AppendOptions): Promise<Appended> {
+    const position = given ?? randomUUID();
     const { bus, stream, pipelineId, nodeId, counters, deadLetters } = this.options;
-    const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position }, lines);
+    const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
     const answers = await Promise.all(
       batches.map((batch) => bus.publish(stream, batch, { waitMs, ...(signal && { signal }) })),
     );
