@@ -23,7 +23,9 @@ const listen = (handler, name = 'localhost') =>
     server.listen(0, name, () => resolve({ server, origin: `http://${name}:${server.address().port}` }));
   });
 
-const HOST_CODE = `import { createConnectorFrame, preloadConnectorFrame } from '@connector-frame/core/connect'; Object.assign(globalThis, { createConnectorFrame, preloadConnectorFrame });`;
+const HOST_CODE = `
+  import { createConnectorFrame } from '@connector-frame/core/connect';
+  globalThis.createConnectorFrame = createConnectorFrame;`;
 
 /** Host page, service with the type of thirty fields, and the bare page beside the form on the service's origin. */
 export async function openPages(hostName = 'localhost', contents = HOST_CODE) {

@@ -1,6 +1,11 @@
 import { launch, openPages } from './frame.mjs';
 import { report, sideBySide } from './lib.mjs';
 
+const CODE = `
+  import { createConnectorFrame } from '@connector-frame/core/connect';
+  import { preloadConnectorFrame } from '@connector-frame/core/preload';
+  Object.assign(globalThis, { createConnectorFrame, preloadConnectorFrame });`;
+
 const ROUNDS = 20;
 
 /** In the frame: tells the page the moment it has its `init`, on the clock that both share. */
@@ -53,13 +58,13 @@ async function compare(browser, pages, name, { movable, bound }) {
 export default async function preload() {
   const browser = await launch();
   try {
-    const two = await openPages('127.0.0.1');
+    const two = await openPages('127.0.0.1', CODE);
     await compare(browser, two, 'with moveBefore, two sites', { movable: true, bound: 0.2 });
     await compare(browser, two, 'without moveBefore, two sites', { movable: false, bound: 0.8 });
     await two.close();
 
     // A frame of the page's own site runs in the page's process, so that a second one finds no process to be warm: told, not bounded.
-    const one = await openPages('localhost');
+    const one = await openPages('localhost', CODE);
     await compare(browser, one, 'with moveBefore, one site', { movable: true, bound: 0.2 });
     await compare(browser, one, 'without moveBefore, one site', { movable: false });
     await one.close();

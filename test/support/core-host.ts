@@ -22,7 +22,8 @@ export interface CoreHostOptions {
 }
 
 const script = `
-  import { createConnectorFrame, preloadConnectorFrame } from '@connector-frame/core/connect';
+  import { createConnectorFrame } from '@connector-frame/core/connect';
+  import { preloadConnectorFrame } from '@connector-frame/core/preload';
   import { sendToFrame } from '@connector-frame/core/protocol';
 
   const told = [];

@@ -24,7 +24,8 @@ const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</
 
 /** `globalThis.mount(options)` mounts a frame and records what the page hears in `globalThis.heard`. */
 const script = `
-import { createConnectorFrame, preloadConnectorFrame } from '@connector-frame/core/connect';
+import { createConnectorFrame } from '@connector-frame/core/connect';
+import { preloadConnectorFrame } from '@connector-frame/core/preload';
 import { sendToFrame } from '@connector-frame/core/protocol';
 const heard = (globalThis.heard = []);
 globalThis.messages = [];

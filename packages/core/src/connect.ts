@@ -1,6 +1,5 @@
 /** `@connector-frame/core/connect`: everything a host page or its backend needs. */
 export { createConnectorFrame } from './create-connector-frame.js';
-export { preloadConnectorFrame } from './preload-connector-frame.js';
 export { buildDevNullPipeline } from './integrations/build-dev-null-pipeline.js';
 export { findIntegrationPipeline } from './integrations/find-integration-pipeline.js';
 export {

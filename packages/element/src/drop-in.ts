@@ -4,7 +4,8 @@
  * `const { createConnectorFrame } = await import('https://connect.example.com/v/0/connector-frame.js')`.
  */
 import './drop-in-addresses.js';
-import { createConnectorFrame as create, preloadConnectorFrame as preload } from '@connector-frame/core/connect';
+import { createConnectorFrame as create } from '@connector-frame/core/connect';
+import { preloadConnectorFrame as preload } from '@connector-frame/core/preload';
 import { defaultAddresses } from './default-addresses.js';
 
 export { ConnectorFrameElement } from './define.js';

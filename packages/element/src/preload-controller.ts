@@ -1,4 +1,4 @@
-import { preloadConnectorFrame } from '@connector-frame/core/connect';
+import { preloadConnectorFrame } from '@connector-frame/core/preload';
 import type { ReactiveController, ReactiveElement } from '@lit/reactive-element';
 import type { Preload } from './converters.js';
 import { defaultAddresses } from './default-addresses.js';
