@@ -27,8 +27,9 @@ describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) =
   });
 
   it('is not ready on a schema it does not know', async () => {
+    const known = await service.store.schemaVersion();
     await service.database.script((run) => run(`insert into schema_migrations values (999, 'later')`));
-    expect(await ready()).toEqual([503, { ...fine, schema: 'version 999, not 1' }]);
+    expect(await ready()).toEqual([503, { ...fine, schema: `version 999, not ${known}` }]);
     await service.database.script((run) => run('delete from schema_migrations where version = 999'));
   });
 

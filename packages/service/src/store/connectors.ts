@@ -1,5 +1,5 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { and, asc, count, eq } from 'drizzle-orm';
+import { and, asc, count, eq, inArray } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Connectors } from './store.js';
 import { connectors as table } from './tables.js';
@@ -28,6 +28,26 @@ export function createConnectors(queries: Queries): Connectors {
         .where(one(organizationId, kind, id))
         .for('update');
       return row;
+    },
+
+    async lockAll(organizationId, ids) {
+      if (ids.length === 0) return [];
+      return queries
+        .select()
+        .from(table)
+        .where(and(eq(table.organizationId, organizationId), inArray(table.id, [...ids])))
+        .orderBy(asc(table.id))
+        .for('update');
+    },
+
+    async hold(organizationId, ids) {
+      if (ids.length === 0) return [];
+      return queries
+        .select({ id: table.id, kind: table.kind })
+        .from(table)
+        .where(and(eq(table.organizationId, organizationId), inArray(table.id, [...ids])))
+        .orderBy(asc(table.id))
+        .for('key share');
     },
 
     async list(organizationId, kind, { limit, offset }) {

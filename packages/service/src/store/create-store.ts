@@ -5,8 +5,10 @@ import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
 import { createOrganizations } from './organizations.js';
+import { createPipelines } from './pipelines.js';
 import { createSecrets } from './secrets.js';
 import type { Store, Tables } from './store.js';
+import { createTransforms } from './transforms.js';
 
 /** The store over either database, whose schema is up to date (`migrate`). */
 export function createStore(database: Database): Store {
@@ -34,6 +36,8 @@ function tables(queries: Queries): Tables {
     connectors: createConnectors(queries),
     secrets: createSecrets(queries),
     dataKeys: createDataKeys(queries),
+    transforms: createTransforms(queries),
+    pipelines: createPipelines(queries),
     idempotency: createIdempotencyKeys(queries),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
-import type { apiKeys, connectors, dataKeys, organizations, secrets } from './tables.js';
+import type { apiKeys, connectors, dataKeys, organizations, pipelines, secrets, transforms } from './tables.js';
 
 /** An organization. One without `parentId` is a parent; the others are its teams. */
 export type Organization = InferSelectModel<typeof organizations>;
@@ -18,6 +18,11 @@ export type Connector = InferSelectModel<typeof connectors>;
 export type StoredSecret = InferSelectModel<typeof secrets>;
 /** What may be told about a secret. */
 export type SecretNote = Pick<StoredSecret, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
+
+/** A pipeline: its nodes, and the edges between them. */
+export type Pipeline = InferSelectModel<typeof pipelines>;
+/** A transform, as pipelines hold it by its id. */
+export type Transform = InferSelectModel<typeof transforms>;
 
 export interface Page {
   limit: number;
@@ -62,6 +67,10 @@ export interface Connectors {
   get(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
   /** Reads it and holds it until the transaction ends. */
   lock(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
+  /** Reads several of either kind, and holds them until the transaction ends. All that hold more than one begin at the same end. */
+  lockAll(organizationId: string, ids: readonly string[]): Promise<Connector[]>;
+  /** Those of `ids` that are there: until the transaction ends they stay, though they may change. */
+  hold(organizationId: string, ids: readonly string[]): Promise<Pick<Connector, 'id' | 'kind'>[]>;
   list(organizationId: string, kind: ConnectorKind, page: Page): Promise<Rows<Connector>>;
   update(connector: Connector): Promise<void>;
   remove(id: string): Promise<void>;
@@ -75,6 +84,35 @@ export interface Secrets {
   /** Inserts each, or replaces what its connector had in that field. */
   put(secrets: readonly StoredSecret[]): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
+}
+
+export interface Transforms {
+  insert(transform: Transform): Promise<void>;
+  get(organizationId: string, id: string): Promise<Transform | undefined>;
+  /** Reads it and holds it until the transaction ends. */
+  lock(organizationId: string, id: string): Promise<Transform | undefined>;
+  /** Those of `ids` that are there: until the transaction ends they stay, though they may change. */
+  hold(organizationId: string, ids: readonly string[]): Promise<Pick<Transform, 'id'>[]>;
+  list(organizationId: string, page: Page): Promise<Rows<Transform>>;
+  update(transform: Transform): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export interface Pipelines {
+  /** Its components must be held. */
+  insert(pipeline: Pipeline): Promise<void>;
+  get(organizationId: string, id: string): Promise<Pipeline | undefined>;
+  /** Reads it and holds it until the transaction ends. */
+  lock(organizationId: string, id: string): Promise<Pipeline | undefined>;
+  /** @param componentId only those in which this connector or transform stands */
+  list(organizationId: string, page: Page, componentId?: string): Promise<Rows<Pipeline>>;
+  /** All in which a connector or transform stands, oldest first. */
+  using(organizationId: string, componentId: string): Promise<Pipeline[]>;
+  /** Ids of all pipelines of an organization. */
+  ids(organizationId: string): Promise<string[]>;
+  /** Where other components stand in it than `before`, they must be held. */
+  update(pipeline: Pipeline, before: Pipeline): Promise<void>;
+  remove(id: string): Promise<void>;
 }
 
 export interface DataKeys {
@@ -119,6 +157,8 @@ export interface Tables {
   readonly connectors: Connectors;
   readonly secrets: Secrets;
   readonly dataKeys: DataKeys;
+  readonly transforms: Transforms;
+  readonly pipelines: Pipelines;
   readonly idempotency: IdempotencyKeys;
 }
 

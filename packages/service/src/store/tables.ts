@@ -1,6 +1,7 @@
 /** The tables of `migrations/*.sql`, for queries. A test compares the two. */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { bigint, customType, integer, jsonb, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core';
+import type { PipelineEdge, PipelineNode, TransformConfig } from '@connector-frame/engine';
+import { bigint, boolean, customType, integer, jsonb, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core';
 import type { Permission } from '../auth/permissions.js';
 
 const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
@@ -65,6 +66,42 @@ export const secrets = pgTable('secrets', {
   destination: text('destination').notNull(),
   createdAt: moment('created_at').notNull(),
   updatedAt: moment('updated_at').notNull(),
+});
+
+/** A node as it is kept: with what clients wrote beside the fields we know. */
+export type StoredNode = PipelineNode & Readonly<Record<string, unknown>>;
+/** An edge likewise. */
+export type StoredEdge = PipelineEdge & Readonly<Record<string, unknown>>;
+
+export const transforms = pgTable('transforms', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  config: jsonb('config').$type<TransformConfig>().notNull(),
+  version: integer('version').notNull(),
+  createdAt: moment('created_at').notNull(),
+  updatedAt: moment('updated_at').notNull(),
+});
+
+export const pipelines = pgTable('pipelines', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  enabled: boolean('enabled').notNull(),
+  nodes: jsonb('nodes').$type<readonly StoredNode[]>().notNull(),
+  edges: jsonb('edges').$type<readonly StoredEdge[]>().notNull(),
+  version: integer('version').notNull(),
+  createdAt: moment('created_at').notNull(),
+  updatedAt: moment('updated_at').notNull(),
+});
+
+export const pipelineComponents = pgTable('pipeline_components', {
+  pipelineId: text('pipeline_id').notNull(),
+  organizationId: text('organization_id').notNull(),
+  connectorId: text('connector_id'),
+  transformId: text('transform_id'),
 });
 
 export const idempotencyKeys = pgTable('idempotency_keys', {

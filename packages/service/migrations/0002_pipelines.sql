@@ -1,0 +1,41 @@
+-- Pipelines as data: what runs them reads from here.
+
+create table transforms (
+  id text primary key,
+  organization_id text not null references organizations (id) on delete cascade,
+  name text not null,
+  description text not null,
+  config jsonb not null,
+  version integer not null,
+  created_at timestamptz (3) not null,
+  updated_at timestamptz (3) not null
+);
+create index transforms_by_organization on transforms (organization_id, created_at, id);
+
+create table pipelines (
+  id text primary key,
+  organization_id text not null references organizations (id) on delete cascade,
+  name text not null,
+  description text not null,
+  enabled boolean not null,
+  nodes jsonb not null,
+  edges jsonb not null,
+  version integer not null,
+  created_at timestamptz (3) not null,
+  updated_at timestamptz (3) not null
+);
+create index pipelines_by_organization on pipelines (organization_id, created_at, id);
+
+-- What stands at the nodes of a pipeline, each once: to find pipelines by it, and so that none of it goes while they use it.
+-- Its own organization_id lets all of an organization go in one statement: these rows with the first step, and the checks come after.
+create table pipeline_components (
+  pipeline_id text not null references pipelines (id) on delete cascade,
+  organization_id text not null references organizations (id) on delete cascade,
+  connector_id text references connectors (id),
+  transform_id text references transforms (id),
+  check (num_nonnulls(connector_id, transform_id) = 1)
+);
+create index pipeline_components_by_pipeline on pipeline_components (pipeline_id);
+create index pipeline_components_by_organization on pipeline_components (organization_id);
+create index pipeline_components_by_connector on pipeline_components (connector_id);
+create index pipeline_components_by_transform on pipeline_components (transform_id);
