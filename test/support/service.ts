@@ -12,6 +12,7 @@ import { createRateLimits, type RateLimitSettings } from '../../packages/service
 import { createConformance, type Conformance } from './conformance.js';
 import { createLog } from '../../packages/service/src/log.js';
 import { createMetrics } from '../../packages/service/src/metrics.js';
+import type { PipelineEngine } from '../../packages/service/src/pipelines/engine.js';
 import { createReadiness, type Readiness } from '../../packages/service/src/readiness.js';
 import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';
 import { openVault, type Vault } from '../../packages/service/src/secrets/vault.js';
@@ -41,6 +42,8 @@ export interface TestServiceOptions {
   /** In place of the guarded way out: to see what would go there. */
   egress?: Egress;
   clock?: TestClock;
+  /** What runs pipelines; absent: nothing does. */
+  engine?: PipelineEngine;
 }
 
 /** A clock that stands still until it is told to go on. */
@@ -126,6 +129,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     readiness,
     ...(options.form ? { form: options.form } : {}),
     ...(options.dropIn ? { dropIn: options.dropIn } : {}),
+    ...(options.engine ? { engine: options.engine } : {}),
     settings: { publicUrl: PUBLIC_URL, allowedParentOrigins: [PARENT], ...options.settings },
     clock,
     log,

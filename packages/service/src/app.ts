@@ -5,7 +5,6 @@ import { createPrincipals } from './auth/principals.js';
 import type { SessionTokens } from './auth/session-tokens.js';
 import type { Clock } from './clock.js';
 import { createCatalogAnswers } from './connectors/catalog-answers.js';
-import { noPipelines, type Pipelines } from './connectors/pipelines.js';
 import { createConnectionTests } from './connectors/test-connection.js';
 import type { Egress } from './egress/index.js';
 import type { DropIn } from './embed/drop-in.js';
@@ -22,6 +21,7 @@ import { openApiDocument } from './http/openapi.js';
 import type { RateLimits } from './http/rate-limits.js';
 import { respond } from './http/respond.js';
 import type { Metrics } from './metrics.js';
+import { noEngine, type PipelineEngine } from './pipelines/engine.js';
 import type { Readiness } from './readiness.js';
 import { allRoutes } from './routes/index.js';
 import type { Vault } from './secrets/vault.js';
@@ -56,8 +56,8 @@ export interface AppDeps {
   form?: FormAssets;
   /** The built drop-in; absent: `/v/` is not served. */
   dropIn?: DropIn;
-  /** The engine's pipelines; absent: there are none. */
-  engine?: Pipelines;
+  /** What runs pipelines; absent: nothing does, and their status is `Unknown`. */
+  engine?: PipelineEngine;
   settings: AppSettings;
   clock: Clock;
   log: Logger;
@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps): App {
           iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
         }),
         tests,
-        pipelines: deps.engine ?? noPipelines,
+        engine: deps.engine ?? noEngine,
         parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
         limits,
         metrics,

@@ -22,5 +22,5 @@ export { createRateLimits, defaultRateLimits, type RateLimits, type RateLimitSet
 export { MasterKeyError, type Vault } from './secrets/vault.js';
 export { masterKey, readMasterKey, type MasterKey } from './secrets/master-key.js';
 export { FolderInUseError } from './store/folder-lock.js';
-export type { Store } from './store/store.js';
-export type { Pipelines, PipelineUse } from './connectors/pipelines.js';
+export type { PipelineEngine } from './pipelines/engine.js';
+export type { Pipeline, Store } from './store/store.js';

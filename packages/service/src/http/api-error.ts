@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 export const errorTypes = [
   'invalid_request',
   'invalid_config',
+  'invalid_pipeline',
   'secret_reentry_required',
   'test_failed',
   'no_test',

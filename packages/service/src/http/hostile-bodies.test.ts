@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { operationsOf } from '../../../../test/support/operations.js';
+import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const databases = embedded();
@@ -146,6 +147,16 @@ describe('fields that can not be written (S25)', () => {
       key: acme.key,
       body: exampleBody(typeOf('output', 'http')),
     });
+    const { body: pipeline } = await service.call('POST', `/v2/${acme.team}/pipelines`, {
+      key: acme.key,
+      body: { name: 'P' },
+    });
+    const { body: transform } = await service.call('POST', `/v2/${acme.team}/transforms`, {
+      key: acme.key,
+      body: { name: 'T', config: { operations: [] } },
+    });
+    const there = (example: object): object =>
+      JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
     const writes = (await operationsOf(service.app)).filter(({ example, id }) => example && !id.endsWith('Connection'));
     expect(writes.length).toBeGreaterThan(8);
     for (const operation of writes) {
@@ -155,10 +166,12 @@ describe('fields that can not be written (S25)', () => {
         .replace('{parent_org}', acme.id)
         .replace('inputs/{id}', `inputs/${connector.id}`)
         .replace('outputs/{id}', `outputs/${output.id}`)
+        .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
+        .replace('transforms/{id}', `transforms/${transform.id}`)
         .replace('organizations/{id}', `organizations/${acme.team}`);
       const answer = await service.call(operation.method, at, {
         key: acme.key,
-        body: { ...extra, ...operation.example, ...own },
+        body: { ...extra, ...there(operation.example ?? {}), ...own },
       });
       expect([operation.id, answer.status], answer.text).toEqual([operation.id, expect.closeTo(200, -1)]);
       expect([operation.id, answer.text]).toEqual([

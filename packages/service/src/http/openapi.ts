@@ -23,7 +23,7 @@ const refusalTexts: Record<number, string> = {
   412: 'Changed meanwhile: If-Match does not match.',
   413: 'The body is larger than 256 KiB.',
   415: 'Not plain JSON.',
-  422: 'The configuration is not valid, a secret must be entered again, or the Idempotency-Key was used for another request.',
+  422: 'The configuration or the pipeline is not valid, a secret must be entered again, or the Idempotency-Key was used for another request.',
   429: 'Too many requests; Retry-After says when to come back.',
 };
 

@@ -12,7 +12,7 @@ export type Access = { public: true } | { permission: Permission | 'any'; sessio
 
 /** An answer as data, so that it can be kept and given again for the same `Idempotency-Key`. */
 export interface Answer {
-  status: 200 | 201 | 304;
+  status: 200 | 201 | 204 | 304;
   /** A text is sent as it is: JSON made before. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -60,7 +60,7 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   idempotent?: boolean;
   /** Takes `If-Match`. */
   conditional?: boolean;
-  answer: { status: 200 | 201; description: string; schema?: z.ZodType; contentType?: string };
+  answer: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; contentType?: string };
   /** Refusals beside those that any route of its access has. */
   refusals?: readonly number[];
 }

@@ -51,6 +51,9 @@ beforeAll(async () => {
   ids = {
     inputs: await create('input', 'okta-systemlog'),
     outputs: await create('output', 'http'),
+    // None is there: no session gets as far as to look.
+    pipelines: acme.team,
+    transforms: acme.team,
     organizations: acme.team,
     'api-keys': keys.body.api_keys[0].id,
   };

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
+import { pruneConfig } from '@connector-frame/catalog/validate';
 import { requireConnector, requireCovered, requireCreate, requireKind, requireType } from '../auth/session-scope.js';
+import { newConnector } from '../connectors/new-connector.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
 import { invalidConfig, openPlan } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
@@ -10,6 +10,7 @@ import { storePlan } from '../connectors/store-plan.js';
 import { invalidRequest, notFound } from '../http/api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import { tellEngine } from '../pipelines/tell-engine.js';
 import type { Connector, SecretNote } from '../store/store.js';
 import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
 import { countTest } from './connection-tests.js';
@@ -96,33 +97,13 @@ async function create(context: RouteContext, planner: Planner, kind: ConnectorKi
   requireType(principal, type.type_id);
   const name = body.name.trim();
   const description = body.description.trim();
-  const { settings } = withDefaults(type.config, { settings: body.config.settings });
-  const issues = textIssues(name, description);
-  const vault = await context.vault.ofOrganization(context.store, organization.id);
-  const write = { type, settings, secrets: body.config.secrets, stored: [], issues };
-  const plan = await planner.plan(write, { vault, tables: context.store, principal, organization });
+  const given = { type, name, description, config: body.config, issues: textIssues(name, description) };
+  const made = await newConnector(context, planner, given, { principal, organization });
   if (query.test_connection === 'true') {
     await countTest(context, principal);
-    await context.tests.run(type, openPlan(plan, vault), c.req.raw.signal);
+    await context.tests.run(type, openPlan(made.plan, made.vault), c.req.raw.signal);
   }
-
-  const now = new Date(context.clock.now());
-  const connector: Connector = {
-    id: randomUUID(),
-    organizationId: organization.id,
-    kind,
-    type: type.type_id,
-    name,
-    description,
-    settings: plan.settings,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  };
-  return commit(async (tables) => {
-    await tables.connectors.insert(connector);
-    return saved(connector, await storePlan(plan, connector, tables, vault, now));
-  });
+  return commit(async (tables) => saved(made.connector, await made.insert(tables)));
 }
 
 async function update(context: RouteContext, planner: Planner, kind: ConnectorKind, call: UpdateCall): Promise<Answer> {
@@ -130,7 +111,7 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
   requireKind(principal, kind);
   requireConnector(principal, params.id);
   const vault = await context.vault.ofOrganization(context.store, organization.id);
-  return commit(async (tables) => {
+  const answer = await commit(async (tables) => {
     const before = await tables.connectors.lock(organization.id, kind, params.id);
     if (!before) throw notFound();
     requireCovered(principal, before.type);
@@ -169,6 +150,8 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
     await tables.connectors.update(after);
     return saved(after, await storePlan(plan, after, tables, vault, now));
   });
+  await tellEngine(context, organization.id, params.id);
+  return answer;
 }
 
 const saved = (connector: Connector, notes: SecretNote[]): Answer => ({

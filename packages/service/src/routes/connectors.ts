@@ -2,28 +2,23 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { requireConnector, requireCovered, requireKind } from '../auth/session-scope.js';
 import { ConnectorBody, presentConnector, presentConnectors } from '../connectors/present-connector.js';
-import { ApiError, notFound } from '../http/api-error.js';
+import { notFound } from '../http/api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Route } from '../http/route.js';
+import { requireUnused } from '../pipelines/in-use.js';
+import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import type { RouteContext } from './context.js';
 import { Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
-const PipelineUse = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    enabled: z.boolean(),
-    input_id: z.string(),
-    output_ids: z.array(z.string()),
-  })
-  .openapi('PipelineUse');
-
 const ConnectorInUse = ConnectorBody.extend({
-  component_of: z.array(PipelineUse).openapi({ description: 'The pipelines that use it.' }),
+  component_of: z.array(PipelineUse).optional().openapi({
+    description:
+      'The pipelines that use it, oldest first. Absent for a session: what a pipeline is called is not its business.',
+  }),
 }).openapi('ConnectorInUse');
 
 /** List, read and delete. */
-export function connectorRoutes({ store, pipelines }: RouteContext, kind: ConnectorKind): Route[] {
+export function connectorRoutes({ store }: RouteContext, kind: ConnectorKind): Route[] {
   const plural = `${kind}s` as const;
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
   const Kind = tag.slice(0, -1);
@@ -70,12 +65,16 @@ export function connectorRoutes({ store, pipelines }: RouteContext, kind: Connec
         if (!connector) throw notFound();
         requireCovered(principal, connector.type);
         const headers = { ETag: versionTag(connector.version) };
-        const [notes, component_of] = await Promise.all([
+        const isSession = principal.type === 'session';
+        // The tag says nothing of the pipelines.
+        if (isSession && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
+        const [notes, used] = await Promise.all([
           store.secrets.notes([connector.id]),
-          pipelines.using(organization.id, connector.id),
+          isSession ? undefined : store.pipelines.using(organization.id, connector.id),
         ]);
-        if (isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
-        return { status: 200, body: { ...presentConnector(connector, notes), component_of }, headers };
+        const component_of = used?.map(presentUse);
+        const body = { ...presentConnector(connector, notes), ...(component_of ? { component_of } : {}) };
+        return { status: 200, body, headers };
       },
     ),
 
@@ -92,22 +91,17 @@ export function connectorRoutes({ store, pipelines }: RouteContext, kind: Connec
         answer: { status: 200, description: 'What was deleted.', schema: ConnectorInUse },
         refusals: [409],
       },
-      async ({ c, organization, params, commit }) => {
-        const used = await pipelines.using(organization.id, params.id);
-        return commit(async (tables) => {
+      ({ c, organization, params, commit }) =>
+        commit(async (tables) => {
           const connector = await tables.connectors.lock(organization.id, kind, params.id);
           if (!connector) throw notFound();
           requireMatch(c.req.header('if-match'), versionTag(connector.version));
-          if (used.length > 0) {
-            throw new ApiError(409, 'conflict', 'Pipelines still use this connector. Delete them first.', {
-              details: { pipelines: used },
-            });
-          }
+          // Held, it comes into no pipeline any more.
+          requireUnused(kind, await tables.pipelines.using(organization.id, connector.id));
           const notes = await tables.secrets.notes([connector.id]);
           await tables.connectors.remove(connector.id);
           return { status: 200, body: { ...presentConnector(connector, notes), component_of: [] } };
-        });
-      },
+        }),
     ),
   ];
 }

@@ -3,12 +3,12 @@ import type { Principals } from '../auth/principals.js';
 import type { SessionTokens } from '../auth/session-tokens.js';
 import type { Clock } from '../clock.js';
 import type { CatalogAnswers } from '../connectors/catalog-answers.js';
-import type { Pipelines } from '../connectors/pipelines.js';
 import type { ConnectionTests } from '../connectors/test-connection.js';
 import type { ParentOrigins } from '../embed/parent-origins.js';
 import type { Gate } from '../http/gate.js';
 import type { RateLimits } from '../http/rate-limits.js';
 import type { Metrics } from '../metrics.js';
+import type { PipelineEngine } from '../pipelines/engine.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Store } from '../store/store.js';
 
@@ -22,7 +22,7 @@ export interface RouteContext {
   catalog: Catalog;
   catalogAnswers: CatalogAnswers;
   tests: ConnectionTests;
-  pipelines: Pipelines;
+  engine: PipelineEngine;
   parentOrigins: ParentOrigins;
   limits: RateLimits;
   metrics: Metrics;

@@ -10,8 +10,12 @@ import { dropInRoutes, type DropInOptions } from './drop-in.js';
 import { embedRoutes } from './embed.js';
 import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
+import { integrationRoutes } from './integrations.js';
 import { organizationRoutes } from './organizations.js';
+import { pipelineWriteRoutes } from './pipeline-writes.js';
+import { pipelineRoutes } from './pipelines.js';
 import { sessionRoutes } from './sessions.js';
+import { transformRoutes } from './transforms.js';
 
 export interface AllRoutesOptions {
   context: RouteContext;
@@ -31,6 +35,10 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
       ...connectionTestRoutes(context, kind),
       ...connectorWriteRoutes(context, kind),
     ]),
+    ...pipelineRoutes(context),
+    ...pipelineWriteRoutes(context),
+    ...transformRoutes(context),
+    ...integrationRoutes(context),
     ...sessionRoutes(context),
     ...organizationRoutes(context),
     ...apiKeyRoutes(context),

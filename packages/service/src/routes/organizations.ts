@@ -29,7 +29,7 @@ const ParentAndId = z.object({
 
 /** A parent organization and its teams. */
 export function organizationRoutes(context: RouteContext): Route[] {
-  const { store, vault, clock, principals, parentOrigins } = context;
+  const { store, vault, clock, principals, parentOrigins, engine } = context;
   const tag = 'Organizations';
 
   async function find(parent: Organization, id: string): Promise<Organization> {
@@ -144,7 +144,9 @@ export function organizationRoutes(context: RouteContext): Route[] {
       async ({ organization, params }) => {
         const team = await find(organization, params.id);
         if (team.parentId !== organization.id) throw forbidden('An organization does not delete itself.');
+        const running = await store.pipelines.ids(team.id);
         await store.organizations.remove(team.id);
+        for (const id of running) engine.changed(id);
         principals.forget();
         parentOrigins.forget();
         return { status: 200, body: present(team) };

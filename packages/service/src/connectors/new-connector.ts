@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { ConnectorTypeData } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
+import type { Principal } from '../auth/principal.js';
+import type { Clock } from '../clock.js';
+import type { OrganizationVault, Vault } from '../secrets/vault.js';
+import type { Connector, Organization, SecretNote, Store, Tables } from '../store/store.js';
+import type { ConfigWrite, WritePlan } from './plan-write.js';
+import type { Planner } from './planner.js';
+import { storePlan } from './store-plan.js';
+
+/** A connector that was checked and not stored yet. */
+export interface NewConnector {
+  connector: Connector;
+  plan: WritePlan;
+  vault: OrganizationVault;
+  /** Stores it with its secrets. */
+  insert(tables: Tables): Promise<SecretNote[]>;
+}
+
+/**
+ * Checks all that a new connector was given, and reads the defaults of its type into it.
+ * @throws ApiError as `planWrite` does
+ */
+export async function newConnector(
+  { store, vault: vaults, clock }: { store: Store; vault: Vault; clock: Clock },
+  planner: Planner,
+  given: {
+    type: ConnectorTypeData;
+    name: string;
+    description: string;
+    config: Pick<ConfigWrite, 'settings' | 'secrets'>;
+    /** What is wrong beside the configuration. */
+    issues?: ConfigWrite['issues'];
+  },
+  { principal, organization }: { principal: Principal; organization: Organization },
+): Promise<NewConnector> {
+  const { type, name, description, config, issues = [] } = given;
+  const { settings } = withDefaults(type.config, { settings: config.settings });
+  const vault = await vaults.ofOrganization(store, organization.id);
+  const write = { type, settings, secrets: config.secrets, stored: [], issues };
+  const plan = await planner.plan(write, { vault, tables: store, principal, organization });
+  const now = new Date(clock.now());
+  const connector: Connector = {
+    id: randomUUID(),
+    organizationId: organization.id,
+    kind: type.kind,
+    type: type.type_id,
+    name,
+    description,
+    settings: plan.settings,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  return {
+    connector,
+    plan,
+    vault,
+    async insert(tables) {
+      await tables.connectors.insert(connector);
+      return storePlan(plan, connector, tables, vault, now);
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from '@hono/zod-openapi';
+import { COMPONENT_TYPES, LOGICAL_OPERATORS } from '@connector-frame/engine';
+
+/** Ids of the examples; nothing has them. */
+export const EXAMPLE = {
+  pipeline: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a01',
+  input: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a02',
+  output: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a03',
+} as const;
+
+const Reference = z.string().min(1).max(100);
+const Label = z.string().max(200);
+const Text = z.string().max(2_000);
+
+const conditionsText =
+  'Which records go this way: `always`, `never`, or `and`, `or`, `nor`, `xor` over `conditions`, which are of this shape or `{ type_id, config }`.';
+
+/** A node in a write. Fields that we don't know are kept and come back. */
+export const NodeWrite = z
+  .looseObject({
+    id: Reference.optional().openapi({ description: 'Of a node that the pipeline has: it stays that node.' }),
+    slug: Reference.openapi({ description: 'Name of the node in its pipeline.' }),
+    component_id: z.string().max(100).openapi({ description: 'The input, output or transform that stands here.' }),
+    component_type: z.enum(COMPONENT_TYPES),
+    enabled: z.boolean().default(true),
+  })
+  .openapi('PipelineNodeWrite');
+
+/** An edge in a write. Fields that we don't know are kept and come back. */
+export const EdgeWrite = z
+  .looseObject({
+    id: Reference.optional().openapi({ description: 'Of an edge that the pipeline has: it stays that edge.' }),
+    name: Label.default(''),
+    description: Text.default(''),
+    from_node_instance_id: Reference.openapi({ description: "A node's `id` or `slug`." }),
+    to_node_instance_id: Reference.openapi({ description: "A node's `id` or `slug`." }),
+    disabled: z.boolean().default(false),
+    conditions: z
+      .unknown()
+      .optional()
+      .openapi({ type: 'object', description: `${conditionsText} Default: \`always\`.` }),
+  })
+  .openapi('PipelineEdgeWrite');
+
+export type NodeWrite = z.output<typeof NodeWrite>;
+export type EdgeWrite = z.output<typeof EdgeWrite>;
+
+export const NodeBody = z
+  .looseObject({
+    id: z.string(),
+    slug: z.string(),
+    component_id: z.string(),
+    component_type: z.enum(COMPONENT_TYPES),
+    enabled: z.boolean(),
+  })
+  .openapi('PipelineNode');
+
+export const EdgeBody = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    from_node_instance_id: z.string().openapi({ description: "A node's `id`." }),
+    to_node_instance_id: z.string().openapi({ description: "A node's `id`." }),
+    disabled: z.boolean(),
+    conditions: z
+      .looseObject({ operator: z.enum(LOGICAL_OPERATORS), conditions: z.array(z.unknown()).nullable().optional() })
+      .openapi({ description: conditionsText }),
+  })
+  .openapi('PipelineEdge');
+
+const about = { name: 'Okta to the archive', description: 'Asked for by the auditors' };
+
+const nodes = [
+  { slug: 'input', component_id: EXAMPLE.input, component_type: 'input', enabled: true },
+  { slug: 'output', component_id: EXAMPLE.output, component_type: 'output', enabled: true },
+];
+const edges = [{ from_node_instance_id: 'input', to_node_instance_id: 'output', conditions: { operator: 'always' } }];
+
+const Name = z.string().trim().min(1).max(200);
+
+/** Bodies of the writes. What a client can't write (id, version, times) is ignored. */
+export const CreatePipeline = z
+  .object({
+    name: Name,
+    description: Text.default(''),
+    enabled: z.boolean().default(true),
+    nodes: z.array(NodeWrite).default([]),
+    edges: z.array(EdgeWrite).default([]),
+  })
+  .openapi('CreatePipeline', { example: { ...about, nodes, edges } });
+
+export const SwitchPipeline = z
+  .object({ name: Name.optional(), description: Text.optional(), enabled: z.boolean().optional() })
+  .openapi('SwitchPipeline', { example: { enabled: false } });
+
+export const ChangePipeline = SwitchPipeline.extend({
+  nodes: z.array(NodeWrite).optional(),
+  edges: z.array(EdgeWrite).optional(),
+}).openapi('ChangePipeline', { example: { enabled: false, name: 'Okta to the archive, paused' } });

@@ -1,0 +1,14 @@
+import { ApiError } from '../http/api-error.js';
+import type { Pipeline } from '../store/store.js';
+import { presentUse } from './present-pipeline.js';
+
+/** One output may serve thousands of pipelines; a person needs a few names. */
+const MOST_NAMED = 20;
+
+/** Refuses to remove what pipelines use. @throws ApiError 409, naming the pipelines */
+export function requireUnused(what: string, used: readonly Pipeline[]): void {
+  if (used.length === 0) return;
+  throw new ApiError(409, 'conflict', `Pipelines still use this ${what}. Delete them first.`, {
+    details: { pipelines: used.slice(0, MOST_NAMED).map(presentUse), total: used.length },
+  });
+}

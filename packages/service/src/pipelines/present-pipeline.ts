@@ -1,0 +1,53 @@
+import { z } from '@hono/zod-openapi';
+import type { Pipeline } from '../store/store.js';
+import { EdgeBody, NodeBody } from './graph-bodies.js';
+
+const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+
+/** A pipeline as a connector names it. */
+export const PipelineUse = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    enabled: z.boolean(),
+    input_id: z.string().nullable().openapi({ description: 'Null while it has no input.' }),
+    output_ids: z.array(z.string()),
+  })
+  .openapi('PipelineUse');
+
+/** A pipeline in a list. */
+export const PipelineRow = PipelineUse.extend({
+  organization_id: z.string(),
+  description: z.string(),
+  created_at: Moment,
+  updated_at: Moment,
+  version: z.int().openapi({ description: 'Grows by one with each change; the ETag is made from it.' }),
+}).openapi('PipelineRow');
+
+export const PipelineBody = PipelineRow.extend({ nodes: z.array(NodeBody), edges: z.array(EdgeBody) }).openapi(
+  'Pipeline',
+);
+
+export function presentUse({ id, name, enabled, nodes }: Pipeline): z.output<typeof PipelineUse> {
+  const idsOf = (wanted: string): string[] =>
+    nodes.filter(({ component_type: type }) => type === wanted).map((node) => node.component_id);
+  return { id, name, enabled, input_id: idsOf('input')[0] ?? null, output_ids: [...new Set(idsOf('output'))] };
+}
+
+export function presentRow(pipeline: Pipeline): z.output<typeof PipelineRow> {
+  return {
+    ...presentUse(pipeline),
+    organization_id: pipeline.organizationId,
+    description: pipeline.description,
+    created_at: pipeline.createdAt.toISOString(),
+    updated_at: pipeline.updatedAt.toISOString(),
+    version: pipeline.version,
+  };
+}
+
+/** Nodes and edges come as they are kept, with what the client wrote beside the fields we know. */
+export const presentPipeline = (pipeline: Pipeline) => ({
+  ...presentRow(pipeline),
+  nodes: pipeline.nodes,
+  edges: pipeline.edges,
+});

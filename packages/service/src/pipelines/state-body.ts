@@ -1,0 +1,48 @@
+import { z } from '@hono/zod-openapi';
+import { COMPONENT_TYPES, type PipelineStatus } from '@connector-frame/engine';
+
+const STATUSES = [
+  'Unknown',
+  'Pending',
+  'Initializing',
+  'Running',
+  'Disabled',
+  'Erroring',
+  'Throttled',
+] as const satisfies readonly PipelineStatus[];
+
+export const Status = z.enum(STATUSES).openapi({
+  description:
+    '`Disabled`: off. `Pending`: nothing works on it yet. `Initializing`: works, and both ends have not answered. `Running`: they have. `Throttled`: a side asked for less, or the buffer is full. `Erroring`: fails again and again, or for good. `Unknown`: no word from its worker.',
+});
+
+const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
+const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+const counts = {
+  ingress: Amount,
+  egress: Amount,
+  errors: z.int().openapi({ description: 'Records refused for good.' }),
+};
+
+/** The state of a pipeline as clients read it. */
+export const PipelineStateBody = z
+  .object({
+    pipeline_id: z.string(),
+    status: Status,
+    ...counts,
+    last_ingested_time: Moment.nullable(),
+    last_error: z
+      .object({ time: Moment, node_id: z.string().optional(), code: z.string(), message: z.string() })
+      .nullable(),
+    waiting: z.int().openapi({ description: 'Records in the buffer.' }),
+    nodes: z.array(
+      z.object({
+        node_id: z.string(),
+        node_slug: z.string(),
+        component_type: z.enum(COMPONENT_TYPES),
+        status: Status,
+        ...counts,
+      }),
+    ),
+  })
+  .openapi('PipelineState');

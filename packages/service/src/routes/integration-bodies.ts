@@ -1,0 +1,60 @@
+import { z } from '@hono/zod-openapi';
+import { SecretWrite } from '../connectors/secret-write.js';
+import { EXAMPLE } from '../pipelines/graph-bodies.js';
+import { Status } from '../pipelines/state-body.js';
+import { Id, Name, TypeId } from './schemas.js';
+
+const Description = z.string().max(2_000);
+
+const Output = z
+  .union([
+    z.strictObject({ id: Id.openapi({ description: 'An output that is there.' }) }),
+    z.strictObject({
+      type: TypeId.openapi({ description: '`type_id` of the output to make.' }),
+      name: Name.optional().openapi({ description: "Default: the integration's." }),
+      config: z
+        .object({
+          settings: z.record(z.string(), z.unknown()).default({}),
+          secrets: z.record(z.string(), SecretWrite.nullable()).default({}),
+        })
+        .default({ settings: {}, secrets: {} }),
+    }),
+  ])
+  .default({ type: 'dev-null', config: { settings: {}, secrets: {} } });
+
+export const BuildIntegration = z
+  .object({ input_id: Id, name: Name, description: Description.default(''), output: Output })
+  .openapi('BuildIntegration', {
+    example: { input_id: EXAMPLE.input, name: 'Okta production', output: { type: 'dev-null' } },
+  });
+
+export const BuiltIntegration = z
+  .object({
+    pipeline_id: z.string(),
+    input_id: z.string(),
+    output_id: z.string(),
+    status: Status,
+    enabled: z.boolean(),
+  })
+  .openapi('BuiltIntegration');
+
+const flag = z.boolean().default(true);
+
+export const RemoveIntegration = z
+  .object({
+    pipeline_id: Id.optional(),
+    input_id: Id.optional(),
+    output_id: Id.optional(),
+    cleanup: z
+      .object({ pipeline: flag, input: flag, output: flag })
+      .default({ pipeline: true, input: true, output: true })
+      .openapi({ description: 'What goes: an absent flag deletes.' }),
+  })
+  .openapi('RemoveIntegration', {
+    example: {
+      pipeline_id: EXAMPLE.pipeline,
+      input_id: EXAMPLE.input,
+      output_id: EXAMPLE.output,
+      cleanup: { input: false, output: false },
+    },
+  });

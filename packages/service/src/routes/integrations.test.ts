@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+interface Built {
+  pipeline_id: string;
+  input_id: string;
+  output_id: string;
+}
+
+describe.each([embedded(), postgresql()])('integrations on $name', (databases) => {
+  let service: TestService;
+  let acme: Tenant;
+  let tenants = 0;
+  let input: string;
+
+  beforeAll(async () => {
+    service = await createTestService({ database: await databases.open() });
+  });
+  afterAll(async () => {
+    await service.store.close();
+    await databases.close();
+  });
+  beforeEach(async () => {
+    acme = await service.tenant(`Tenant ${(tenants += 1)}`);
+    input = await connector('input');
+  });
+
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body, headers });
+  const connector = async (kind: 'input' | 'output'): Promise<string> => {
+    const made = await post(`${kind}s`, exampleBody(typeOf(kind, kind === 'input' ? 'demo' : 'dev-null')));
+    return made.body.id;
+  };
+  const build = async (body: object = {}, headers: Record<string, string> = {}): Promise<Built> => {
+    const made = await post('integrations', { input_id: input, name: 'Web', ...body }, headers);
+    expect(made.status, made.text).toBe(201);
+    return made.body;
+  };
+  /** How many inputs, outputs and pipelines there are. */
+  const left = (): Promise<number[]> =>
+    Promise.all(
+      ['v1/~/inputs', 'v1/~/outputs', 'v2/~/pipelines'].map(async (path) => {
+        const { body } = await service.call('GET', `/${path.replace('~', acme.team)}`, { key: acme.key });
+        return body.pagination.total;
+      }),
+    );
+
+  const at = (path: string) => service.call('GET', path.replace('~', acme.team), { key: acme.key });
+
+  it('builds output, pipeline and edge in one call', async () => {
+    const { status, body } = await post('integrations', { input_id: input, name: 'Web', description: 'd' });
+    expect([status, body]).toEqual([
+      201,
+      {
+        pipeline_id: expect.any(String),
+        input_id: input,
+        output_id: expect.any(String),
+        status: 'Unknown',
+        enabled: true,
+      },
+    ]);
+    const pipeline = (await at(`/v2/~/pipelines/${body.pipeline_id}`)).body;
+    const [from, to] = pipeline.nodes;
+    expect(pipeline).toMatchObject({ name: 'Web', description: 'd', input_id: input, output_ids: [body.output_id] });
+    expect(pipeline.edges).toMatchObject([
+      { from_node_instance_id: from.id, to_node_instance_id: to.id, conditions: { operator: 'always' } },
+    ]);
+    expect((await at(`/v1/~/outputs/${body.output_id}`)).body).toMatchObject({ type: 'dev-null', name: 'Web' });
+    expect((await at(`/v1/~/inputs/${input}`)).body.component_of).toMatchObject([{ id: body.pipeline_id }]);
+  });
+
+  it('takes an output that is there, or makes one of any type with its secrets', async () => {
+    const output = await connector('output');
+    expect((await build({ output: { id: output } })).output_id).toBe(output);
+    const { type, config } = exampleBody(typeOf('output', 'http'));
+    const secrets = { auth_headers: { value: { 'x-key': 'of-the-archive' } } };
+    const { output_id } = await build({ output: { type, config: { ...config, secrets }, name: 'Archive' } });
+    const made = await service.call('GET', `/v1/${acme.team}/outputs/${output_id}`, { key: acme.key });
+    expect(made.body).toMatchObject({ type: 'http', name: 'Archive' });
+    expect(made.body.config.secrets.auth_headers).toHaveProperty('id');
+  });
+
+  it('makes nothing when anything is wrong, and says where', async () => {
+    const before = await left();
+    const refused = async (body: object, ...expected: unknown[]) => {
+      const answer = await post('integrations', { input_id: input, name: 'Web', ...body });
+      const [issue] = answer.body.additional_details?.issues ?? [];
+      expect([answer.status, answer.body.error_type, issue?.path], answer.text).toEqual(expected);
+    };
+    await refused({ input_id: UNKNOWN }, 422, 'invalid_pipeline', '/input_id');
+    await refused({ output: { id: UNKNOWN } }, 422, 'invalid_pipeline', '/output/id');
+    await refused({ output: { id: input } }, 422, 'invalid_pipeline', '/output/id');
+    await refused({ output: { type: 'no-such-type' } }, 400, 'invalid_request', '/type');
+    await refused({ output: { type: 'http' } }, 422, 'invalid_config', '/settings/endpoint');
+    await refused({ output: { type: 'dev-null', id: UNKNOWN } }, 400, 'invalid_request', '/output');
+    await refused({ name: ' ' }, 400, 'invalid_request', '/name');
+    expect(await left()).toEqual(before);
+  });
+
+  it('builds one for a repeated request, and of a double click (R01)', async () => {
+    const headers = { 'idempotency-key': 'build-1' };
+    const sent = { input_id: input, name: 'Web' };
+    const answers = await Promise.all([1, 2, 3].map(() => post('integrations', sent, headers)));
+    const again = await post('integrations', sent, headers);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    for (const { status, text } of answers) {
+      if (status !== 409) expect([status, text]).toEqual([201, again.text]);
+    }
+    expect(await left()).toEqual([1, 1, 1]);
+  });
+
+  const policies: [name: string, cleanup: object | undefined, ...left: number[]][] = [
+    ['everything', {}, 0, 0, 0],
+    ['everything, unsaid', undefined, 0, 0, 0],
+    ['all but the output', { output: false }, 0, 1, 0],
+    ['the pipeline alone', { input: false, output: false }, 1, 1, 0],
+    ['nothing', { pipeline: false, input: false, output: false }, 1, 1, 1],
+    ['what the pipeline uses, but not the pipeline: it stays', { pipeline: false }, 1, 1, 1],
+  ];
+  it.each(policies)('removes %s, and may be asked again', async (_name, cleanup, ...expected) => {
+    const { pipeline_id, input_id, output_id } = await build();
+    const sent = { pipeline_id, input_id, output_id, ...(cleanup ? { cleanup } : {}) };
+    for (const _ of ['once', 'again']) {
+      expect(await post('integrations/delete', sent)).toMatchObject({ status: 204, text: '' });
+      expect(await left()).toEqual(expected);
+    }
+  });
+
+  it('answers a repeated removal as the first one (R01)', async () => {
+    const { pipeline_id, input_id, output_id } = await build();
+    const headers = { 'idempotency-key': 'remove-1' };
+    const remove = () => post('integrations/delete', { pipeline_id, input_id, output_id }, headers);
+    expect([(await remove()).status, (await remove()).status]).toEqual([204, 204]);
+    expect((await remove()).headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  it('keeps an output that another pipeline uses', async () => {
+    const one = await build();
+    const two = await build({ input_id: await connector('input'), output: { id: one.output_id } });
+    expect((await post('integrations/delete', one)).status).toBe(204);
+    expect(await left()).toEqual([1, 1, 1]);
+    expect((await post('integrations/delete', two)).status).toBe(204);
+    expect(await left()).toEqual([0, 0, 0]);
+  });
+
+  it('removes what it is given an id of, as what it is', async () => {
+    const { pipeline_id, input_id, output_id } = await build();
+    const swapped = { pipeline_id, input_id: output_id, output_id: input_id };
+    expect((await post('integrations/delete', swapped)).status).toBe(204);
+    expect(await left()).toEqual([1, 1, 0]);
+    expect((await post('integrations/delete', {})).status).toBe(204);
+    expect(await left()).toEqual([1, 1, 0]);
+  });
+
+  it('touches nothing of another organization', async () => {
+    const { pipeline_id, input_id, output_id } = await build();
+    const mine = acme;
+    acme = await service.tenant(`Other ${tenants}`);
+    expect((await post('integrations/delete', { pipeline_id, input_id, output_id })).status).toBe(204);
+    acme = mine;
+    expect(await left()).toEqual([1, 1, 1]);
+  });
+
+  it('is whole or not there, whoever builds and removes at once', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const one = await build({ input_id: await connector('input') });
+      const before = await left();
+      const other = await connector('input');
+      const [made, ...removed] = await Promise.all([
+        post('integrations', { input_id: other, name: 'Two', output: { id: one.output_id } }),
+        post('integrations/delete', one),
+        post('integrations/delete', { input_id: other, output_id: one.output_id }),
+      ]);
+      expect(removed.map(({ status }) => status)).toEqual([204, 204]);
+      const counts = await left();
+      // Built: both its ends are there. Refused: an end was gone before, and nothing was made.
+      if (made.status === 201) {
+        const pipeline = await service.call('GET', `/v2/${acme.team}/pipelines/${made.body.pipeline_id}`, {
+          key: acme.key,
+        });
+        expect(pipeline.body).toMatchObject({ input_id: other, output_ids: [one.output_id] });
+        for (const end of [`inputs/${other}`, `outputs/${one.output_id}`]) {
+          expect((await service.call('GET', `/v1/${acme.team}/${end}`, { key: acme.key })).status).toBe(200);
+        }
+        expect(counts[2]).toBe(before[2]);
+      } else {
+        expect(made.status).toBe(422);
+        expect(counts[2]).toBe((before[2] ?? 0) - 1);
+      }
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from '@hono/zod-openapi';
+import { newConnector } from '../connectors/new-connector.js';
+import { createPlanner, type Planner } from '../connectors/planner.js';
+import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import { holdComponents } from '../pipelines/hold-components.js';
+import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { readGraph } from '../pipelines/read-graph.js';
+import type { Pipeline, Tables } from '../store/store.js';
+import type { RouteContext } from './context.js';
+import { BuildIntegration, BuiltIntegration, RemoveIntegration } from './integration-bodies.js';
+import { Org } from './schemas.js';
+
+type BuildCall = OrganizationCall<unknown, unknown, z.output<typeof BuildIntegration>>;
+type RemoveCall = OrganizationCall<unknown, unknown, z.output<typeof RemoveIntegration>>;
+
+/** An input, a pipeline and an output as one thing: all of it at once, or nothing. */
+export function integrationRoutes(context: RouteContext): Route[] {
+  const planner = createPlanner(context, 'output');
+  const tag = 'Integrations';
+  const access = { permission: 'write', session: 'deny' } as const;
+  return [
+    organizationRoute(
+      {
+        method: 'post',
+        path: '/v2/{org}/integrations',
+        tag,
+        operation: 'buildIntegration',
+        summary: 'Build a pipeline from an input to a new output, or to one that is there',
+        description: 'All of it or nothing. Without `output` the new one is of type `dev-null`: it drops every record.',
+        access,
+        params: Org,
+        body: BuildIntegration,
+        idempotent: true,
+        answer: {
+          status: 201,
+          description: 'What there is now. `status` is what was known when it was made.',
+          schema: BuiltIntegration,
+        },
+        refusals: [422],
+      },
+      (call) => build(context, planner, call),
+    ),
+
+    organizationRoute(
+      {
+        method: 'post',
+        path: '/v2/{org}/integrations/delete',
+        tag,
+        operation: 'removeIntegration',
+        summary: 'Delete a pipeline, and what stood at its ends',
+        description:
+          'All of it or nothing, and as often as you like: what is not there is done. An input or output that another pipeline uses is kept; read it to see which.',
+        access,
+        params: Org,
+        body: RemoveIntegration,
+        idempotent: true,
+        answer: { status: 204, description: 'Of what was named and not kept, nothing is left that no pipeline uses.' },
+      },
+      (call) => remove(context, call),
+    ),
+  ];
+}
+
+async function build(context: RouteContext, planner: Planner, call: BuildCall): Promise<Answer> {
+  const { organization, body, commit } = call;
+  const { name, description } = body;
+  const output = await outputOf(context, planner, call);
+  const pipeline = pipelineBetween(context, organization.id, { name, description }, body.input_id, output.id);
+  // Asked before the commit, the same answer can be given again for the same key.
+  const { status } = await context.engine.status(pipeline);
+  const answer = await commit(async (tables) => {
+    await output.insert?.(tables);
+    const problems = await holdComponents(tables, organization.id, pipeline.nodes);
+    if (problems.length > 0) {
+      const places: Record<string, string> = {
+        '/nodes/0/component_id': '/input_id',
+        '/nodes/1/component_id': '/output/id',
+      };
+      throw invalidPipeline(problems.map((problem) => ({ ...problem, path: places[problem.path] ?? problem.path })));
+    }
+    await tables.pipelines.insert(pipeline);
+    return {
+      status: 201,
+      body: {
+        pipeline_id: pipeline.id,
+        input_id: body.input_id,
+        output_id: output.id,
+        status,
+        enabled: pipeline.enabled,
+      },
+    };
+  });
+  context.engine.changed(pipeline.id);
+  return answer;
+}
+
+const node = (type: 'input' | 'output', id: string) => ({
+  slug: type,
+  component_id: id,
+  component_type: type,
+  enabled: true,
+});
+
+/** The output that was named, or a new one, which is still to be stored. */
+async function outputOf(
+  context: RouteContext,
+  planner: Planner,
+  { principal, organization, body }: BuildCall,
+): Promise<{ id: string; insert?(tables: Tables): Promise<unknown> }> {
+  const { output } = body;
+  if ('id' in output) return output;
+  const given = { ...output, type: planner.type(output.type), name: output.name ?? body.name, description: '' };
+  const made = await newConnector(context, planner, given, { principal, organization });
+  return { id: made.connector.id, insert: (tables) => made.insert(tables) };
+}
+
+function pipelineBetween(
+  { clock }: RouteContext,
+  organizationId: string,
+  about: Pick<Pipeline, 'name' | 'description'>,
+  inputId: string,
+  outputId: string,
+): Pipeline {
+  const now = new Date(clock.now());
+  const edge = { from_node_instance_id: 'input', to_node_instance_id: 'output', conditions: { operator: 'always' } };
+  return {
+    id: randomUUID(),
+    organizationId,
+    ...about,
+    enabled: true,
+    ...readGraph({
+      nodes: [node('input', inputId), node('output', outputId)],
+      edges: [{ ...edge, name: '', description: '', disabled: false }],
+    }),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+async function remove({ engine }: RouteContext, { organization, body, commit }: RemoveCall): Promise<Answer> {
+  const { cleanup, pipeline_id: pipelineId, input_id: inputId, output_id: outputId } = body;
+  const answer = await commit(async (tables) => {
+    if (cleanup.pipeline && pipelineId !== undefined) {
+      const pipeline = await tables.pipelines.lock(organization.id, pipelineId);
+      if (pipeline) await tables.pipelines.remove(pipeline.id);
+    }
+    const ends = new Map<string, 'input' | 'output'>();
+    if (cleanup.input && inputId !== undefined) ends.set(inputId, 'input');
+    if (cleanup.output && outputId !== undefined) ends.set(outputId, 'output');
+    await removeUnused(tables, organization.id, ends);
+    return { status: 204 };
+  });
+  if (pipelineId !== undefined) engine.changed(pipelineId);
+  return answer;
+}
+
+/** Held, a connector comes into no pipeline any more: what is not used now is not used when it goes. */
+async function removeUnused(
+  tables: Tables,
+  organizationId: string,
+  ends: ReadonlyMap<string, 'input' | 'output'>,
+): Promise<void> {
+  for (const { id, kind } of await tables.connectors.lockAll(organizationId, [...ends.keys()])) {
+    if (ends.get(id) !== kind) continue;
+    const used = await tables.pipelines.using(organizationId, id);
+    if (used.length === 0) await tables.connectors.remove(id);
+  }
+}

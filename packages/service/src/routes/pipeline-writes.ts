@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from '@hono/zod-openapi';
+import { notFound } from '../http/api-error.js';
+import { requireMatch, versionTag } from '../http/etag.js';
+import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import { ChangePipeline, CreatePipeline, SwitchPipeline } from '../pipelines/graph-bodies.js';
+import { holdComponents } from '../pipelines/hold-components.js';
+import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { PipelineBody, presentPipeline } from '../pipelines/present-pipeline.js';
+import { readGraph } from '../pipelines/read-graph.js';
+import type { Pipeline } from '../store/store.js';
+import type { RouteContext } from './context.js';
+import { pipelineAddresses } from './pipelines.js';
+import { Org, OrgAndId } from './schemas.js';
+
+type CreateCall = OrganizationCall<unknown, unknown, z.output<typeof CreatePipeline>>;
+/** Nodes and edges are not changed under `/v1`. */
+type ChangeCall = OrganizationCall<{ id: string }, unknown, z.output<typeof ChangePipeline>>;
+
+/** Create and change. */
+export function pipelineWriteRoutes(context: RouteContext): Route[] {
+  const tag = 'Pipelines';
+  const access = { permission: 'write', session: 'deny' } as const;
+  const changed = {
+    method: 'patch',
+    tag,
+    access,
+    params: OrgAndId,
+    idempotent: true,
+    conditional: true,
+    answer: { status: 200, description: 'The pipeline as it is now.', schema: PipelineBody },
+    refusals: [422],
+  } as const;
+  return [
+    ...pipelineAddresses.map(({ path, name }) =>
+      organizationRoute(
+        {
+          method: 'post',
+          path,
+          tag,
+          operation: `create${name}Pipeline`,
+          summary: 'Create a pipeline',
+          description: 'Without nodes it is a name, and does nothing yet.',
+          access,
+          params: Org,
+          body: CreatePipeline,
+          idempotent: true,
+          answer: { status: 201, description: 'The pipeline.', schema: PipelineBody },
+          refusals: [422],
+        },
+        (call) => create(context, call),
+      ),
+    ),
+
+    organizationRoute(
+      {
+        ...changed,
+        path: '/v2/{org}/pipelines/{id}',
+        operation: 'changePipeline',
+        summary: 'Change a pipeline: what is absent stays',
+        description:
+          '`nodes` and `edges`, when given, replace all of them. A node in which the same stands stays that node, by its `id` or its `slug`.',
+        body: ChangePipeline,
+      },
+      (call) => change(context, call),
+    ),
+
+    organizationRoute(
+      {
+        ...changed,
+        path: '/v1/{org}/pipelines/{id}',
+        operation: 'switchPipeline',
+        summary: 'Pause, resume or rename a pipeline: what is absent stays',
+        body: SwitchPipeline,
+      },
+      (call) => change(context, call),
+    ),
+  ];
+}
+
+async function create({ clock, engine }: RouteContext, { organization, body, commit }: CreateCall): Promise<Answer> {
+  const now = new Date(clock.now());
+  const pipeline: Pipeline = {
+    id: randomUUID(),
+    organizationId: organization.id,
+    name: body.name,
+    description: body.description,
+    enabled: body.enabled,
+    ...readGraph(body),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const answer = await commit(async (tables) => {
+    const problems = await holdComponents(tables, organization.id, pipeline.nodes);
+    if (problems.length > 0) throw invalidPipeline(problems);
+    await tables.pipelines.insert(pipeline);
+    return { ...saved(pipeline), status: 201 };
+  });
+  engine.changed(pipeline.id);
+  return answer;
+}
+
+async function change({ clock, engine }: RouteContext, call: ChangeCall): Promise<Answer> {
+  const { c, organization, params, body, commit } = call;
+  const answer = await commit(async (tables) => {
+    const before = await tables.pipelines.lock(organization.id, params.id);
+    if (!before) throw notFound();
+    requireMatch(c.req.header('if-match'), versionTag(before.version));
+    const after: Pipeline = {
+      ...before,
+      name: body.name ?? before.name,
+      description: body.description ?? before.description,
+      enabled: body.enabled ?? before.enabled,
+      ...(body.nodes || body.edges ? readGraph(body, before) : {}),
+      version: before.version + 1,
+      updatedAt: new Date(clock.now()),
+    };
+    if (body.nodes) {
+      const problems = await holdComponents(tables, organization.id, after.nodes);
+      if (problems.length > 0) throw invalidPipeline(problems);
+    }
+    await tables.pipelines.update(after, before);
+    return saved(after);
+  });
+  engine.changed(params.id);
+  return answer;
+}
+
+const saved = (pipeline: Pipeline): Answer => ({
+  status: 200,
+  body: presentPipeline(pipeline),
+  headers: { ETag: versionTag(pipeline.version) },
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+describe.each([embedded(), postgresql()])('transforms on $name', (databases) => {
+  let service: TestService;
+  let acme: Tenant;
+
+  beforeAll(async () => {
+    service = await createTestService({ database: await databases.open() });
+    acme = await service.tenant('Northwind');
+  });
+  afterAll(async () => {
+    await service.store.close();
+    await databases.close();
+  });
+
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    service.call(method, `/v2/${acme.team}/${path}`, {
+      key: acme.key,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+  const connector = async (kind: 'input' | 'output') =>
+    (await send('POST', `${kind}s`, exampleBody(typeOf(kind, kind === 'input' ? 'demo' : 'dev-null')))).body.id;
+  const drop = { operation: 'drop_key', arguments: { key: 'raw' } };
+
+  it('creates, lists, changes and deletes one', async () => {
+    const config = { operations: [{ operation: 'rename', arguments: { key: 'a.b', new_key: 'c' } }, drop] };
+    const made = await send('POST', 'transforms', { name: ' Tidy ', config });
+    expect([made.status, made.headers.get('etag')]).toEqual([201, '"v1"']);
+    expect(made.body).toEqual({
+      id: expect.any(String),
+      organization_id: acme.team,
+      name: 'Tidy',
+      description: '',
+      config: { operations: [{ operation: 'rename_key', arguments: { key: 'a.b', new_key: 'c' } }, drop] },
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      version: 1,
+    });
+    const path = `transforms/${made.body.id}`;
+    expect((await send('GET', path)).body).toEqual(made.body);
+    expect((await send('GET', path, undefined, { 'if-none-match': '"v1"' })).status).toBe(304);
+    expect((await send('GET', 'transforms?limit=1')).body).toEqual({
+      transforms: [made.body],
+      pagination: { limit: 1, offset: 0, total: 1 },
+    });
+    const renamed = await send('PATCH', path, { name: 'Other' }, { 'if-match': '"v1"' });
+    expect(renamed.body).toMatchObject({ name: 'Other', config: made.body.config, version: 2 });
+    expect((await send('PATCH', path, { name: 'Late' }, { 'if-match': '"v1"' })).status).toBe(412);
+    const changed = await send('PATCH', path, { config: { operations: [drop] } });
+    expect(changed.body).toMatchObject({ name: 'Other', config: { operations: [drop] }, version: 3 });
+    expect(await send('DELETE', path)).toMatchObject({ status: 200, body: { id: made.body.id } });
+    expect([(await send('GET', path)).status, (await send('DELETE', path)).status]).toEqual([404, 404]);
+  });
+
+  it('names the place of what is wrong, on creating and on changing', async () => {
+    const { body: made } = await send('POST', 'transforms', { name: 'T', config: { operations: [] } });
+    const config = { operations: [drop, { operation: 'explode' }, { operation: 'drop_key', arguments: {} }] };
+    for (const answer of [
+      await send('POST', 'transforms', { name: 'x', config }),
+      await send('PATCH', `transforms/${made.id}`, { config }),
+    ]) {
+      expect(answer).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
+      const { issues } = answer.body.additional_details;
+      expect(issues.map(({ path }: { path: string }) => path)).toEqual([
+        '/config/operations/1/operation',
+        '/config/operations/2/arguments/key',
+      ]);
+    }
+    expect((await send('POST', 'transforms', { name: 'x', config: {} })).status).toBe(400);
+  });
+
+  it('keeps one that a pipeline uses, also when both come at once', async () => {
+    const [input, output] = [await connector('input'), await connector('output')];
+    for (let round = 0; round < 8; round += 1) {
+      const { body: made } = await send('POST', 'transforms', { name: 'T', config: { operations: [] } });
+      const ids = { input, transform: made.id, output };
+      const pipeline = {
+        name: 'Over it',
+        nodes: Object.entries(ids).map(([slug, component_id]) => ({ slug, component_id, component_type: slug })),
+        edges: [
+          { from_node_instance_id: 'input', to_node_instance_id: 'transform' },
+          { from_node_instance_id: 'transform', to_node_instance_id: 'output' },
+        ],
+      };
+      const [built, gone] = await Promise.all([
+        send('POST', 'pipelines', pipeline),
+        send('DELETE', `transforms/${made.id}`),
+      ]);
+      expect([
+        [201, 409],
+        [422, 200],
+      ]).toContainEqual([built.status, gone.status]);
+      if (built.status === 201) {
+        expect(gone.body.additional_details.pipelines).toMatchObject([{ id: built.body.id }]);
+      }
+    }
+  });
+});

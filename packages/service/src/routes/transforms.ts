@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { z } from '@hono/zod-openapi';
+import { parseTransform, type TransformConfig } from '@connector-frame/engine';
+import { notFound } from '../http/api-error.js';
+import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
+import { organizationRoute, type Answer, type Route } from '../http/route.js';
+import { requireUnused } from '../pipelines/in-use.js';
+import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { tellEngine } from '../pipelines/tell-engine.js';
+import type { Transform } from '../store/store.js';
+import type { RouteContext } from './context.js';
+import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
+
+const Config = z.object({ operations: z.array(z.unknown()) }).openapi({
+  description: 'What is done to each record, one after the other: `{ operation, arguments }`.',
+});
+const Description = z.string().max(2_000);
+
+const operations = [
+  { operation: 'rename_key', arguments: { key: 'actor.email', new_key: 'user' } },
+  { operation: 'drop_key', arguments: { key: 'raw' } },
+];
+
+const CreateTransform = z
+  .object({ name: Name, description: Description.default(''), config: Config })
+  .openapi('CreateTransform', { example: { name: 'Users only', config: { operations } } });
+
+const ChangeTransform = z
+  .object({ name: Name.optional(), description: Description.optional(), config: Config.optional() })
+  .openapi('ChangeTransform', { example: { config: { operations } } });
+
+const Moment = z.iso.datetime();
+
+const TransformBody = z
+  .object({
+    id: z.string(),
+    organization_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    config: z.object({
+      operations: z.array(z.object({ operation: z.string(), arguments: z.record(z.string(), z.unknown()) })),
+    }),
+    created_at: Moment,
+    updated_at: Moment,
+    version: z.int(),
+  })
+  .openapi('Transform');
+
+const tag = 'Transforms';
+const path = '/v2/{org}/transforms';
+const read = { permission: 'read', session: 'deny' } as const;
+const write = { permission: 'write', session: 'deny' } as const;
+
+/** What pipelines do to records on their way. */
+export function transformRoutes(context: RouteContext): Route[] {
+  const { store, clock } = context;
+  return [
+    organizationRoute(
+      {
+        method: 'get',
+        path,
+        tag,
+        operation: 'listTransforms',
+        summary: 'List the transforms of an organization',
+        access: read,
+        params: Org,
+        query: PageQuery,
+        answer: {
+          status: 200,
+          description: 'Oldest first.',
+          schema: z.object({ transforms: z.array(TransformBody), pagination: Pagination }),
+        },
+      },
+      async ({ organization, query }) => {
+        const { rows, total } = await store.transforms.list(organization.id, query);
+        return { status: 200, body: { transforms: rows.map(present), pagination: { ...query, total } } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'post',
+        path,
+        tag,
+        operation: 'createTransform',
+        summary: 'Create a transform',
+        access: write,
+        params: Org,
+        body: CreateTransform,
+        idempotent: true,
+        answer: { status: 201, description: 'The transform.', schema: TransformBody },
+        refusals: [422],
+      },
+      ({ organization, body, commit }) => {
+        const now = new Date(clock.now());
+        const transform: Transform = {
+          id: randomUUID(),
+          organizationId: organization.id,
+          name: body.name,
+          description: body.description,
+          config: readConfig(body.config),
+          version: 1,
+          createdAt: now,
+          updatedAt: now,
+        };
+        return commit(async (tables) => {
+          await tables.transforms.insert(transform);
+          return { ...saved(transform), status: 201 };
+        });
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'get',
+        path: `${path}/{id}`,
+        tag,
+        operation: 'readTransform',
+        summary: 'Read a transform',
+        access: read,
+        params: OrgAndId,
+        answer: { status: 200, description: 'The transform.', schema: TransformBody },
+      },
+      async ({ c, organization, params }) => {
+        const transform = await store.transforms.get(organization.id, params.id);
+        if (!transform) throw notFound();
+        const answer = saved(transform);
+        const unchanged = isCurrent(c.req.header('if-none-match'), versionTag(transform.version));
+        return unchanged ? { status: 304, headers: { ETag: versionTag(transform.version) } } : answer;
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'patch',
+        path: `${path}/{id}`,
+        tag,
+        operation: 'changeTransform',
+        summary: 'Change a transform, in every pipeline in which it stands: what is absent stays',
+        access: write,
+        params: OrgAndId,
+        body: ChangeTransform,
+        idempotent: true,
+        conditional: true,
+        answer: { status: 200, description: 'The transform as it is now.', schema: TransformBody },
+        refusals: [422],
+      },
+      async ({ c, organization, params, body, commit }) => {
+        const answer = await commit(async (tables) => {
+          const before = await tables.transforms.lock(organization.id, params.id);
+          if (!before) throw notFound();
+          requireMatch(c.req.header('if-match'), versionTag(before.version));
+          const after: Transform = {
+            ...before,
+            name: body.name ?? before.name,
+            description: body.description ?? before.description,
+            config: body.config ? readConfig(body.config) : before.config,
+            version: before.version + 1,
+            updatedAt: new Date(clock.now()),
+          };
+          await tables.transforms.update(after);
+          return saved(after);
+        });
+        await tellEngine(context, organization.id, params.id);
+        return answer;
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'delete',
+        path: `${path}/{id}`,
+        tag,
+        operation: 'deleteTransform',
+        summary: 'Delete a transform',
+        access: write,
+        params: OrgAndId,
+        conditional: true,
+        answer: { status: 200, description: 'What was deleted.', schema: TransformBody },
+        refusals: [409],
+      },
+      ({ c, organization, params, commit }) =>
+        commit(async (tables) => {
+          const transform = await tables.transforms.lock(organization.id, params.id);
+          if (!transform) throw notFound();
+          requireMatch(c.req.header('if-match'), versionTag(transform.version));
+          // Held, it comes into no pipeline any more.
+          requireUnused('transform', await tables.pipelines.using(organization.id, transform.id));
+          await tables.transforms.remove(transform.id);
+          return { status: 200, body: present(transform) };
+        }),
+    ),
+  ];
+}
+
+/** @throws ApiError 422 */
+function readConfig(config: z.output<typeof Config>): TransformConfig {
+  const parsed = parseTransform(config);
+  if (parsed.ok) return parsed.transform;
+  throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
+}
+
+const present = (transform: Transform): z.output<typeof TransformBody> => ({
+  id: transform.id,
+  organization_id: transform.organizationId,
+  name: transform.name,
+  description: transform.description,
+  config: {
+    operations: transform.config.operations.map(({ operation, arguments: given }) => ({
+      operation,
+      arguments: { ...given },
+    })),
+  },
+  created_at: transform.createdAt.toISOString(),
+  updated_at: transform.updatedAt.toISOString(),
+  version: transform.version,
+});
+
+const saved = (transform: Transform): Answer => ({
+  status: 200,
+  body: present(transform),
+  headers: { ETag: versionTag(transform.version) },
+});
