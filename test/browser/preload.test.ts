@@ -100,8 +100,7 @@ describe('a frame that was loaded ahead', () => {
     const warm = await attributes(0);
     await mountHere();
     await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
-    const sorted = (list: unknown) => JSON.stringify(list).replaceAll(/display: block; ?/g, '');
-    expect(sorted(warm)).toBe(sorted(await attributes(1)));
+    expect(warm).toEqual(await attributes(1));
   });
 
   test('got no message before it was mounted, and one init then', async () => {

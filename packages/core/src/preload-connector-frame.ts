@@ -6,6 +6,8 @@ import type { ReadyMessage } from './protocol/messages.js';
 /** A frame whose page was loaded ahead. */
 interface Warm {
   iframe: HTMLIFrameElement;
+  /** As it is to look once mounted. */
+  style: string;
   /** What it said when it began to listen. */
   ready?: ReadyMessage;
   /** What the address led to is there, or is forbidden: a form would have said that it listens. */
@@ -62,10 +64,12 @@ function open({ href, origin: target }: URL): Warm {
   const ended = new AbortController();
   const { signal } = ended;
   // Beside the body, whose content is the page's.
-  const warm: Warm = { iframe: make(document.documentElement, href), users: 0, ended };
+  const iframe = make(document.documentElement, href);
+  const warm: Warm = { iframe, style: iframe.style.cssText, users: 0, ended };
   const end = () => (warm.loaded = true);
-  warm.iframe.style.setProperty('display', 'none', 'important');
-  warm.iframe.addEventListener('load', end);
+  // Rendered, though nobody sees it: one that is not displayed is slower to wake.
+  iframe.style.cssText = 'position:fixed!important;visibility:hidden!important;width:0;height:0;border:0';
+  iframe.addEventListener('load', end);
   // What a policy blocks may load later, as an empty page, or never.
   addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI.startsWith(target) && end(), { signal });
   addEventListener(
@@ -74,7 +78,7 @@ function open({ href, origin: target }: URL): Warm {
       if (sender !== target || !isFrameMessage(data)) return;
       if (data.type !== 'ready') {
         if (source === warm.next?.contentWindow) drop(warm);
-      } else if (source === warm.iframe.contentWindow) warm.ready = data;
+      } else if (source === iframe.contentWindow) warm.ready = data;
     },
     { signal },
   );
@@ -102,7 +106,7 @@ function living(src: string): Warm | undefined {
 function take(parent: HTMLElement, src: URL | string): HTMLIFrameElement {
   const warm = living(String(src));
   if (!warm) return make(parent, src);
-  const { iframe, ready } = warm;
+  const { iframe, ready, style } = warm;
   try {
     parent.moveBefore(iframe, null);
   } catch {
@@ -111,7 +115,7 @@ function take(parent: HTMLElement, src: URL | string): HTMLIFrameElement {
   }
   pool.delete(iframe.src);
   drop(warm);
-  iframe.style.display = 'block';
+  iframe.style.cssText = style;
   // Once the caller listens, it hears what was said before.
   queueMicrotask(() => {
     const source = iframe.contentWindow;
