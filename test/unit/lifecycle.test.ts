@@ -1,0 +1,111 @@
+import {
+  buildDevNullPipeline,
+  CLEANUP_FULL,
+  CLEANUP_KEEP_OUTPUT,
+  deleteIntegration,
+  disableIntegration,
+  enableIntegration,
+  findIntegrationPipeline,
+  type IntegrationScope,
+} from '@connector-frame/core/connect';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBody, typeOf } from '../support/connectors.js';
+import { embedded, postgresql } from '../support/databases.js';
+import { createTestService, type Tenant, type TestService } from '../support/service.js';
+
+/** The helpers of core on the real service: one request each, and nothing lost where they go step by step. */
+describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databases) => {
+  let service: TestService;
+  let acme: Tenant;
+  const asked: string[] = [];
+
+  beforeAll(async () => {
+    service = await createTestService({ database: await databases.open() });
+    acme = await service.tenant('Northwind');
+  });
+  afterAll(async () => {
+    await service.store.close();
+    await databases.close();
+  });
+
+  /** @param without addresses that this service is to lack, as one of another make does */
+  const scope = (without?: RegExp): IntegrationScope => ({
+    org: acme.team,
+    async request(path, { method = 'GET', body, headers } = {}) {
+      asked.push(`${method} ${path.replaceAll(/[\w-]{36}/g, '~')}`);
+      if (without?.test(`${method} ${path}`)) throw Object.assign(new Error('no such address'), { status: 404 });
+      const answer = await service.call(method, path, {
+        key: acme.key,
+        headers: Object.fromEntries(new Headers(headers)),
+        ...(typeof body === 'string' ? { body } : {}),
+      });
+      if (answer.status >= 300) throw Object.assign(new Error(answer.text), { status: answer.status });
+      return answer.text === '' ? undefined : answer.body;
+    },
+  });
+  const input = async (): Promise<string> =>
+    (
+      await service.call('POST', `/v2/${acme.team}/inputs`, {
+        key: acme.key,
+        body: exampleBody(typeOf('input', 'demo')),
+      })
+    ).body.id;
+  const counted = async <T>(work: Promise<T>): Promise<[T, string[]]> => {
+    const result = await work;
+    return [result, asked.splice(0)];
+  };
+  const exists = async (path: string) =>
+    (await service.call('GET', path.replace('~', acme.team), { key: acme.key })).status === 200;
+
+  it('take one request each', async () => {
+    const inputId = await input();
+    asked.length = 0;
+    const [built, building] = await counted(
+      buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web', runningTimeout: 0 }),
+    );
+    const { pipelineId, outputId } = built;
+    expect([built.status, built.active, building]).toEqual(['Unknown', false, ['POST /v2/~/integrations']]);
+    const found = { org: acme.team, pipelineId, enabled: true, inputId, outputId };
+    expect(await counted(findIntegrationPipeline({ ...scope(), inputId }))).toEqual([found, ['GET /v1/~/inputs/~']]);
+    const [, toggling] = await counted(disableIntegration({ ...scope(), pipelineId }));
+    expect(toggling).toEqual(['PATCH /v1/~/pipelines/~']);
+    expect(await findIntegrationPipeline({ ...scope(), inputId })).toEqual({ ...found, enabled: false });
+    await enableIntegration({ ...scope(), pipelineId });
+    asked.length = 0;
+    const gone = { pipelineId, inputId, outputId };
+    const [, deleting] = await counted(deleteIntegration({ ...scope(), ...gone, cleanup: CLEANUP_KEEP_OUTPUT }));
+    expect(deleting).toEqual(['POST /v2/~/integrations/delete']);
+    expect([await exists(`/v1/~/inputs/${inputId}`), await exists(`/v1/~/outputs/${outputId}`)]).toEqual([false, true]);
+    await deleteIntegration({ ...scope(), ...gone, cleanup: CLEANUP_FULL });
+    expect(await exists(`/v1/~/outputs/${outputId}`)).toBe(false);
+  });
+
+  it('do the same step by step', async () => {
+    const inputId = await input();
+    const stepwise = scope(/\/integrations|PATCH \/v1/);
+    const { pipelineId, outputId } = await buildDevNullPipeline({
+      ...stepwise,
+      inputId,
+      inputName: 'Web',
+      runningTimeout: 0,
+    });
+    const path = `/v2/${acme.team}/pipelines/${pipelineId}`;
+    const before = (await service.call('GET', path, { key: acme.key })).body;
+    await disableIntegration({ ...stepwise, pipelineId });
+    const after = (await service.call('GET', path, { key: acme.key })).body;
+    expect(after).toEqual({ ...before, enabled: false, version: 2 });
+    // The input does not tell; the list does.
+    const found = await findIntegrationPipeline({ ...scope(/GET \/v1\/[^/]+\/inputs/), inputId });
+    expect(found).toMatchObject({ pipelineId, outputId, enabled: false });
+    await deleteIntegration({ ...stepwise, pipelineId, inputId, outputId, cleanup: CLEANUP_FULL });
+    expect([await exists(path), await exists(`/v1/~/inputs/${inputId}`)]).toEqual([false, false]);
+  });
+
+  it('build nothing from an input that is not there, in one request', async () => {
+    const inputId = '00000000-0000-4000-8000-000000000000';
+    asked.length = 0;
+    const building = buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web' });
+    await expect(building).rejects.toMatchObject({ status: 422 });
+    expect(asked).toEqual(['POST /v2/~/integrations']);
+  });
+});
