@@ -107,6 +107,57 @@ describe('the process', { timeout: 120_000 }, () => {
     expect(Math.min(...starts)).toBeLessThan(5_000);
   });
 
+  it('leaves no half of an integration when it is killed while it builds and removes them (R02)', async () => {
+    const built = new Map<string, string>();
+    let org = '';
+    for (let cycle = 0; cycle < 3; cycle += 1) {
+      const service = await mustStart(environment);
+      org ||= await organizationOf(service);
+      const post = async (path: string, body: object): Promise<Record<string, string> | undefined> => {
+        const answer = await request(service, 'POST', `/v2/${org}/${path}`, body).catch(() => undefined);
+        return answer?.ok === true ? answer.json().catch(() => undefined) : undefined;
+      };
+      const demo = { name: 'Demo', type: 'demo', config: { settings: {}, secrets: {} } };
+      let alive = true;
+      let count = 0;
+      const work = async (): Promise<void> => {
+        while (alive) {
+          const input = await post('inputs', demo);
+          const made = await post('integrations', { input_id: input?.['id'] ?? '', name: 'Web' });
+          if (made?.['pipeline_id'] === undefined || made['output_id'] === undefined) continue;
+          count += 1;
+          // Every second one is removed again: what the kill meets is one or the other.
+          if (count % 2 === 0) void post('integrations/delete', made);
+          else built.set(made['pipeline_id'], made['output_id']);
+          if (count >= 10 + 5 * cycle && alive) {
+            alive = false;
+            service.kill('SIGKILL');
+          }
+        }
+      };
+      await Promise.all([work(), work(), work()]);
+      expect(await service.exited).toBeNull();
+    }
+
+    const { store } = await openCore(readEnv({ DATA_DIR: folder }), systemClock, createLog('silent'));
+    const all = { limit: 1_000, offset: 0 };
+    const ids = async (kind: 'input' | 'output') =>
+      (await store.connectors.list(org, kind, all)).rows.map(({ id }) => id);
+    const [inputs, outputs] = [await ids('input'), await ids('output')];
+    const pipelines = (await store.pipelines.list(org, all)).rows;
+    const ends = pipelines.map(({ nodes }) => nodes.map((node) => node.component_id));
+    for (const [from = '', to = ''] of ends)
+      expect([inputs.includes(from), outputs.includes(to)]).toEqual([true, true]);
+    // Each output was made for one pipeline, and goes with it.
+    expect(ends.length).toBe(outputs.length);
+    expect(new Set(ends.map(([, to]) => to))).toEqual(new Set(outputs));
+    for (const [pipeline, output] of built) {
+      expect([pipelines.some(({ id }) => id === pipeline), outputs.includes(output)]).toEqual([true, true]);
+    }
+    await store.close();
+    expect(built.size).toBeGreaterThan(10);
+  });
+
   it('refuses a folder that another one holds, and takes it over from a dead one (R09)', async () => {
     const holder = await mustStart(environment);
     const second = await startService(environment);
