@@ -14,7 +14,8 @@ export const CLEANUP_PIPELINE_ONLY: CleanupPolicy = { input: false, output: fals
  * Deletes those parts of an integration that are named by an id and not kept by `cleanup`. What is gone already is done,
  * so that after a failure the same call goes on where it stopped.
  *
- * Rejects with what the request function threw; 409 says that another pipeline still uses the input or output.
+ * An input or output that another pipeline still uses stays: a service that deletes all in one call keeps it without a
+ * word, another refuses it with 409. Rejects with what the request function threw.
  */
 export async function deleteIntegration(
   options: IntegrationScope & {
