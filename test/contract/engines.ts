@@ -21,8 +21,17 @@ export const engines: { name: EngineName; missing: boolean }[] = [
 export async function launchEngine(name: EngineName): Promise<DrivenBrowser> {
   if (name === 'Chromium') {
     const browser = await launchBrowser();
-    // Playwright would make every frame light, whatever its page says.
-    return { newPage: () => browser.newPage({ colorScheme: null }), close: () => browser.close() };
+    return {
+      async newPage() {
+        // Playwright would make every frame light, whatever its page says.
+        const page = await browser.newPage({ colorScheme: null });
+        // A click on what has moved out of sight is given up, so that it can be scrolled to again.
+        page.setDefaultTimeout(3_000);
+        page.setDefaultNavigationTimeout(30_000);
+        return page;
+      },
+      close: () => browser.close(),
+    };
   }
   if (firefox === undefined) throw new Error('No Firefox: run `npm test`, which finds or installs one.');
   const browser = await launch({ browser: 'firefox', executablePath: firefox, headless: true });

@@ -53,7 +53,7 @@ async function click(element: DrivenElement): Promise<void> {
   await eventually('a click', async () => {
     const arrived = await element.evaluateHandle((target) => {
       const seen = { click: false };
-      // A frame out of sight gets no animation frames, which Playwright waits for.
+      // A frame out of sight gets no animation frames, which Playwright waits for. Frames above that come into sight grow.
       target.scrollIntoView({ block: 'nearest' });
       target.addEventListener('click', () => (seen.click = true), { once: true });
       return seen;
