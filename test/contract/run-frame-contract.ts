@@ -21,6 +21,16 @@ export interface Use {
   open(kind?: PageKind): Promise<Tab>;
 }
 
+const all = [basics, failures, changes, apart, hostile, policies, look];
+
+/**
+ * What an adapter adds to the element shows in every engine; the rest is the element's, which is held to all of it. The whole, which
+ * takes minutes longer: `npm run test:contract`.
+ */
+const adapters = new Set(['React 18', 'React 19', 'Vue']);
+const behaviorsOf = (name: string, engine: EngineName) =>
+  engine === 'Firefox' && adapters.has(name) && process.env['CONTRACT'] !== 'full' ? [basics, changes] : all;
+
 /**
  * What holds for every way to put a form on a page, in every engine: a real service, a host on another site, a person's
  * mouse and keys.
@@ -38,7 +48,7 @@ export function runFrameContract(name: string, way: WayIn): void {
   for (const engine of engines) {
     describe.skipIf(engine.missing)(`${name} in ${engine.name}`, () => {
       const use: Use = { engine: engine.name, way, stage: () => stage, open: (kind) => stage.open(engine.name, kind) };
-      for (const behaviors of [basics, failures, changes, apart, hostile, policies, look]) behaviors(use);
+      for (const behaviors of behaviorsOf(name, engine.name)) behaviors(use);
     });
   }
 }
