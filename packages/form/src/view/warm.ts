@@ -18,7 +18,6 @@ const options = Array.from({ length: 4 }, () => ({ value: '', label: '' }));
 
 const usual: readonly Field[] = [
   { ...common, kind: 'text' },
-  { ...common, kind: 'number', integer: true },
   { ...common, kind: 'boolean' },
   { ...common, kind: 'enum', options },
   { ...common, kind: 'secret', shape: 'line' },
