@@ -60,7 +60,8 @@ export {
   type WriteResult,
 } from './runner/ends.js';
 export type { LogEntry, NewLogEntry, PipelineLog } from './runner/pipeline-log.js';
-export { PipelineRunner, type Components, type RunnerLimits, type RunnerOptions } from './runner/pipeline-runner.js';
+export { PipelineRunner } from './runner/pipeline-runner.js';
+export type { Components, RunnerLimits, RunnerOptions } from './runner/runner-options.js';
 export type { NodeState, PipelineState } from './runner/pipeline-state.js';
 export { readPipelineState } from './runner/read-pipeline-state.js';
 export { statusOf, type Facts } from './runner/status.js';

@@ -1,66 +1,22 @@
 import { join } from 'node:path';
-import type { Bus } from '../bus/bus.js';
-import type { Coordinator, Lease } from '../coordinator/coordinator.js';
-import type { PipelineDefinition } from '../pipeline/definition.js';
+import type { Lease } from '../coordinator/coordinator.js';
 import { inputOf } from '../pipeline/routes.js';
 import { compileTransform } from '../transforms/compile-transform.js';
-import type { TransformConfig } from '../transforms/operation.js';
 import { createBackoff } from './backoff.js';
 import { systemClock, type Clock } from './clock.js';
 import { Counters } from './counters.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Work } from './deliver.js';
-import { failureOf, type Appended, type AppendOptions, type Input, type Output } from './ends.js';
+import { failureOf, type Appended, type AppendOptions, type Input } from './ends.js';
 import { Health } from './health.js';
 import { Intake } from './intake.js';
+import { Observer } from './observer.js';
 import { PipelineLog } from './pipeline-log.js';
 import { observationIn, reportOf, type Observation, type PipelineState } from './pipeline-state.js';
 import { readPipelineState } from './read-pipeline-state.js';
-import { missingPart, Run, type RunParts } from './run.js';
+import { missingPart, Run, type MissingPart, type RunParts } from './run.js';
+import { DEFAULT_LIMITS, type RunnerLimits, type RunnerOptions } from './runner-options.js';
 
-/** What stands at the nodes of a pipeline, by node id. What is missing has no runtime here. */
-export interface Components {
-  readonly inputs: ReadonlyMap<string, Input>;
-  readonly outputs: ReadonlyMap<string, Output>;
-  readonly transforms: ReadonlyMap<string, TransformConfig>;
-}
-
-export interface RunnerOptions {
-  definition: PipelineDefinition;
-  components: Components;
-  bus: Bus;
-  coordinator: Coordinator;
-  /** Names this process among all that share the coordinator. */
-  holder: string;
-  /** Folder for the dead letters of this pipeline. */
-  folder: string;
-  clock?: Clock;
-  /** From 0 up to 1. */
-  random?: () => number;
-  limits?: Partial<RunnerLimits>;
-}
-
-/** Times in milliseconds. */
-export interface RunnerLimits {
-  /** How often the wish is looked at and the lease and the report are renewed. Default 2,000. */
-  beat: number;
-  /** A worker that is dead for so long is replaced. Default 15,000. */
-  leaseTtl: number;
-  /** What an output may take to finish when the pipeline pauses or stops. Default 10,000. */
-  grace: number;
-  /** Longest wait between tries. Default 30,000. */
-  retryCap: number;
-  /** Bytes of dead letters that are kept. Default 16 MiB. */
-  deadLetters: number;
-}
-
-const DEFAULTS: RunnerLimits = {
-  beat: 2_000,
-  leaseTtl: 15_000,
-  grace: 10_000,
-  retryCap: 30_000,
-  deadLetters: 16 * 1024 * 1024,
-};
 /** Heartbeats may be this far apart when there is no other news. */
 const QUIET = 5_000;
 
@@ -77,7 +33,8 @@ export class PipelineRunner {
   readonly #health: Health;
   readonly #deadLetters: DeadLetters;
   readonly #input: { nodeId: string; input: Input } | undefined;
-  readonly #missing: string | undefined;
+  readonly #missing: MissingPart | undefined;
+  readonly #observer: Observer;
   #intake: Intake | undefined;
   #lease: Lease | undefined;
   #run: Run | undefined;
@@ -85,14 +42,12 @@ export class PipelineRunner {
   #turn: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
   #ended = false;
-  #damaged = 0;
-  #full = false;
   #wake = new AbortController();
 
   constructor(options: RunnerOptions) {
     const { definition, components, folder, clock = systemClock } = options;
     this.#options = options;
-    this.#limits = { ...DEFAULTS, ...options.limits };
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#clock = clock;
     const now = (): number => clock.now();
     this.log = new PipelineLog(now);
@@ -107,6 +62,13 @@ export class PipelineRunner {
     const node = inputOf(definition);
     const input = node && components.inputs.get(node.id);
     this.#input = node && input ? { nodeId: node.id, input } : undefined;
+    this.#observer = new Observer({
+      bus: options.bus,
+      stream: this.#stream,
+      counters: this.#counters,
+      health: this.#health,
+      log: this.log,
+    });
   }
 
   /** Opens the door of a pushed input, and begins to work as soon as it holds the lease and is wanted. */
@@ -262,10 +224,9 @@ export class PipelineRunner {
     this.#run?.abort();
   }
 
-  #sayMissing(message: string): void {
+  #sayMissing({ code, message }: MissingPart): void {
     const nodes = this.#options.definition.nodes.map(({ id }) => id);
     this.#health.reset(nodes.slice(0, 1));
-    const code = message.startsWith('No way') ? 'incomplete' : 'no_runtime';
     this.#health.failed(nodes[0] ?? '', { code, message, kind: 'permanent' }, 0);
   }
 
@@ -305,25 +266,8 @@ export class PipelineRunner {
     this.#wake.abort();
   }
 
-  async #observe(): Promise<Observation> {
-    const stats = this.#stream === undefined ? undefined : await this.#options.bus.stats(this.#stream);
-    if (stats && stats.damagedBytes > this.#damaged) {
-      const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;
-      this.log.add({ level: 'error', code: 'buffer_damaged', message });
-    }
-    if (stats?.full && !this.#full)
-      this.log.add({ level: 'warn', code: 'buffer_full', message: 'The buffer is full: senders are asked to wait.' });
-    this.#damaged = stats?.damagedBytes ?? 0;
-    this.#full = stats?.full ?? false;
-    const { lastError } = this.#health;
-    return {
-      working: this.#run !== undefined,
-      full: this.#full,
-      waiting: stats?.records ?? 0,
-      ends: this.#health.facts,
-      counts: this.#counters.toJson(),
-      ...(lastError && { lastError }),
-    };
+  #observe(): Promise<Observation> {
+    return this.#observer.observe(this.#run !== undefined);
   }
 
   async #report(lease: Lease, always: boolean): Promise<void> {

@@ -97,6 +97,12 @@ export class Run {
   }
 }
 
+/** What a pipeline lacks to run at all, as its state tells it. */
+export interface MissingPart {
+  code: 'incomplete' | 'no_runtime';
+  message: string;
+}
+
 /** Why a pipeline can't run at all; `undefined`: it can. */
 export function missingPart(
   definition: PipelineDefinition,
@@ -105,14 +111,17 @@ export function missingPart(
     outputs: ReadonlyMap<string, Output>;
     transforms: ReadonlyMap<string, unknown>;
   },
-): string | undefined {
-  if (routesOf(definition).size === 0) return 'No way leads from an input to an output. Add an edge.';
+): MissingPart | undefined {
+  if (routesOf(definition).size === 0)
+    return { code: 'incomplete', message: 'No way leads from an input to an output. Add an edge.' };
   const missing = definition.nodes.find(({ id, enabled, component_type: type }) => {
     if (!enabled) return false;
     if (type === 'input') return !parts.inputs.has(id);
     return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
   });
-  return missing && `The ${missing.component_type} ${missing.slug} has no runtime here.`;
+  return (
+    missing && { code: 'no_runtime', message: `The ${missing.component_type} ${missing.slug} has no runtime here.` }
+  );
 }
 
 async function open(work: Work, { nodeId, output }: OutputWays): Promise<boolean> {

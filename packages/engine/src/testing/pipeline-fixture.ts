@@ -12,7 +12,8 @@ import type { ComponentType, PipelineDefinition } from '../pipeline/definition.j
 import type { Batch } from '../records/batch.js';
 import type { DataRecord } from '../records/record.js';
 import { WRITTEN, type Input, type Output, type WriteResult } from '../runner/ends.js';
-import { PipelineRunner, type RunnerLimits } from '../runner/pipeline-runner.js';
+import { PipelineRunner } from '../runner/pipeline-runner.js';
+import type { RunnerLimits } from '../runner/runner-options.js';
 import type { TransformConfig } from '../transforms/operation.js';
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');

@@ -13,7 +13,8 @@ import { createFileStore } from '../coordinator/file-store.js';
 import { createFileOutput } from '../ends/file-output.js';
 import { createSyntheticInput } from '../ends/synthetic-input.js';
 import { isRecord } from '../records/record.js';
-import { PipelineRunner, type RunnerOptions } from '../runner/pipeline-runner.js';
+import { PipelineRunner } from '../runner/pipeline-runner.js';
+import type { RunnerOptions } from '../runner/runner-options.js';
 
 const [folder = '', first = '0', mode = 'run'] = process.argv.slice(2);
 // At once: what waits in the process when it is killed would be lost.

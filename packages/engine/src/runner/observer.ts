@@ -1,0 +1,45 @@
+import type { Bus } from '../bus/bus.js';
+import type { Counters } from './counters.js';
+import type { Health } from './health.js';
+import type { PipelineLog } from './pipeline-log.js';
+import type { Observation } from './pipeline-state.js';
+
+/** What a worker watches of its pipeline. */
+export interface Watched {
+  bus: Bus;
+  /** Of a pushed input. */
+  stream: string | undefined;
+  counters: Counters;
+  health: Health;
+  log: PipelineLog;
+}
+
+/** Looks at a pipeline from inside its worker, and logs what became of the buffer since the last look. */
+export class Observer {
+  #damaged = 0;
+  #full = false;
+
+  constructor(private readonly watched: Watched) {}
+
+  async observe(working: boolean): Promise<Observation> {
+    const { bus, stream, counters, health, log } = this.watched;
+    const stats = stream === undefined ? undefined : await bus.stats(stream);
+    if (stats && stats.damagedBytes > this.#damaged) {
+      const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;
+      log.add({ level: 'error', code: 'buffer_damaged', message });
+    }
+    if (stats?.full && !this.#full)
+      log.add({ level: 'warn', code: 'buffer_full', message: 'The buffer is full: senders are asked to wait.' });
+    this.#damaged = stats?.damagedBytes ?? 0;
+    this.#full = stats?.full ?? false;
+    const { lastError } = health;
+    return {
+      working,
+      full: this.#full,
+      waiting: stats?.records ?? 0,
+      ends: health.facts,
+      counts: counters.toJson(),
+      ...(lastError && { lastError }),
+    };
+  }
+}
