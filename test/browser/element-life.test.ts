@@ -1,37 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
-import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { launchBrowser } from '../support/browser.js';
-import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { serveFakeFrame } from '@connector-frame/core/testing';
+import { useElementPages } from '../support/element-pages.js';
+import { toldOf } from '../support/element-world.js';
 
 /** Which changes keep the form, which replace it, and when it ends. */
-let browser: Browser;
-let world: ElementWorld;
-let fake: FakeFrameServer;
-const pages: Page[] = [];
-
-beforeAll(async () => {
-  [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
-  fake = await serveFakeFrame({ allowedOrigins: [world.origin] });
-});
-afterAll(async () => {
-  await fake?.close();
-  await browser?.close();
-  await world?.close();
-});
-afterEach(async () => {
-  await Promise.all(pages.splice(0).map((page) => page.close()));
-});
+const on = useElementPages();
 
 const tag = (attributes = '') =>
   `<connector-frame id="form" kind="input" type-id="okta-systemlog" ${attributes}></connector-frame><div id="other"></div>`;
 const real = 'host-url="/api" tenant-id="acme"';
 
-async function open(body: string): Promise<Page> {
-  const page = await world.open(browser, body);
-  pages.push(page);
-  return page;
-}
+const { open } = on;
 const set = (page: Page, values: object) =>
   page.locator('#form').evaluate((element, values) => void Object.assign(element, values), values);
 const url = (page: Page) => page.frameLocator('iframe').getByLabel('Organization URL');
@@ -45,7 +25,7 @@ async function typed(): Promise<Page> {
 }
 
 test('a new token goes to the living form; nothing else that changes mounts another', async () => {
-  const page = await open(tag(`frame-origin="${fake.frameOrigin}" session-token="token-1" organization-id="org_1"`));
+  const page = await open(tag(`frame-origin="${on.fake.frameOrigin}" session-token="token-1" organization-id="org_1"`));
   await expect.poll(() => readies(page)).toBe(1);
   await set(page, {
     sessionToken: 'token-2',
@@ -58,12 +38,12 @@ test('a new token goes to the living form; nothing else that changes mounts anot
     element.addEventListener('save', () => undefined);
   });
   await page.frameLocator('iframe').getByText('Session renewed').waitFor();
-  expect(fake.received.at(-1)).toEqual({ source: 'monad-embed', type: 'session', sessionToken: 'token-2' });
+  expect(on.fake.received.at(-1)).toEqual({ source: 'monad-embed', type: 'session', sessionToken: 'token-2' });
   expect(await readies(page)).toBe(1);
 });
 
 test('a token that changes before the form listens reaches it as well', async () => {
-  const late = await serveFakeFrame({ allowedOrigins: [world.origin], ready: 300 });
+  const late = await serveFakeFrame({ allowedOrigins: [on.world.origin], ready: 300 });
   const page = await open(tag(`frame-origin="${late.frameOrigin}" session-token="old" organization-id="org_1"`));
   await set(page, { sessionToken: 'new' });
   await page.frameLocator('iframe').getByText('Session renewed').waitFor();

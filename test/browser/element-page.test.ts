@@ -1,32 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
-import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { useElementPages } from '../support/element-pages.js';
+import { toldOf } from '../support/element-world.js';
 
 /** The element among the page's own policies, buttons, dialogs and style sheets. */
-let browser: Browser;
-let world: ElementWorld;
-const pages: Page[] = [];
-
-beforeAll(async () => {
-  [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await world?.close();
-});
-afterEach(async () => {
-  await Promise.all(pages.splice(0).map((page) => page.close()));
-});
+const on = useElementPages();
 
 const tag = (attributes = 'tenant-id="acme"', content = '') =>
   `<connector-frame id="form" kind="input" type-id="okta-systemlog" host-url="/api" ${attributes}>${content}</connector-frame>`;
 
-async function open(body: string, options?: Parameters<ElementWorld['open']>[2]): Promise<Page> {
-  const page = await world.open(browser, body, options);
-  pages.push(page);
-  return page;
-}
+const { open } = on;
 
 const form = (page: Page) => page.frameLocator('iframe').first();
 const url = (page: Page) => form(page).getByLabel('Organization URL');
@@ -36,7 +19,7 @@ test.each([
   ['of everything', ''],
   ['with Trusted Types and no policy allowed', "; require-trusted-types-for 'script'; trusted-types 'none'"],
 ])('a strict policy %s: the form is shown, and nothing is violated, also not by loading and error', async (_, more) => {
-  const policy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src ${world.service.url}${more}`;
+  const policy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src ${on.world.service.url}${more}`;
   const page = await open(tag() + tag('tenant-id="initech"'), { headers: { 'content-security-policy': policy } });
   await url(page).fill('https://acme.okta.com');
   await expect.poll(() => names(page).then((all) => all.sort())).toEqual(['error', 'ready']);
@@ -175,8 +158,8 @@ test('loading and its own content are gone when the form is there; slots replace
 });
 
 test('without script the content is what there is', async () => {
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  const page = await world.open(context, tag('tenant-id="acme"', '<p>Needs JavaScript.</p>'));
+  const context = await on.browser.newContext({ javaScriptEnabled: false });
+  const page = await on.world.open(context, tag('tenant-id="acme"', '<p>Needs JavaScript.</p>'));
   expect(await page.getByText('Needs JavaScript.').isVisible()).toBe(true);
   await context.close();
 });

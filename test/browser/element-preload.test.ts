@@ -1,35 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
-import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { launchBrowser } from '../support/browser.js';
-import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { useElementPages } from '../support/element-pages.js';
+import { toldOf } from '../support/element-world.js';
 
 /** The form's page before there is a form: loaded when the person comes near, told nothing, and moved in. */
-let browser: Browser;
-let world: ElementWorld;
-let fake: FakeFrameServer;
-const pages: Page[] = [];
-
-beforeAll(async () => {
-  [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
-  fake = await serveFakeFrame({ allowedOrigins: [world.origin] });
-});
-afterAll(async () => {
-  await fake?.close();
-  await browser?.close();
-  await world?.close();
-});
-afterEach(async () => {
-  await Promise.all(pages.splice(0).map((page) => page.close()));
-});
+const on = useElementPages();
 
 const session = 'session-token="token-1" organization-id="org_1"';
 const tag = (attributes: string) =>
-  `<connector-frame id="form" frame-origin="${fake.frameOrigin}" kind="input" ${session} ${attributes}><p>Choose a product.</p></connector-frame>`;
+  `<connector-frame id="form" frame-origin="${on.fake.frameOrigin}" kind="input" ${session} ${attributes}><p>Choose a product.</p></connector-frame>`;
 
 async function open(body: string): Promise<Page> {
-  const page = await world.open(browser, `<h1>Connect</h1>${body}`);
-  pages.push(page);
+  const page = await on.open(`<h1>Connect</h1>${body}`);
   await page.waitForFunction(() => customElements.get('connector-frame'));
   return page;
 }
@@ -38,12 +20,12 @@ async function open(body: string): Promise<Page> {
 const frames = (page: Page) => page.frames().length - 1;
 
 test('idle: loaded when the page has nothing to do; nothing is told to it; mounting moves that very frame in', async () => {
-  const before = fake.received.length;
+  const before = on.fake.received.length;
   const page = await open(tag('preload'));
   await expect.poll(() => frames(page)).toBe(1);
   const [, warm] = page.frames();
   await warm?.locator('#save').waitFor({ state: 'attached' });
-  expect(fake.received).toHaveLength(before);
+  expect(on.fake.received).toHaveLength(before);
   expect(await toldOf(page)).toEqual([]);
 
   await page.locator('#form').evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
@@ -86,7 +68,7 @@ test('focus: by the keyboard only', async () => {
 test('where the form is, the host says; a host that is down is not worth a word', async () => {
   const page = await open('<connector-frame host-url="/api" tenant-id="acme" preload></connector-frame>');
   await expect
-    .poll(() => page.frames().some((frame) => frame.url().startsWith(`${world.service.url}/embed`)))
+    .poll(() => page.frames().some((frame) => frame.url().startsWith(`${on.world.service.url}/embed`)))
     .toBe(true);
 
   const other = await open('<connector-frame host-url="/nothing" tenant-id="acme" preload></connector-frame>');

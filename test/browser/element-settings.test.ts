@@ -1,42 +1,21 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
-import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { launchBrowser } from '../support/browser.js';
-import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { useElementPages } from '../support/element-pages.js';
+import { toldOf } from '../support/element-world.js';
 
 /** What attributes, properties and style sheets come to, as the form hears it. */
-let browser: Browser;
-let world: ElementWorld;
-let fake: FakeFrameServer;
-const pages: Page[] = [];
+const on = useElementPages();
 
-beforeAll(async () => {
-  [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
-  fake = await serveFakeFrame({ allowedOrigins: [world.origin] });
-});
-afterAll(async () => {
-  await fake?.close();
-  await browser?.close();
-  await world?.close();
-});
-afterEach(async () => {
-  await Promise.all(pages.splice(0).map((page) => page.close()));
-});
-
-async function open(...given: Parameters<ElementWorld['open']> extends [unknown, ...infer Rest] ? Rest : never) {
-  const page = await world.open(browser, ...given);
-  pages.push(page);
-  return page;
-}
+const { open } = on;
 
 const session = 'session-token="token-1" organization-id="org_1"';
 const tag = (attributes: string, content = '') =>
-  `<connector-frame frame-origin="${fake.frameOrigin}" ${attributes}>${content}</connector-frame>`;
+  `<connector-frame frame-origin="${on.fake.frameOrigin}" ${attributes}>${content}</connector-frame>`;
 
 /** The one \`init\` that a page's form gets. */
 async function initOf(page: Page): Promise<Record<string, unknown>> {
   await page.frameLocator('iframe').getByText('New input').waitFor();
-  const inits = fake.received.filter(({ type }) => type === 'init');
+  const inits = on.fake.received.filter(({ type }) => type === 'init');
   return { ...inits.at(-1) };
 }
 
@@ -44,7 +23,7 @@ test('attributes become options; what is not there is not given', async () => {
   const page = await open(
     tag(`kind="input" type-id="okta-systemlog" ${session} display-name="Okta" name="Sign-ins" description="All of them"
       is-name-editable is-description-editable="false" synthetic="false" api-base="https://api.example.com"
-      appearance='{"colorPrimary":"#4f46e5"}' stylesheets='["${world.origin}/a.css"]'
+      appearance='{"colorPrimary":"#4f46e5"}' stylesheets='["${on.world.origin}/a.css"]'
       config-meta-overrides='{"settings":{"url":{"name":"Address"}}}'`),
   );
   expect(await initOf(page)).toEqual({
@@ -61,7 +40,7 @@ test('attributes become options; what is not there is not given', async () => {
     description: 'All of them',
     isNameEditable: true,
     appearance: { colorPrimary: '#4f46e5' },
-    stylesheets: [`${world.origin}/a.css`],
+    stylesheets: [`${on.world.origin}/a.css`],
     configMetaOverrides: { settings: { url: { name: 'Address' } } },
   });
 });
@@ -124,7 +103,7 @@ test.each([
       if (right) element.setAttribute(name, right);
       else element.removeAttribute(name);
     },
-    [name, { kind: 'input', 'frame-origin': fake.frameOrigin }[name] ?? ''],
+    [name, { kind: 'input', 'frame-origin': on.fake.frameOrigin }[name] ?? ''],
   );
   await initOf(page);
   expect(await page.getByRole('alert').count()).toBe(0);

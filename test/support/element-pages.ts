@@ -1,0 +1,55 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
+import { launchBrowser } from './browser.js';
+import { startElementWorld, type ElementWorld, type PageOptions } from './element-world.js';
+
+/** What the tests of a file share; there from the first test on. */
+export interface ElementPages {
+  readonly browser: Browser;
+  readonly world: ElementWorld;
+  /** A form that is not there, for the same host page. */
+  readonly fake: FakeFrameServer;
+  /** Opens a page with this body; it is closed after the test. */
+  open(body: string, options?: PageOptions): Promise<Page>;
+}
+
+/** A browser, a host page with a service and a fake form, for the whole of a test file. */
+export function useElementPages(): ElementPages {
+  const pages: Page[] = [];
+  let shared: Omit<ElementPages, 'open'> | undefined;
+  const there = () => {
+    if (!shared) throw new Error('Nothing is there before the first test.');
+    return shared;
+  };
+
+  beforeAll(async () => {
+    const [browser, world] = await Promise.all([launchBrowser(), startElementWorld()]);
+    shared = { browser, world, fake: await serveFakeFrame({ allowedOrigins: [world.origin] }) };
+  });
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.close()));
+  });
+  afterAll(async () => {
+    await shared?.fake.close();
+    await shared?.browser.close();
+    await shared?.world.close();
+  });
+
+  return {
+    get browser() {
+      return there().browser;
+    },
+    get world() {
+      return there().world;
+    },
+    get fake() {
+      return there().fake;
+    },
+    async open(body, options) {
+      const page = await there().world.open(there().browser, body, options);
+      pages.push(page);
+      return page;
+    },
+  };
+}
