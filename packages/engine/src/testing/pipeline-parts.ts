@@ -1,0 +1,19 @@
+import { createSyntheticInput } from '../ends/synthetic-input.js';
+import type { Input } from '../runner/ends.js';
+import type { PipelineRunner } from '../runner/pipeline-runner.js';
+
+/** Parts that several tests of the runner are made of. */
+export const push: Input = { kind: 'push' };
+export const shape = (n: number) => ({ n });
+export const fast = (total: number) => createSyntheticInput({ rate: 50_000, total, shape });
+
+export const above = (value: number) => ({
+  operator: 'and' as const,
+  conditions: [{ type_id: 'greater_than' as const, config: { key: 'n', value } }],
+});
+export const add = (value: string) => ({
+  operations: [{ operation: 'add' as const, arguments: { key: 'by', value } }],
+});
+
+export const status = async (runner: PipelineRunner) => (await runner.state()).status;
+export const codes = (runner: PipelineRunner) => runner.log.entries().map(({ code }) => code);
