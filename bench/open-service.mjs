@@ -28,7 +28,7 @@ export async function openService() {
       secrets: core.vault,
       sessions: core.sessions,
       catalog: loadCatalog(),
-      testers: new Map(),
+      connectors: () => ({}),
       egress: { fetch: closed, connect: closed },
       limits: createRateLimits({ address: null, key: null, organization: null, session: null, test: null }),
       readiness: createReadiness(core.store, core.vault, core.schemaVersion),

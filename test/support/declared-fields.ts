@@ -1,6 +1,6 @@
 import { loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
 import { getAt } from '@connector-frame/catalog/validate';
-import type { TestOutcome } from '../../packages/service/src/testers/tester.js';
+import type { TestOutcome } from '../../packages/engine/src/connectors/index.js';
 
 /** The catalog's type by a tester's name: `input:okta-systemlog`. */
 export function typeOf(name: string): ConnectorTypeData {

@@ -1,5 +1,5 @@
-import { createEgress } from '../../packages/service/src/egress/index.js';
-import type { Tester, TesterConfig, TestOutcome } from '../../packages/service/src/testers/tester.js';
+import { createEgress } from '../../packages/engine/src/egress/index.js';
+import type { Tester, TesterConfig, TestOutcome } from '../../packages/engine/src/connectors/index.js';
 
 /** Runs a tester against this machine: loopback is open, `ca` is trusted. */
 export function runTester(tester: Tester, config: TesterConfig, ca?: string): Promise<TestOutcome> {

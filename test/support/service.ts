@@ -5,7 +5,7 @@ import { createApp, type App, type AppSettings } from '../../packages/service/sr
 import { bootstrap } from '../../packages/service/src/bootstrap.js';
 import { createSessionTokens, type SessionTokens } from '../../packages/service/src/auth/session-tokens.js';
 import type { Clock } from '../../packages/service/src/clock.js';
-import { createEgress, type Egress } from '../../packages/service/src/egress/index.js';
+import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
 import type { DropIn } from '../../packages/service/src/embed/drop-in.js';
 import type { FormAssets } from '../../packages/service/src/embed/form-assets.js';
 import { createRateLimits, type RateLimitSettings } from '../../packages/service/src/http/rate-limits.js';
@@ -19,7 +19,7 @@ import { openVault, type Vault } from '../../packages/service/src/secrets/vault.
 import { createStore } from '../../packages/service/src/store/create-store.js';
 import type { Database } from '../../packages/service/src/store/database.js';
 import type { Store } from '../../packages/service/src/store/store.js';
-import { testers } from '../../packages/service/src/testers/index.js';
+import { connectors } from '../../packages/engine/src/connectors/index.js';
 
 /** No limit at all. */
 export const unlimited: RateLimitSettings = { address: null, key: null, organization: null, session: null, test: null };
@@ -123,7 +123,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     secrets: vault,
     sessions,
     catalog: loadCatalog(),
-    testers,
+    connectors,
     egress: options.egress ?? createEgress({ allow: options.egressAllow ?? [] }),
     limits: createRateLimits({ ...unlimited, ...options.limits }, database.pool),
     readiness,

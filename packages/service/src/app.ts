@@ -1,12 +1,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Catalog } from '@connector-frame/catalog';
+import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createPrincipals } from './auth/principals.js';
 import type { SessionTokens } from './auth/session-tokens.js';
 import type { Clock } from './clock.js';
 import { createCatalogAnswers } from './connectors/catalog-answers.js';
 import { createConnectionTests } from './connectors/test-connection.js';
-import type { Egress } from './egress/index.js';
 import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
 import { createParentOrigins } from './embed/parent-origins.js';
@@ -26,7 +27,6 @@ import type { Readiness } from './readiness.js';
 import { allRoutes } from './routes/index.js';
 import type { Vault } from './secrets/vault.js';
 import type { Store } from './store/store.js';
-import type { Tester } from './testers/tester.js';
 
 export interface AppSettings {
   /** Where the outside reaches the service, without a slash at the end: `https://connect.example`. */
@@ -48,7 +48,8 @@ export interface AppDeps {
   secrets: Vault;
   sessions: SessionTokens;
   catalog: Catalog;
-  testers: ReadonlyMap<string, Tester>;
+  /** The code of connector types: their tests, and what runs them. */
+  connectors: Connectors;
   egress: Egress;
   limits: RateLimits;
   readiness: Readiness;
@@ -74,7 +75,7 @@ export function createApp(deps: AppDeps): App {
   const principals = createPrincipals(store, secrets, sessions, clock);
   const clientAddress = createClientAddress(settings.trustedProxies ?? []);
   const gate = createGate({ principals, limits, clientAddress, embedOrigins });
-  const tests = createConnectionTests(deps.testers, deps.egress, metrics);
+  const tests = createConnectionTests(deps.connectors, deps.egress, metrics);
   const cors = createCors(embedOrigins);
   const observe = createObserver(log, metrics);
 

@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { loadCatalog } from '@connector-frame/catalog';
+import { connectors } from '@connector-frame/engine/connectors';
+import { createEgress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';
 import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
 import { systemClock } from './clock.js';
-import { createEgress } from './egress/index.js';
 import { loadDropIn, type DropIn } from './embed/drop-in.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 import { readEnv, type Env } from './env.js';
@@ -17,7 +18,6 @@ import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
 import { createReadiness } from './readiness.js';
-import { testers } from './testers/index.js';
 
 /** A running service. */
 export interface RunningServer {
@@ -92,7 +92,7 @@ function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: 
     secrets,
     sessions,
     catalog: loadCatalog(),
-    testers,
+    connectors,
     egress: createEgress({ allow: env.EGRESS_ALLOW }),
     limits: createRateLimits(
       {

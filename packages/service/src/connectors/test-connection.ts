@@ -1,8 +1,8 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
-import type { Egress } from '../egress/index.js';
+import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../http/api-error.js';
 import type { Metrics } from '../metrics.js';
-import type { Tester } from '../testers/tester.js';
 
 /** Milliseconds for a whole test. */
 const TIME_LIMIT = 15_000;
@@ -24,18 +24,12 @@ export interface ConnectionTests {
   run(type: ConnectorTypeData, config: ConnectorConfig, signal: AbortSignal): Promise<TestResult>;
 }
 
-export function createConnectionTests(
-  testers: ReadonlyMap<string, Tester>,
-  egress: Egress,
-  metrics: Metrics,
-): ConnectionTests {
-  const testerOf = (type: Pick<ConnectorTypeData, 'kind' | 'type_id'>) => testers.get(`${type.kind}:${type.type_id}`);
-
+export function createConnectionTests(connectors: Connectors, egress: Egress, metrics: Metrics): ConnectionTests {
   return {
-    supports: (type) => testerOf(type) !== undefined,
+    supports: (type) => connectors(type).testConnection !== undefined,
 
     async run(type, config, signal) {
-      const tester = testerOf(type);
+      const tester = connectors(type).testConnection;
       if (!tester) throw new ApiError(400, 'no_test', "Connectors of this type can't be tested.");
       const began = performance.now();
       const outcome = await tester(config, {

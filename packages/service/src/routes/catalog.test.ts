@@ -2,7 +2,7 @@ import { loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
-import { testers } from '../testers/index.js';
+import { connectors } from '@connector-frame/engine/connectors';
 
 const databases = embedded();
 let service: TestService;
@@ -32,7 +32,7 @@ describe('the catalog', () => {
           description: expect.any(String),
           category: expect.any(String),
           vendor: expect.any(String),
-          supported_features: { test_connection: testers.has(`${kind}:${type.type_id}`) },
+          supported_features: { test_connection: connectors(type).testConnection !== undefined },
           in_beta: expect.any(Boolean),
           version: expect.any(String),
           icon: type.icon && `${PUBLIC_URL}/external/icons/raw/${type.type_id}.svg`,

@@ -1,0 +1,59 @@
+import { createTester } from '../connection-test/create-tester.js';
+import { statusFailure, unexpected, type Subject } from '../connection-test/failures.js';
+import { failed, missing, passed } from '../connection-test/outcome.js';
+import { at, json, text } from '../read.js';
+import type { Tester } from '../connection-test/tester.js';
+
+const datadog: Subject = { product: 'Datadog', address: '/settings/domain_url', credential: '/secrets/api_key' };
+
+/** https://docs.datadoghq.com/getting_started/site/ */
+const sites = [
+  'us3.datadoghq.com',
+  'us5.datadoghq.com',
+  'ap1.datadoghq.com',
+  'ap2.datadoghq.com',
+  'datadoghq.com',
+  'datadoghq.eu',
+  'ddog-gov.com',
+];
+
+export interface DatadogOptions {
+  /** Where the API of a site answers. */
+  apiOf?: (site: string) => string;
+}
+
+/** Has the API key validated; writes no log. https://docs.datadoghq.com/api/latest/authentication/ */
+export function createDatadogTester({ apiOf = (site) => `https://api.${site}` }: DatadogOptions = {}): Tester {
+  return createTester(datadog, async ({ settings, secrets }, { egress }) => {
+    const apiKey = text(secrets, 'api_key');
+    if (!apiKey) return missing('/secrets/api_key', 'Enter an API key.');
+    const site = siteOf(text(settings, 'domain_url') ?? '');
+    if (!site) {
+      return failed('invalid_config', 'This is not an address of Datadog.', {
+        hint: "Use your site's intake address, such as https://http-intake.logs.datadoghq.com.",
+        at: datadog.address,
+      });
+    }
+    const response = await egress.fetch(`${apiOf(site)}/api/v1/validate`, {
+      headers: { accept: 'application/json', 'dd-api-key': apiKey },
+    });
+    if (response.status === 200) {
+      return at(await json(response), 'valid') === true ? passed('Datadog accepted the API key') : unexpected(datadog);
+    }
+    if (response.status === 401 || response.status === 403) {
+      return failed('invalid_credentials', 'Datadog did not accept the API key.', {
+        hint: 'Use an API key, not an application key, and check that it belongs to this Datadog site.',
+        at: datadog.credential,
+      });
+    }
+    return statusFailure(response.status, datadog);
+  });
+}
+
+/** The site a host belongs to: `https://http-intake.logs.us3.datadoghq.com/api/v2/logs` is `us3.datadoghq.com`. */
+function siteOf(address: string): string | undefined {
+  const written = address.includes('://') ? address : `https://${address}`;
+  if (!URL.canParse(written)) return undefined;
+  const { hostname } = new URL(written);
+  return sites.find((site) => hostname === site || hostname.endsWith(`.${site}`));
+}

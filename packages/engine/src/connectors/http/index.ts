@@ -1,0 +1,4 @@
+import type { ConnectorCode } from '../connector-code.js';
+import { testHttp } from './test-connection.js';
+
+export const httpOutput: ConnectorCode = { testConnection: testHttp };

@@ -1,0 +1,31 @@
+import type { ConnectorCode } from './connector-code.js';
+import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
+import { datadogOutput } from './datadog/index.js';
+import { devNullOutput } from './dev-null/index.js';
+import { elasticsearchOutput } from './elasticsearch/index.js';
+import { githubAuditLogsInput } from './github/index.js';
+import { httpOutput } from './http/index.js';
+import { oktaSystemLogInput } from './okta/index.js';
+import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
+import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
+import { slackOutput } from './slack/index.js';
+import { splunkOutput } from './splunk/index.js';
+
+/** By kind and type id: `input:okta-systemlog`. A type that is not here has neither test nor runtime of its own. */
+export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
+  ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
+  ['input:github-audit-logs', githubAuditLogsInput],
+  ['input:object-storage', objectStorageInput],
+  ['input:okta-systemlog', oktaSystemLogInput],
+  ['input:postgresql', postgresqlInput],
+  ['input:s3', s3Input],
+  ['output:datadog', datadogOutput],
+  ['output:dev-null', devNullOutput],
+  ['output:elasticsearch', elasticsearchOutput],
+  ['output:http', httpOutput],
+  ['output:object-storage', objectStorageOutput],
+  ['output:postgresql', postgresqlOutput],
+  ['output:s3', s3Output],
+  ['output:slack', slackOutput],
+  ['output:splunk', splunkOutput],
+]);

@@ -1,0 +1,103 @@
+import { AwsV4Signer } from 'aws4fetch';
+import type { Egress } from '../../egress/index.js';
+import type { Subject } from '../connection-test/failures.js';
+import { failed, missing, type Failure } from '../connection-test/outcome.js';
+import { at, text } from '../read.js';
+import type { TesterConfig } from '../connection-test/tester.js';
+import { assumeRole, type Credentials } from './assume-role.js';
+
+/** A bucket and the right to knock there. */
+export interface Bucket {
+  /** Of the bucket itself, without a slash at the end. */
+  url: string;
+  region: string;
+  credentials: Credentials;
+  verifyTls: boolean;
+}
+
+/** Address of an AWS service in a region: `https://s3.eu-west-1.amazonaws.com`. Tests have one of their own. */
+export type AwsEndpoint = (service: 's3' | 'sts', region: string) => string;
+
+export const awsEndpoint: AwsEndpoint = (service, region) =>
+  `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+
+export const storage: Subject = { product: 'the storage', credential: '/secrets/secret_key' };
+
+/** Reads the fields; takes on the role when there is one. */
+export async function openBucket(
+  { settings, secrets }: TesterConfig,
+  egress: Egress,
+  aws: AwsEndpoint,
+): Promise<Bucket | Failure> {
+  const name = text(settings, 'bucket');
+  if (!name) return missing('/settings/bucket', 'Enter a bucket.');
+  const region = text(settings, 'region') ?? 'us-east-1';
+  // It becomes a part of a host name.
+  if (!/^[a-z0-9][\w-]*$/i.test(region))
+    return failed('invalid_config', 'This is not the code of a region.', { at: '/settings/region' });
+
+  const url = addressOf(settings, name, region, aws);
+  if (!url) return failed('invalid_config', 'This is not an address we can connect to.', { at: '/settings/endpoint' });
+  const keys = await readCredentials(settings, secrets, region, egress, aws);
+  if ('ok' in keys) return keys;
+  return { url, region, credentials: keys, verifyTls: at(settings, 'skip_ssl_verification') !== true };
+}
+
+function addressOf(
+  settings: Record<string, unknown>,
+  name: string,
+  region: string,
+  aws: AwsEndpoint,
+): string | undefined {
+  const endpoint = text(settings, 'endpoint');
+  const bucket = encodeURIComponent(name);
+  // A bucket's name may hold dots, which the certificate of a host per bucket does not cover.
+  if (endpoint === undefined) return `${aws('s3', region)}/${bucket}`;
+  if (!URL.canParse(endpoint)) return undefined;
+  const url = new URL(endpoint);
+  const path = url.pathname.replace(/\/+$/, '');
+  // An address has no names below it.
+  const inPath = at(settings, 'use_path_style') === true || /^[\d.]+$|^\[/.test(url.hostname);
+  return inPath ? `${url.origin}${path}/${bucket}` : `${url.protocol}//${bucket}.${url.host}${path}`;
+}
+
+async function readCredentials(
+  settings: Record<string, unknown>,
+  secrets: Record<string, unknown>,
+  region: string,
+  egress: Egress,
+  aws: AwsEndpoint,
+): Promise<Credentials | Failure> {
+  const accessKey = text(secrets, 'access_key');
+  const secretKey = text(secrets, 'secret_key');
+  const role = text(settings, 'role_arn');
+  if (role && !accessKey && !secretKey) {
+    return failed(
+      'unsupported',
+      'A role alone can not be tested: this service has no AWS identity to take it on with.',
+      {
+        hint: 'Save without a test, or enter an access key that may assume the role.',
+        at: '/settings/role_arn',
+      },
+    );
+  }
+  if (!accessKey) return missing('/secrets/access_key', 'Enter an access key ID.');
+  if (!secretKey) return missing('/secrets/secret_key', 'Enter the secret access key.');
+  const keys = { accessKey, secretKey };
+  return role ? assumeRole(role, keys, region, egress, aws('sts', region)) : keys;
+}
+
+/** One signed request to the bucket; `path` begins with `/` or `?`. */
+export async function request(bucket: Bucket, egress: Egress, method: string, path: string): Promise<Response> {
+  const { accessKey, secretKey, sessionToken } = bucket.credentials;
+  const signed = await new AwsV4Signer({
+    method,
+    url: `${bucket.url}${path}`,
+    accessKeyId: accessKey,
+    secretAccessKey: secretKey,
+    ...(sessionToken && { sessionToken }),
+    service: 's3',
+    region: bucket.region,
+  }).sign();
+  return egress.fetch(signed.url, { method: signed.method, headers: signed.headers, verifyTls: bucket.verifyTls });
+}

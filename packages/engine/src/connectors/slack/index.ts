@@ -1,0 +1,4 @@
+import type { ConnectorCode } from '../connector-code.js';
+import { createSlackTester } from './test-connection.js';
+
+export const slackOutput: ConnectorCode = { testConnection: createSlackTester() };

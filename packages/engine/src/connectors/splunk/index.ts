@@ -1,0 +1,4 @@
+import type { ConnectorCode } from '../connector-code.js';
+import { testSplunk } from './test-connection.js';
+
+export const splunkOutput: ConnectorCode = { testConnection: testSplunk };
