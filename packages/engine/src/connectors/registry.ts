@@ -1,6 +1,7 @@
 import type { ConnectorCode } from './connector-code.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
 import { datadogOutput } from './datadog/index.js';
+import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
 import { githubAuditLogsInput } from './github/index.js';
@@ -14,6 +15,7 @@ import { splunkOutput } from './splunk/index.js';
 /** By kind and type id: `input:okta-systemlog`. A type that is not here has neither test nor runtime of its own. */
 export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
+  ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],

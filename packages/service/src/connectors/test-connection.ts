@@ -16,7 +16,7 @@ export interface TestResult {
 
 export interface ConnectionTests {
   /** Whether a type can be tested. */
-  supports(type: Pick<ConnectorTypeData, 'kind' | 'type_id'>): boolean;
+  supports(type: ConnectorTypeData): boolean;
   /**
    * Connects with a checked configuration in clear.
    * @throws ApiError 400 `no_test`, `test_failed` or `egress_refused`
