@@ -22,5 +22,5 @@ export { createRateLimits, defaultRateLimits, type RateLimits, type RateLimitSet
 export { MasterKeyError, type Vault } from './secrets/vault.js';
 export { masterKey, readMasterKey, type MasterKey } from './secrets/master-key.js';
 export { FolderInUseError } from './store/folder-lock.js';
-export type { PipelineEngine } from './pipelines/engine.js';
+export type { Ingested, MetricsPoint, PipelineEngine, PipelineMetrics } from './pipelines/engine.js';
 export type { Pipeline, Store } from './store/store.js';

@@ -12,6 +12,7 @@ beforeAll(async () => {
   service = await createTestService({
     database: await embedded().open(),
     engine: {
+      ...noEngine,
       status: async (pipeline) => ({ ...(await noEngine.status(pipeline)), status: 'Pending', waiting: 7 }),
       changed: (id) => void heard.push(id),
     },

@@ -1,5 +1,29 @@
-import type { PipelineState } from '@connector-frame/engine';
+import type { Amount, Appended, AppendOptions, LogEntry, PipelineState } from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
+
+/** What a pipeline moved within one interval. */
+export interface MetricsPoint {
+  /** Begin of the interval, milliseconds since the epoch. */
+  time: number;
+  /** Taken in for good. */
+  ingress: Amount;
+  /** Written by outputs. */
+  egress: Amount;
+  /** Records refused for good. */
+  errors: number;
+}
+
+export interface PipelineMetrics {
+  intervalSeconds: number;
+  /** Oldest first, without gaps; of the last ten minutes at most. */
+  points: readonly MetricsPoint[];
+}
+
+/**
+ * `stored: true`: on disk for every pipeline in which the input stands, and may be acknowledged. `full`: come again later
+ * with all of them. `closed`: it is not taken in here (no engine, or it is just ending). `no_pipeline`: the input stands in none.
+ */
+export type Ingested = Appended | { stored: false; reason: 'no_pipeline' };
 
 /** What runs pipelines, as the API sees it. */
 export interface PipelineEngine {
@@ -13,6 +37,18 @@ export interface PipelineEngine {
    * process; what holds is in the store. Returns at once.
    */
   changed(pipelineId: string): void;
+  /** What it moved lately, measured, since this process began. */
+  metrics(pipelineId: string): PipelineMetrics;
+  /** What it did lately, oldest first. */
+  log(pipelineId: string, limit?: number): readonly LogEntry[];
+  /** The log after the entry `after`, then what comes, until `signal` is aborted or the pipeline is removed. */
+  tail(pipelineId: string, signal: AbortSignal, after?: number): AsyncIterable<LogEntry>;
+  /**
+   * Takes pushed records in, for each pipeline in which the input stands, paused or not. Asks no database.
+   * @param lines records, each as the JSON of one object
+   * @throws BusError when the disk fails
+   */
+  append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested>;
 }
 
 const NOTHING = { bytes: 0, records: 0 } as const;
@@ -40,4 +76,13 @@ export const noEngine: PipelineEngine = {
       })),
     }),
   changed: () => undefined,
+  metrics: () => ({ intervalSeconds: 10, points: [] }),
+  log: () => [],
+  tail: untilAborted,
+  append: () => Promise.resolve({ stored: false, reason: 'closed' }),
 };
+
+/** Nothing is ever said. */
+async function* untilAborted(_pipelineId: string, signal: AbortSignal): AsyncGenerator<LogEntry, void, void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
