@@ -135,7 +135,8 @@ export function fakePipelines(can: Abilities = {}, fail: Failure = () => undefin
   function build(body: Row): Row {
     const input = String(body['input_id']);
     known('inputs', input, 400);
-    const output = add('outputs', body['output'] as Row);
+    const wanted = body['output'] as Row & { id?: string };
+    const output = wanted.id === undefined ? add('outputs', wanted) : known('outputs', wanted.id, 422);
     const pipeline = add('pipelines', {
       name: body['name'],
       enabled: true,
@@ -194,7 +195,9 @@ export function fakePipelines(can: Abilities = {}, fail: Failure = () => undefin
     return { inputId, pipelineId: String(pipeline_id), outputId: String(output_id) };
   };
 
-  return Object.assign(world, { org: ORG, request, addInput });
+  const addOutput = (type = 'splunk') => String(add('outputs', { type, name: 'Archive' })['id']);
+
+  return Object.assign(world, { org: ORG, request, addInput, addOutput });
 }
 
 export type FakePipelines = ReturnType<typeof fakePipelines>;

@@ -2,12 +2,9 @@ import type { ServiceRequest } from '@connector-frame/core/connect';
 import { authorize } from './authorize.js';
 import { text } from './fields.js';
 import { HostError } from './host-error.js';
-import { isRecord, type UnknownRecord } from './is-record.js';
+import type { UnknownRecord } from './is-record.js';
 import type { Call, RouteTools } from './route.js';
-import { ServiceRequestError } from './service-request-error.js';
-
-/** It stands in paths, so it may not climb out of them. */
-const inputIdPattern = /^[\w-][\w.:-]{0,127}$/;
+import { connectorId, connectorPath, tenantConnector } from './tenant-connector.js';
 
 /** The input a page names, in the tenant's organization. */
 export interface TenantInput {
@@ -28,20 +25,11 @@ export async function inputOf<Context>(
   call: Call<Context>,
   fields: UnknownRecord,
 ): Promise<TenantInput> {
-  const inputId = text(fields, 'inputId');
-  if (!inputIdPattern.test(inputId)) throw new HostError('invalid_request', '"inputId" is not the id of an input.');
+  const inputId = connectorId(fields, 'inputId', 'input');
   const org = await authorize(tools, call, text(fields, 'tenantId'));
-  const path = `/v1/${org}/inputs/${encodeURIComponent(inputId)}`;
-  const known = await tools.service(path, {}).catch((error: unknown) => {
-    if (error instanceof ServiceRequestError && error.status === 404) return null;
-    throw error;
-  });
-  if (known === null) return { org, inputId, exists: false, request: tools.service };
-  if (!isRecord(known)) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
-  const { allow } = tools.options;
-  if (allow && !allow.input?.includes(String(known['type']))) {
-    throw new HostError('forbidden', 'This type of connector is not offered here.');
-  }
+  const known = await tenantConnector(tools, org, 'input', inputId);
+  if (!known) return { org, inputId, exists: false, request: tools.service };
+  const path = connectorPath(org, 'input', inputId);
   const request: ServiceRequest = async (asked, init) =>
     asked === path && (init?.method ?? 'GET') === 'GET' ? known : tools.service(asked, init);
   return { org, inputId, exists: true, request };

@@ -71,6 +71,61 @@ test('only inputs of an offered type get a pipeline', async () => {
   }
 });
 
+describe('to an output of the tenant', () => {
+  test('builds it in the one call, and waits until it runs', async () => {
+    const fake = fakePipelines({ integrations: true, statuses: ['Pending', 'Initializing', 'Running'] });
+    const { inputId } = fake.addInput();
+    const outputId = fake.addOutput();
+    const answer = await hosts.create({ fetch: fetchOf(fake, 'org-acme') })(build({ inputId, outputId }));
+    const [pipelineId] = fake.pipelines.keys();
+    expect([answer.status, await answer.json()]).toEqual([
+      200,
+      { pipelineId, outputId, status: 'Running', active: true },
+    ]);
+    expect(fake.outputs.size).toBe(1);
+    const writes = fake.asked.filter(({ method }) => method !== 'GET');
+    expect(writes.map(({ path }) => path)).toEqual(['/v2/org-1/integrations']);
+    expect(writes[0]?.body).toEqual({ input_id: inputId, name: 'Web', output: { id: outputId } });
+    expect(writes[0]?.headers.get('idempotency-key')).toMatch(/^[\w-]{20,}$/);
+  });
+
+  test('a pipeline that fails is answered as it is', async () => {
+    const fake = fakePipelines({ integrations: true, statuses: ['Erroring'] });
+    const ids = { inputId: fake.addInput().inputId, outputId: fake.addOutput() };
+    const answer = await hosts.create({ fetch: fetchOf(fake, 'org-acme') })(build(ids));
+    expect(await answer.json()).toMatchObject({ status: 'Erroring', active: false });
+  });
+
+  test('another tenant’s output is not there, and nothing is written', async () => {
+    const [fake, others] = [fakePipelines({ integrations: true }), fakePipelines()];
+    const { inputId } = fake.addInput();
+    others.addInput();
+    const outputId = others.addOutput();
+    const [acme, globex] = [fetchOf(fake, 'org-acme'), fetchOf(others, 'org-globex')];
+    const host = hosts.create({
+      fetch: (input, init) => (JSON.stringify(input).includes('org-acme') ? acme : globex)(input, init),
+    });
+    expect(await outcome(host(build({ inputId, outputId })))).toEqual([404, 'not_found']);
+    expect(fake.asked.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect([fake.pipelines.size, others.asked.length]).toEqual([0, 0]);
+  });
+
+  test('only an output of an offered type is fed', async () => {
+    for (const [output, status] of [
+      [['splunk'], 200],
+      [['http'], 403],
+      [undefined, 403],
+    ] as const) {
+      const fake = fakePipelines({ integrations: true });
+      const ids = { inputId: fake.addInput().inputId, outputId: fake.addOutput() };
+      const allow = { input: ['monad-http'], ...(output && { output }) };
+      const host = hosts.create({ allow, fetch: fetchOf(fake, 'org-acme') });
+      expect((await host(build(ids))).status).toBe(status);
+      expect(fake.pipelines.size).toBe(status === 200 ? 1 : 0);
+    }
+  });
+});
+
 test.each([
   {},
   { inputId: 7 },
@@ -78,6 +133,9 @@ test.each([
   { inputId: '..' },
   { inputId: 'a/b' },
   { inputId: 'a', inputName: ' ' },
+  { inputId: 'a', outputId: '' },
+  { inputId: 'a', outputId: null },
+  { inputId: 'a', outputId: '../b' },
 ])('%j is refused', async (body) => {
   expect(await outcome(hosts.create()(build(body)))).toEqual([400, 'invalid_request']);
   expect(hosts.seen).toEqual([]);

@@ -3,13 +3,13 @@ import {
   findIntegrationPipeline,
   setIntegrationEnabled,
   type IntegrationStatus,
-  type PipelineStatus,
 } from '@connector-frame/core/connect';
 import { cleanupPolicies, isCleanupName, type CleanupName } from '../cleanup-names.js';
 import { HostError } from '../host-error.js';
 import { inputOf, requireInput } from '../input-of.js';
-import { isRecord, type UnknownRecord } from '../is-record.js';
+import type { UnknownRecord } from '../is-record.js';
 import { json, readJson } from '../json.js';
+import { pipelineStatus } from '../pipeline-status.js';
 import type { Route, RouteTools } from '../route.js';
 
 /** `POST /integration-action`: `status`, `pause`, `resume` or `delete` what an input of the tenant feeds. */
@@ -36,7 +36,7 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
 
       const { pipelineId, outputId } = found;
       let { enabled } = found;
-      const status = () => statusOf(tools, `/v2/${input.org}/pipelines/${encodeURIComponent(pipelineId)}/status`);
+      const status = () => pipelineStatus(tools.service, input.org, pipelineId);
       const answer = { hasPipeline: true, pipelineId, ...(outputId !== undefined && { outputId }) };
       if (action === 'status') return json({ ...answer, enabled, ...(await status()) } satisfies IntegrationStatus);
 
@@ -63,21 +63,3 @@ function cleanupOf({ cleanup }: UnknownRecord, allowed: readonly [CleanupName, .
   if (!allowed.includes(cleanup)) throw new HostError('forbidden', 'This way of deleting is not offered here.');
   return cleanup;
 }
-
-/** How a pipeline fares, where the service measures it. */
-async function statusOf<Context>({ service }: RouteTools<Context>, path: string): Promise<{ status?: PipelineStatus }> {
-  const answer = await service(path, {});
-  const status = statuses.find((known) => isRecord(answer) && known === answer['status']);
-  if (!status) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
-  return { status };
-}
-
-const statuses: readonly PipelineStatus[] = [
-  'Unknown',
-  'Pending',
-  'Initializing',
-  'Running',
-  'Disabled',
-  'Erroring',
-  'Throttled',
-];

@@ -1,0 +1,25 @@
+import type { PipelineStatus, ServiceRequest } from '@connector-frame/core/connect';
+import { HostError } from './host-error.js';
+import { isRecord } from './is-record.js';
+
+const statuses: readonly PipelineStatus[] = [
+  'Unknown',
+  'Pending',
+  'Initializing',
+  'Running',
+  'Disabled',
+  'Erroring',
+  'Throttled',
+];
+
+/** How a pipeline fares, where the service measures it. */
+export async function pipelineStatus(
+  service: ServiceRequest,
+  org: string,
+  pipelineId: string,
+): Promise<{ status: PipelineStatus }> {
+  const answer = await service(`/v2/${org}/pipelines/${encodeURIComponent(pipelineId)}/status`, {});
+  const status = statuses.find((known) => isRecord(answer) && known === answer['status']);
+  if (!status) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  return { status };
+}
