@@ -59,10 +59,10 @@ export {
   type Sink,
   type WriteResult,
 } from './runner/ends.js';
-export type { LogEntry, NewLogEntry, PipelineLog } from './runner/pipeline-log.js';
+export { PipelineLog, type LogEntry, type NewLogEntry } from './runner/pipeline-log.js';
 export { PipelineRunner } from './runner/pipeline-runner.js';
-export type { Components, RunnerLimits, RunnerOptions } from './runner/runner-options.js';
-export type { NodeState, PipelineState } from './runner/pipeline-state.js';
+export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './runner/runner-options.js';
+export { stateOf, type NodeState, type PipelineState } from './runner/pipeline-state.js';
 export { readPipelineState } from './runner/read-pipeline-state.js';
 export { statusOf, type Facts } from './runner/status.js';
 export {

@@ -23,10 +23,14 @@ export class Counters {
   /** Rises with every change. */
   revision = 0;
 
-  /** @param nodeIds what was counted for other nodes, gone since, is forgotten */
+  /**
+   * @param nodeIds what was counted for other nodes, gone since, is forgotten
+   * @param changed told of every change
+   */
   constructor(
     private readonly nodeIds: readonly string[],
     saved?: JsonValue,
+    private readonly changed?: () => void,
   ) {
     this.load(saved);
   }
@@ -55,14 +59,19 @@ export class Counters {
     if (!node || records === 0) return;
     node[direction].records += records;
     node[direction].bytes += bytes;
-    this.revision += 1;
+    this.#rise();
   }
 
   addErrors(id: string, errors: number): void {
     const node = this.#nodes.get(id);
     if (!node || errors === 0) return;
     node.errors += errors;
+    this.#rise();
+  }
+
+  #rise(): void {
     this.revision += 1;
+    this.changed?.();
   }
 
   toJson(): DataRecord {

@@ -21,6 +21,11 @@ export class Observer {
 
   constructor(private readonly watched: Watched) {}
 
+  /** The buffer took no more when it was last looked at. */
+  get full(): boolean {
+    return this.#full;
+  }
+
   async observe(working: boolean): Promise<Observation> {
     const { bus, stream, counters, health, log } = this.watched;
     const stats = stream === undefined ? undefined : await bus.stats(stream);

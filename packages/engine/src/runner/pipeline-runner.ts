@@ -1,21 +1,24 @@
 import { join } from 'node:path';
 import type { Lease } from '../coordinator/coordinator.js';
-import { inputOf } from '../pipeline/routes.js';
+import type { PipelineStatus } from '../pipeline/definition.js';
+import { inputOf, routesOf } from '../pipeline/routes.js';
 import { compileTransform } from '../transforms/compile-transform.js';
 import { createBackoff } from './backoff.js';
 import { systemClock, type Clock } from './clock.js';
-import { Counters } from './counters.js';
+import { Counters, type NodeCounts } from './counters.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Work } from './deliver.js';
+import { Door } from './door.js';
 import { failureOf, type Appended, type AppendOptions, type Input } from './ends.js';
 import { Health } from './health.js';
 import { Intake } from './intake.js';
 import { Observer } from './observer.js';
 import { PipelineLog } from './pipeline-log.js';
-import { observationIn, reportOf, type Observation, type PipelineState } from './pipeline-state.js';
+import { observationIn, reportOf, totalsOf, worst, type Observation, type PipelineState } from './pipeline-state.js';
 import { readPipelineState } from './read-pipeline-state.js';
-import { missingPart, Run, type MissingPart, type RunParts } from './run.js';
+import { missingPart, Run, type RunParts } from './run.js';
 import { DEFAULT_LIMITS, type RunnerLimits, type RunnerOptions } from './runner-options.js';
+import { statusOf } from './status.js';
 
 /** Heartbeats may be this far apart when there is no other news. */
 const QUIET = 5_000;
@@ -33,15 +36,18 @@ export class PipelineRunner {
   readonly #health: Health;
   readonly #deadLetters: DeadLetters;
   readonly #input: { nodeId: string; input: Input } | undefined;
-  readonly #missing: MissingPart | undefined;
+  readonly #missing: ReturnType<typeof missingPart>;
   readonly #observer: Observer;
   #intake: Intake | undefined;
+  #door: Door | undefined;
   #lease: Lease | undefined;
   #run: Run | undefined;
   #reported: { revision: string; at: number } | undefined;
   #turn: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
   #ended = false;
+  #reporting = false;
+  readonly #stopped = new AbortController();
   #wake = new AbortController();
 
   constructor(options: RunnerOptions) {
@@ -50,8 +56,12 @@ export class PipelineRunner {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#clock = clock;
     const now = (): number => clock.now();
-    this.log = new PipelineLog(now);
-    this.#counters = new Counters(definition.nodes.map(({ id }) => id));
+    this.log = options.log ?? new PipelineLog(now);
+    this.#counters = new Counters(
+      definition.nodes.map(({ id }) => id),
+      undefined,
+      () => this.#reportSoon(),
+    );
     this.#health = new Health(
       now,
       (entry) => this.log.add(entry),
@@ -97,21 +107,35 @@ export class PipelineRunner {
     await this.#tick();
   }
 
-  /** How it does, as of now. */
-  state(): Promise<PipelineState> {
+  /** How it does, as of now. @param wanted what the caller knows to be wanted; absent: what the coordinator says */
+  state(wanted?: boolean): Promise<PipelineState> {
     const { coordinator, definition } = this.#options;
     const token = this.#lease?.token;
     const live = token === undefined ? undefined : { token, observe: () => this.#observe() };
-    return readPipelineState(coordinator, definition, this.#clock.now(), live);
+    return readPipelineState(coordinator, definition, this.#clock.now(), live, wanted);
+  }
+
+  /** As `state`, at once and without its nodes; the buffer as it was at the last look. @param enabled what is wanted */
+  summary(enabled: boolean): NodeCounts & { status: PipelineStatus } {
+    const now = this.#clock.now();
+    const seen = { held: this.#lease !== undefined, heartbeatAt: now, working: this.#run !== undefined };
+    const facts = { enabled, ...seen, full: this.#observer.full, ...worst(Object.values(this.#health.facts)) };
+    return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, this.#counters) };
+  }
+
+  /** Rises whenever something was counted. */
+  get revision(): number {
+    return this.#counters.revision;
   }
 
   /** Finishes what was begun, closes the door and gives the lease back. What is stored stays. */
   async stop(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
+    this.#stopped.abort();
     this.#wake.abort();
     await this.#loop;
-    await this.#input?.input.close?.();
+    await this.#door?.close();
     await this.#intake?.close();
     await this.#run?.stop();
     await this.#turn;
@@ -147,8 +171,8 @@ export class PipelineRunner {
     const stream = this.#stream;
     if (!this.#input || stream === undefined) return;
     const { nodeId, input } = this.#input;
-    const outputs = definition.nodes.filter((node) => node.component_type === 'output').map(({ id }) => id);
-    await bus.declare(stream, outputs);
+    // An output that no way leads to takes nothing: what waited for it would fill the buffer for all.
+    await bus.declare(stream, [...routesOf(definition).keys()]);
     this.#intake = new Intake({
       bus,
       stream,
@@ -158,7 +182,27 @@ export class PipelineRunner {
       deadLetters: this.#deadLetters,
       now: () => this.#clock.now(),
     });
-    if (input.kind === 'push') await input.start?.(this.#intake);
+    if (input.kind !== 'push') return;
+    const { random = Math.random } = this.#options;
+    this.#door = new Door(
+      nodeId,
+      input,
+      this.#health,
+      this.#clock,
+      createBackoff({ capMs: this.#limits.retryCap, random }),
+    );
+    await this.#door.open(this.#intake);
+  }
+
+  /** Something was counted. */
+  #reportSoon(): void {
+    const { report, beat } = this.#limits;
+    if (this.#reporting || report >= beat) return;
+    this.#reporting = true;
+    void this.#clock.sleep(report, this.#stopped.signal).then(() => {
+      this.#reporting = false;
+      this.#wake.abort();
+    });
   }
 
   async #beat(): Promise<void> {
@@ -224,10 +268,9 @@ export class PipelineRunner {
     this.#run?.abort();
   }
 
-  #sayMissing({ code, message }: MissingPart): void {
-    const nodes = this.#options.definition.nodes.map(({ id }) => id);
-    this.#health.reset(nodes.slice(0, 1));
-    this.#health.failed(nodes[0] ?? '', { code, message, kind: 'permanent' }, 0);
+  #sayMissing({ nodeId, code, message }: NonNullable<ReturnType<typeof missingPart>>): void {
+    this.#health.reset([nodeId]);
+    this.#health.failed(nodeId, { code, message, kind: 'permanent' }, 0);
   }
 
   #begin(lease: Lease): void {
@@ -249,6 +292,7 @@ export class PipelineRunner {
       transforms,
       bus,
       ...(this.#stream !== undefined && { stream: this.#stream }),
+      ...(this.#door && { door: this.#door }),
       coordinator,
       lease,
     };

@@ -1,6 +1,6 @@
 import type { ComponentType, PipelineDefinition, PipelineStatus } from '../pipeline/definition.js';
 import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
-import { Counters, type Amount } from './counters.js';
+import { Counters, type Amount, type NodeCounts } from './counters.js';
 import { statusOf, type Facts } from './status.js';
 
 /** What the worker of a pipeline sees of it. The same when it is read back from its report. */
@@ -77,14 +77,10 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
       ...counts,
     };
   });
-  const inputs = nodes.filter((node) => node.component_type === 'input');
-  const outputs = nodes.filter((node) => node.component_type === 'output');
   return {
     pipeline_id: definition.id,
     status: statusOf({ ...shared, ...worst(Object.values(ends)) }, now),
-    ingress: sum(inputs.map(({ ingress }) => ingress)),
-    egress: sum(outputs.map(({ egress }) => egress)),
-    errors: nodes.reduce((total, { errors }) => total + errors, 0),
+    ...totalsOf(definition, counters),
     last_ingested_time: counters.lastIngestedAt === undefined ? null : time(counters.lastIngestedAt),
     last_error: errorIn(observation?.lastError),
     waiting: observation?.waiting ?? 0,
@@ -92,8 +88,22 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
   };
 }
 
+/** What a whole pipeline has moved: in at its input, out at its outputs. */
+export function totalsOf({ nodes }: Pick<PipelineDefinition, 'nodes'>, counters: Counters): NodeCounts {
+  const ingress: Amount = { records: 0, bytes: 0 };
+  const egress: Amount = { records: 0, bytes: 0 };
+  let errors = 0;
+  for (const { id, component_type: type } of nodes) {
+    const counts = counters.node(id);
+    errors += counts.errors;
+    if (type === 'input') add(ingress, counts.ingress);
+    if (type === 'output') add(egress, counts.egress);
+  }
+  return { ingress, egress, errors };
+}
+
 /** A pipeline does as its worst end does. */
-function worst(ends: readonly EndFacts[]): EndFacts {
+export function worst(ends: readonly EndFacts[]): EndFacts {
   const until = ends.map(({ throttledUntil }) => throttledUntil).filter((each) => each !== undefined);
   return {
     acknowledged: ends.length > 0 && ends.every(({ acknowledged }) => acknowledged),
@@ -103,10 +113,10 @@ function worst(ends: readonly EndFacts[]): EndFacts {
   };
 }
 
-const sum = (amounts: readonly Amount[]): Amount => ({
-  records: amounts.reduce((total, { records }) => total + records, 0),
-  bytes: amounts.reduce((total, { bytes }) => total + bytes, 0),
-});
+function add(to: Amount, { records, bytes }: Amount): void {
+  to.records += records;
+  to.bytes += bytes;
+}
 
 const time = (at: number): string => new Date(at).toISOString();
 

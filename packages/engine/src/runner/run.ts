@@ -6,8 +6,10 @@ import { routesOf } from '../pipeline/routes.js';
 import type { Transform } from '../transforms/compile-transform.js';
 import { again, type Work } from './deliver.js';
 import type { OutputWays } from './deliver-over.js';
+import type { Door } from './door.js';
 import { failureOf, type Input, type Output } from './ends.js';
 import { runPages } from './run-pages.js';
+import type { MissingPart } from './runner-options.js';
 import { runStream } from './run-stream.js';
 import { compileWays } from './ways.js';
 
@@ -20,6 +22,7 @@ export interface RunParts {
   bus: Bus;
   /** Of a pushed input. */
   stream?: string;
+  door?: Door;
   coordinator: Coordinator;
   lease: Lease;
 }
@@ -69,7 +72,7 @@ export class Run {
   }
 
   async #go(): Promise<'stopped' | 'fenced'> {
-    const { definition, nodeId, input, outputs, transforms, bus, stream, coordinator, lease } = this.parts;
+    const { definition, nodeId, input, outputs, transforms, bus, stream, door, coordinator, lease } = this.parts;
     const work = this.#work;
     const ways = compileWays(definition, transforms);
     const to = [...ways].flatMap(([id, each]): OutputWays[] => {
@@ -83,8 +86,8 @@ export class Run {
         if (!opened.every(Boolean)) return 'stopped';
         return await runPages({ work, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
       }
-      // The door is open; what an output can't take yet waits in the buffer.
-      work.health.answered(nodeId);
+      // What an output can't take yet waits in the buffer.
+      door?.tell();
       await Promise.all(
         to.map(async (each) => {
           if (stream !== undefined && (await open(work, each))) await runStream(work, bus, stream, each);
@@ -97,31 +100,29 @@ export class Run {
   }
 }
 
-/** What a pipeline lacks to run at all, as its state tells it. */
-export interface MissingPart {
-  code: 'incomplete' | 'no_runtime';
-  message: string;
-}
-
-/** Why a pipeline can't run at all; `undefined`: it can. */
+/** Why a pipeline can't run at all, and at which node; `undefined`: it can. */
 export function missingPart(
   definition: PipelineDefinition,
   parts: {
     inputs: ReadonlyMap<string, Input>;
     outputs: ReadonlyMap<string, Output>;
     transforms: ReadonlyMap<string, unknown>;
+    problems?: ReadonlyMap<string, MissingPart>;
   },
-): MissingPart | undefined {
-  if (routesOf(definition).size === 0)
-    return { code: 'incomplete', message: 'No way leads from an input to an output. Add an edge.' };
+): (MissingPart & { nodeId: string }) | undefined {
+  if (routesOf(definition).size === 0) {
+    const message = 'No way leads from an input to an output. Add an edge.';
+    return { nodeId: definition.nodes[0]?.id ?? '', code: 'incomplete', message };
+  }
   const missing = definition.nodes.find(({ id, enabled, component_type: type }) => {
     if (!enabled) return false;
     if (type === 'input') return !parts.inputs.has(id);
     return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
   });
-  return (
-    missing && { code: 'no_runtime', message: `The ${missing.component_type} ${missing.slug} has no runtime here.` }
-  );
+  if (!missing) return undefined;
+  const { id: nodeId, slug, component_type: type } = missing;
+  const unknown = { code: 'no_runtime', message: `The ${type} ${slug} has no runtime here.` };
+  return { nodeId, ...(parts.problems?.get(nodeId) ?? unknown) };
 }
 
 async function open(work: Work, { nodeId, output }: OutputWays): Promise<boolean> {

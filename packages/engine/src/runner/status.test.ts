@@ -19,6 +19,7 @@ test.each<[string, Partial<Facts>, PipelineStatus]>([
   ['idle, both ends have answered', { acknowledged: true }, 'Running'],
   ['one failure is an accident', { failures: 2 }, 'Running'],
   ['nothing acknowledged yet', { acknowledged: false }, 'Initializing'],
+  ['at rest, and about to begin', { working: false }, 'Initializing'],
   ['nobody holds it', { held: false }, 'Pending'],
   ['nobody holds it any more', { held: false, heartbeatAt: NOW - 60_000, failures: 9 }, 'Pending'],
   ['held, and never heard of', { heartbeatAt: 0 }, 'Unknown'],

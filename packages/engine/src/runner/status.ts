@@ -34,5 +34,5 @@ export function statusOf(facts: Facts, now: number): PipelineStatus {
   if (facts.heartbeatAt === undefined || now - facts.heartbeatAt > HEARTBEAT_LIMIT) return 'Unknown';
   if (facts.permanent || facts.failures >= FAILURE_LIMIT) return 'Erroring';
   if (facts.full || (facts.throttledUntil !== undefined && facts.throttledUntil > now)) return 'Throttled';
-  return facts.acknowledged ? 'Running' : 'Initializing';
+  return facts.working && facts.acknowledged ? 'Running' : 'Initializing';
 }

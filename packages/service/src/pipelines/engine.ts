@@ -1,4 +1,5 @@
-import type { Amount, Appended, AppendOptions, LogEntry, PipelineState } from '@connector-frame/engine';
+import { PipelineLog, type Amount, type Appended, type AppendOptions, type LogEntry } from '@connector-frame/engine';
+import type { PipelineState } from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
 
 /** What a pipeline moved within one interval. */
@@ -78,11 +79,6 @@ export const noEngine: PipelineEngine = {
   changed: () => undefined,
   metrics: () => ({ intervalSeconds: 10, points: [] }),
   log: () => [],
-  tail: untilAborted,
+  tail: (_pipelineId, signal) => new PipelineLog(Date.now).tail(signal),
   append: () => Promise.resolve({ stored: false, reason: 'closed' }),
 };
-
-/** Nothing is ever said. */
-async function* untilAborted(_pipelineId: string, signal: AbortSignal): AsyncGenerator<LogEntry, void, void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-}
