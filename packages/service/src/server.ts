@@ -87,13 +87,14 @@ function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: 
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
   const readiness = createReadiness(store, secrets, schemaVersion);
   const url = `http://localhost:${listener.port}`;
+  const egress = createEgress({ allow: env.EGRESS_ALLOW });
   const app = createApp({
     store,
     secrets,
     sessions,
     catalog: loadCatalog(),
     connectors,
-    egress: createEgress({ allow: env.EGRESS_ALLOW }),
+    egress,
     limits: createRateLimits(
       {
         address: env.RATE_LIMIT_ADDRESS,
@@ -125,6 +126,7 @@ function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: 
     clearInterval(sweeping);
     await sleep(env.DRAIN_DELAY_MS);
     await listener.drain();
+    egress.close?.();
     await store.close();
     log.info('service stopped');
   };

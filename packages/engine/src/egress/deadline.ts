@@ -1,12 +1,12 @@
 import { EgressError } from './error.js';
 
 /**
- * Runs `work` with a signal that fires when the time is up or the caller's signal does, and rejects at that moment
+ * Runs `work` with a signal that fires when the time is up or one of the callers' signals does, and rejects at that moment
  * even if the work does not listen (a name look-up can't be called off).
  */
 export async function withDeadline<T>(
   timeoutMs: number,
-  caller: AbortSignal | undefined,
+  callers: AbortSignal | undefined | readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -15,9 +15,12 @@ export async function withDeadline<T>(
     () => controller.abort(new EgressError('timeout', `no answer within ${timeoutMs} ms`)),
     timeoutMs,
   );
-  const follow = (): void => controller.abort(caller?.reason);
-  caller?.addEventListener('abort', follow);
-  if (caller?.aborted) follow();
+  const followed = [callers].flat().map((caller) => {
+    const follow = (): void => controller.abort(caller?.reason);
+    caller?.addEventListener('abort', follow);
+    if (caller?.aborted) follow();
+    return () => caller?.removeEventListener('abort', follow);
+  });
   try {
     signal.throwIfAborted();
     const stopped = new Promise<never>((_resolve, reject) => {
@@ -26,6 +29,6 @@ export async function withDeadline<T>(
     return await Promise.race([work(signal), stopped]);
   } finally {
     clearTimeout(timer);
-    caller?.removeEventListener('abort', follow);
+    for (const leave of followed) leave();
   }
 }

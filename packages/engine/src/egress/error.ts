@@ -9,7 +9,7 @@
  * - `timeout`: the time was up
  * - `tls_failed`: no TLS there, or a certificate that is not trusted
  * - `redirected`: to another origin, or more than three times
- * - `too_large`: the answer is longer than 64 KiB
+ * - `too_large`: the answer is longer than asked for
  * - `invalid_answer`: not HTTP
  */
 export type EgressReason =

@@ -43,21 +43,6 @@ test('sends method, headers and body, and answers status, headers and body', asy
   });
 });
 
-test('leaves no connection open', async () => {
-  let closed = 0;
-  const server = await serving(listenHttp((_request, response) => void response.end('x'.repeat(1_000))));
-  const raw = await serving(
-    listenTcp((socket) => {
-      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok'));
-      socket.once('close', () => (closed += 1));
-    }),
-  );
-  await egress.fetch(server.origin);
-  await egress.fetch(`http://127.0.0.1:${raw.port}/`);
-  await egress.fetch(`http://127.0.0.1:${raw.port}/`, { discardBody: true });
-  await expect.poll(() => closed).toBe(2);
-});
-
 test.each([
   { status: 301, method: 'POST', becomes: 'GET' },
   { status: 302, method: 'POST', becomes: 'GET' },

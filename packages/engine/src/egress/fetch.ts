@@ -1,47 +1,69 @@
-import type { Socket } from 'node:net';
-import { Client, errors, type buildConnector } from 'undici';
+import { errors } from 'undici';
+import { readBody, streamBody, type BodyBounds, type IncomingBody } from './body.js';
 import type { EgressInit } from './egress.js';
 import { EgressError } from './error.js';
+import type { Lane } from './lane.js';
+import type { Place, Pool } from './pool.js';
 
 const MAX_BODY = 64 * 1024;
 const MAX_REDIRECTS = 3;
+/** Of a body nobody wants, so that its connection can be used again: bytes and milliseconds. */
+const DRAIN_BYTES = 64 * 1024;
+const DRAIN_MS = 1_000;
+/** RFC 9110, 9.2.2 */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+/** Statuses that have no body. */
+const BODILESS = [204, 205, 304];
 /** Ours to set: they frame the message or name its receiver. */
 const RESERVED = /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect)$/;
 
-/** A connected socket to the origin of `url`, with TLS on it when the scheme asks for it. */
-export type OpenOrigin = (url: URL) => Promise<Socket>;
+/** What an exchange is bound by beside its `EgressInit`. */
+export interface Bounds {
+  /** Ends all but a streamed body. */
+  signal: AbortSignal;
+  /** Milliseconds between the parts of a streamed body. */
+  silenceMs: number;
+  /** Ends a streamed body, with its reason. */
+  caller: AbortSignal | undefined;
+}
 
-interface Exchange {
-  url: URL;
+interface Exchange extends Bounds, Place, BodyBounds {
   method: string;
   headers: Headers;
   body: string | Uint8Array | undefined;
-  signal: AbortSignal;
-  discardBody: boolean;
+  answer: 'whole' | 'stream' | 'head';
+  /** Whether it may go over a connection that was used before, which may be gone: it is sent again then. */
+  reuse: boolean;
 }
 
 /** One request and its answer, following redirects within the origin. */
-export async function exchange(
-  address: string | URL,
-  init: EgressInit,
-  signal: AbortSignal,
-  open: OpenOrigin,
-): Promise<Response> {
+export async function exchange(address: string | URL, init: EgressInit, bounds: Bounds, pool: Pool): Promise<Response> {
+  const method = (init.method ?? 'GET').toUpperCase();
   let step: Exchange = {
+    ...bounds,
     url: readUrl(address),
-    method: (init.method ?? 'GET').toUpperCase(),
+    verifyTls: init.verifyTls ?? true,
+    ca: init.ca,
+    method,
     headers: readHeaders(init.headers),
     body: init.body,
-    signal,
-    discardBody: init.discardBody ?? false,
+    answer: init.discardBody ? 'head' : init.stream ? 'stream' : 'whole',
+    maxBytes: init.maxBytes ?? (init.stream ? Infinity : MAX_BODY),
+    longer: init.longer ?? 'refuse',
+    reuse: init.repeatable ?? IDEMPOTENT.has(method),
   };
   for (let hop = 0; ; hop += 1) {
-    const response = await send(step, open);
-    const location = response.headers.get('location');
-    if (location === null || ![301, 302, 303, 307, 308].includes(response.status)) return response;
+    const response = await send(step, pool);
+    const location = redirection(response);
+    if (location === undefined) return response;
+    await response.body?.cancel();
     if (hop === MAX_REDIRECTS) throw new EgressError('redirected', `${step.url.origin} redirects in circles`);
     step = redirect(step, response.status, location);
   }
+}
+
+function redirection({ status, headers }: { status: number; headers: Headers }): string | undefined {
+  return [301, 302, 303, 307, 308].includes(status) ? (headers.get('location') ?? undefined) : undefined;
 }
 
 function readUrl(address: string | URL): URL {
@@ -89,81 +111,87 @@ function redirect(step: Exchange, status: number, location: string): Exchange {
     throw new EgressError('redirected', `${step.url.origin} redirects to another origin`);
   }
   const becomesGet = status === 303 ? step.method !== 'HEAD' : status < 303 && step.method === 'POST';
-  if (!becomesGet) return { ...step, url };
+  // Where we are sent is classified again, so it gets a connection of its own.
+  const next = { ...step, url, reuse: false };
+  if (!becomesGet) return next;
   const headers = new Headers(step.headers);
   headers.delete('content-type');
-  return { ...step, url, method: 'GET', headers, body: undefined };
+  return { ...next, method: 'GET', headers, body: undefined };
 }
 
-async function send(
-  { url, method, headers, body, signal, discardBody }: Exchange,
-  open: OpenOrigin,
-): Promise<Response> {
-  let opened = false;
-  const client = new Client(url.origin, {
-    // One connection for one request; a client that wants another one would repeat what was sent.
-    connect: (_target, callback) => {
-      const socket = opened ? Promise.reject(new EgressError('connect_failed', 'connection lost')) : open(url);
-      opened = true;
-      void handOver(socket, callback);
-    },
-    pipelining: 0,
-    maxHeaderSize: 16 * 1024,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+async function send(step: Exchange, pool: Pool): Promise<Response> {
+  const used = step.reuse ? pool.take(step) : undefined;
+  if (used) {
+    const heard = used.heard();
+    try {
+      return await sendOver(used, step, pool);
+    } catch (error) {
+      // The other side may let go of a connection just as we take it up. Once it has answered, it has read.
+      if (step.signal.aborted || used.heard() > heard) throw error;
+    }
+  }
+  return sendOver(pool.open(step, step.signal), step, pool);
+}
+
+async function sendOver(lane: Lane, step: Exchange, pool: Pool): Promise<Response> {
+  const { url, method, headers, body, signal } = step;
+  const stop = (): void => lane.end();
+  const done = (whole: boolean): void => (whole ? pool.giveBack(lane, step) : lane.end());
+  const explain = (error: unknown): EgressError => egressError(error, url);
+  signal.addEventListener('abort', stop);
   try {
-    const answer = await client.request({
+    const answer = await lane.client.request({
       path: url.pathname + url.search,
       method,
       headers: Object.fromEntries(headers),
-      signal,
       ...(body !== undefined && { body }),
     });
-    if (discardBody) answer.body.on('error', () => undefined);
-    const bytes = discardBody ? undefined : await readBody(answer.body);
-    return toResponse(answer.statusCode, answer.headers, bytes);
+    const response = (content: BodyInit | null): Response => toResponse(answer.statusCode, answer.headers, content);
+    if (step.answer === 'head') {
+      void drain(answer.body, done);
+      return response('');
+    }
+    if (step.answer === 'stream' && !BODILESS.includes(answer.statusCode)) {
+      const { maxBytes, longer, silenceMs, caller } = step;
+      return response(streamBody(answer.body, { maxBytes, longer, silenceMs, signal: caller, explain, done }));
+    }
+    const { bytes, whole } = await readBody(answer.body, step);
+    const result = response(bytes);
+    done(whole);
+    return result;
   } catch (error) {
+    lane.end();
     signal.throwIfAborted();
-    throw egressError(error, url);
+    throw explain(error);
   } finally {
-    client.destroy().catch(() => undefined);
+    signal.removeEventListener('abort', stop);
   }
 }
 
-async function handOver(opening: Promise<Socket>, callback: buildConnector.Callback): Promise<void> {
-  let socket: Socket;
+/** Reads what nobody wants, if that is soon done. */
+async function drain(body: IncomingBody, done: (whole: boolean) => void): Promise<void> {
+  const timer = setTimeout(() => body.destroy(new Error('too slow')), DRAIN_MS);
+  let whole = false;
   try {
-    socket = await opening;
-  } catch (error) {
-    callback(error instanceof Error ? error : new Error('stopped'), null);
-    return;
+    ({ whole } = await readBody(body, { maxBytes: DRAIN_BYTES, longer: 'cut' }));
+  } catch {
+    // It is not whole then.
   }
-  callback(null, socket);
-}
-
-async function readBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > MAX_BODY) throw new EgressError('too_large', `the answer is longer than ${MAX_BODY} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  clearTimeout(timer);
+  done(whole);
 }
 
 function toResponse(
   status: number,
   fields: Record<string, string | string[] | undefined>,
-  bytes: Uint8Array<ArrayBuffer> | undefined,
+  content: BodyInit | null,
 ): Response {
   const headers = new Headers();
   for (const [name, value] of Object.entries(fields)) {
     for (const each of [value ?? []].flat()) if (/^[\t\x20-\x7e]*$/.test(each)) headers.append(name, each);
   }
   if (status < 200 || status > 599) throw new EgressError('invalid_answer', `${status} is no HTTP status`);
-  return new Response([204, 205, 304].includes(status) ? null : bytes, { status, headers });
+  return new Response(BODILESS.includes(status) ? null : content, { status, headers });
 }
 
 function egressError(error: unknown, url: URL): EgressError {
