@@ -1,4 +1,7 @@
 /** The data format of the catalog: what a type file says, and what the service serves. */
+import type { PollDefinition } from './poll.js';
+
+export type * from './poll.js';
 
 /** `input` brings data in, `output` delivers it. */
 export type ConnectorKind = 'input' | 'output';
@@ -180,6 +183,8 @@ export interface ConnectorTypeData {
   /** JSON Pointers (`/settings/host`, `/secrets/password`) in the order shown; what is absent follows: required settings, secrets, optional settings. */
   order?: readonly string[];
   config: ConnectorConfigSchema;
+  /** How the type is read over its vendor's HTTP API, for inputs that need no code. Not served to browsers. */
+  poll?: PollDefinition;
 }
 
 /** A configuration as a person fills it in. Secrets here are plain values; a kept secret is absent. */

@@ -3,6 +3,7 @@ import type { ConnectorTypeData } from '../types.js';
 import { isPlain, own, type Plain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { FIELD_WORDS, isText, listOfText, TYPE_WORDS, type Words } from './words.js';
+import { pollShape } from './poll-shape.js';
 import { oneOf, type Problem } from './problem.js';
 import type { SourceFile } from './read-sources.js';
 
@@ -114,6 +115,7 @@ export function checkFormat({ file, value }: SourceFile): Problem[] {
     fields(section['properties'], `${pointer}/properties`, place);
     if (isPlain(section['properties'])) requiredOf(section, section['properties'], pointer);
   }
+  if (Object.hasOwn(value, 'poll')) pollShape(value['poll'], '/poll', add);
   return problems;
 }
 

@@ -5,6 +5,7 @@ import { checkCopy } from './check-copy.js';
 import { checkFields } from './check-fields.js';
 import { checkFormat, isConnectorType } from './check-format.js';
 import { checkLinks } from './check-links.js';
+import { checkPoll } from './check-poll.js';
 import { complete } from './complete.js';
 import type { Problem } from './problem.js';
 import type { Sources } from './read-sources.js';
@@ -31,7 +32,12 @@ export function compile(sources: Sources): Compiled {
       problems.push(...checkFormat({ file, value: data }));
       continue;
     }
-    const found = [...checkFields(file, data), ...checkLinks(file, data), ...checkCopy(file, data)];
+    const found = [
+      ...checkFields(file, data),
+      ...checkLinks(file, data),
+      ...checkCopy(file, data),
+      ...checkPoll(file, data),
+    ];
     problems.push(...found);
     types.push({ file, data });
   }

@@ -134,4 +134,6 @@ export const TYPE_WORDS: Words = {
   icon: text,
   order: listOfText,
   config: (value) => (isPlain(value) ? undefined : 'an object with "settings" and "secrets"'),
+  // Read by `pollShape`, which knows where in it something is wrong.
+  poll: anything,
 };

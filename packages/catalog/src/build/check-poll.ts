@@ -1,0 +1,145 @@
+/** What a `poll` says must hold together: its pointers lead to fields, its templates to what is there, its cursor moves. */
+import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
+import { isPlain } from '../validate/objects.js';
+import { joinPointer } from '../validate/pointer.js';
+import { oneOf, type Problem } from './problem.js';
+import { fieldsOf } from './walk.js';
+import { discriminatorOf, isUnion, variantsOf } from '../validate/schema.js';
+
+const TIMES = ['since', 'until'];
+const FORMS = ['rfc3339', 'rfc3339_seconds', 'seconds', 'milliseconds', 'date'];
+
+/** Every text in a value, with its pointer. */
+function* textsIn(value: unknown, pointer: string): Generator<{ pointer: string; text: string }> {
+  if (typeof value === 'string') yield { pointer, text: value };
+  else if (Array.isArray(value) || isPlain(value))
+    for (const [key, each] of Object.entries(value)) yield* textsIn(each, joinPointer(pointer, key));
+}
+
+const placeholdersIn = (text: string): string[] =>
+  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner);
+
+/** What a template of a stream may name beside settings. */
+function namesOf(stream: PollStream): string[] {
+  const { kind } = stream.cursor;
+  return [
+    'page_size',
+    ...(stream.each ? ['each'] : []),
+    ...(kind === 'time' ? TIMES : kind === 'link' ? ['since'] : kind === 'id' ? ['after'] : []),
+  ];
+}
+
+/** Checks the `poll` of a type whose shape is right. */
+export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
+  const { poll } = data;
+  if (!poll) return [];
+  const problems: Problem[] = [];
+  const add = (pointer: string, message: string): void =>
+    void problems.push({ file, pointer: `/poll${pointer}`, message });
+  if (data.kind !== 'input') add('', 'belongs to inputs: an output delivers');
+  checkFields(data, poll, add);
+  checkTemplates(poll, add);
+  const names = poll.streams.map(({ name }) => name);
+  poll.streams.forEach((stream, index) => {
+    const at = `/streams/${String(index)}`;
+    if (names.indexOf(stream.name) < index) add(`${at}/name`, 'is the name of two streams');
+    checkStream(stream, (pointer, message) => add(at + pointer, message));
+  });
+  for (const [index, url] of poll.documentation.entries())
+    if (!URL.canParse(url)) add(`/documentation/${String(index)}`, 'is no address');
+  return problems;
+}
+
+type Add = (pointer: string, message: string) => void;
+
+/** Pointers in the definition, whole or inside templates, must be those of fields. */
+function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): void {
+  const fields = fieldsOf(data);
+  const known = new Set(
+    fields.flatMap(({ path, field, inRow }) =>
+      inRow ? [] : [path, ...(isUnion(field) ? [`${path}/${discriminatorOf(field)}`] : [])],
+    ),
+  );
+  // Paths into answers are not pointers of fields: those begin with the section's name.
+  for (const { pointer, text } of textsIn(poll, '')) {
+    const named = /^\/(?:settings|secrets)\//.test(text)
+      ? [text]
+      : placeholdersIn(text).filter((name) => name.startsWith('/'));
+    for (const path of named) {
+      if (!known.has(path)) add(pointer, `names ${path}, which is no field of this type`);
+      if (path !== text && path.startsWith('/secrets/'))
+        add(pointer, `holds the secret ${path}: secrets stand in "authentication" alone, never in an address`);
+    }
+  }
+  const decides = new Set(fields.flatMap(({ path, field }) => (field['x-destination'] ? [path] : [])));
+  for (const { pointer, text } of textsIn(poll, ''))
+    if (pointer === '/base_url' || pointer.endsWith('/token_url'))
+      for (const path of placeholdersIn(text))
+        if (known.has(path) && !decides.has(path))
+          add(pointer, `sends secrets to where ${path} says: mark that setting "x-destination"`);
+  const { authentication } = poll;
+  if (authentication.kind !== 'choice') return;
+  const choice = fields.find(
+    ({ path, field }) =>
+      path === authentication.field || (isUnion(field) && authentication.field === `${path}/${discriminatorOf(field)}`),
+  )?.field;
+  const values =
+    choice && isUnion(choice)
+      ? variantsOf(choice).map(({ value }) => value)
+      : choice && 'enum' in choice
+        ? choice.enum
+        : undefined;
+  if (!values) return add('/authentication/field', 'must name a setting with a choice');
+  const given = Object.keys(authentication.of);
+  for (const value of values) if (!given.includes(value)) add('/authentication/of', `lacks ${JSON.stringify(value)}`);
+  for (const value of given)
+    if (!values.includes(value))
+      add(joinPointer('/authentication/of', value), `is no value of the choice: it has ${oneOf(values)}`);
+}
+
+function checkTemplates(poll: PollDefinition, add: Add): void {
+  const { streams, ...rest } = poll;
+  const check = (value: unknown, at: string, names: readonly string[]): void => {
+    for (const { pointer, text } of textsIn(value, at))
+      for (const placeholder of placeholdersIn(text)) {
+        if (placeholder.startsWith('/')) continue;
+        const [name = '', form] = placeholder.split(':');
+        if (!names.includes(name))
+          add(pointer, `can't say {{${placeholder}}}: here it takes ${oneOf(['/settings/...', ...names])}`);
+        else if (form !== undefined && !(TIMES.includes(name) && FORMS.includes(form)))
+          add(pointer, `{{${placeholder}}}: only a time has a form, one of ${oneOf(FORMS)}`);
+      }
+  };
+  check(rest, '', []);
+  streams.forEach(({ each, ...stream }, index) => {
+    const at = `/streams/${String(index)}`;
+    check(each, `${at}/each`, ['page_size']);
+    check(stream, at, namesOf(each ? { ...stream, each } : stream));
+  });
+}
+
+function checkStream(stream: PollStream, add: Add): void {
+  const { cursor, pagination, records, query } = stream;
+  const used = new Set(
+    [...textsIn([stream.path, query], '')].flatMap(({ text }) =>
+      placeholdersIn(text).map((name) => name.split(':')[0]),
+    ),
+  );
+  if (stream.each && !used.has('each')) add('/each', 'is read, but nothing says {{each}}');
+  if (cursor.kind === 'time' || cursor.kind === 'link') {
+    if (records.time === undefined) add('/records', 'needs "time": the cursor follows it');
+    if (!used.has('since')) add('', 'must say {{since}}, or everything is read again each time');
+  }
+  if (cursor.kind === 'time' && cursor.longest_seconds !== undefined) {
+    if (!used.has('until')) add('', 'must say {{until}}, or a stretch has no end');
+    if (cursor.longest_seconds < 2 * cursor.overlap_seconds)
+      add('/cursor/longest_seconds', 'must be at least twice the overlap, or the cursor hardly moves');
+  }
+  if (cursor.kind === 'link' && pagination.kind !== 'link_header' && pagination.kind !== 'body_url')
+    add('/cursor', 'follows a link: the pagination must give one');
+  if (cursor.kind === 'id') {
+    if (pagination.kind !== 'none') add('/pagination', 'must be "none": records behind the last id are the next page');
+    if (typeof records.id !== 'string') add('/records', 'needs one "id": the cursor follows it');
+    if (!used.has('after')) add('', 'must say {{after}}');
+  }
+}

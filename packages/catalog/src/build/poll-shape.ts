@@ -1,0 +1,139 @@
+/** The shape of `poll` in a type file: the words of `src/poll.ts`, and what each takes. */
+import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
+
+const template = text(/^[^\r\n]+$/, 'a text in one line');
+const path = text(/^(?:\/[^/]+)*$/, 'a pointer into the answer, like "/data/items", or "" for all of it');
+const setting = text(/^\/settings\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a setting, "/settings/..."');
+const secret = text(/^\/secrets\/[^/]+$/, 'the pointer of a secret, "/secrets/..."');
+const field = text(/^\/(?:settings|secrets)\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a field');
+const name = text(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'a name without spaces');
+const line = text(/^[\x20-\x7e]*$/, 'plain text in one line');
+const https = text(/^https:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/, 'an address that begins with https://');
+const base = text(
+  /^(?:https:\/\/[^\s/?#]+(?:\/[^\s?#]*[^\s?#/])?|\{\{\/settings\/\w+\}\})$/,
+  'an address with https:// and no slash at the end, or "{{/settings/...}}" alone',
+);
+const kind = word('bearer', 'header', 'query', 'basic', 'client_credentials', 'private_key_jwt', 'duo_hmac', 'choice');
+
+const single: Readonly<Record<string, Shape>> = {
+  bearer: object({ kind, secret }),
+  header: object({ kind, name, secret }, { prefix: line }),
+  query: object({ kind, name, secret }),
+  basic: object({ kind, user: field }, { password: secret }),
+  client_credentials: object(
+    { kind, token_url: https, client_id: field, client_secret: secret },
+    {
+      client: word('basic', 'body'),
+      body: word('form', 'json'),
+      grant_type: line,
+      parameters: map(template),
+      prefix: line,
+    },
+  ),
+  private_key_jwt: object(
+    {
+      kind,
+      grant: word('jwt_bearer', 'client_assertion'),
+      token_url: https,
+      key: secret,
+      key_format: word('pem', 'service_account'),
+    },
+    {
+      algorithm: word('RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'PS256'),
+      issuer: field,
+      subject: field,
+      audience: template,
+      scopes: list(line),
+    },
+  ),
+  duo_hmac: object({ kind, key: secret, secret }),
+};
+
+const pageKind = word('none', 'link_header', 'body_cursor', 'body_url', 'offset', 'page');
+const pagination = kinds({
+  none: object({ kind: pageKind }),
+  link_header: object({ kind: pageKind }),
+  body_cursor: object({ kind: pageKind, path, parameter: name }),
+  body_url: object({ kind: pageKind, path }, { parameter: name }),
+  offset: object({ kind: pageKind, parameter: name }),
+  page: object({ kind: pageKind, parameter: name, first: whole(0, 1) }),
+});
+
+const cursorKind = word('time', 'link', 'id', 'none');
+const overlap = { overlap_seconds: whole(0, 604_800) };
+const seen = whole(1, 20_000);
+const cursor = kinds({
+  time: object(
+    { kind: cursorKind, ...overlap },
+    { start: setting, longest_seconds: whole(60, 31_536_000), whole_days: yes, seen, resume: word('again') },
+  ),
+  link: object({ kind: cursorKind, ...overlap }, { start: setting, seen }),
+  id: object({ kind: cursorKind }),
+  none: object({ kind: cursorKind }),
+});
+
+const request = { path: text(/^\/[^\s?#]*$/, 'a path that begins with "/"') };
+const query = { query: map(some(template)) };
+const pageSize = whole(1, 10_000);
+const stream = object(
+  {
+    ...request,
+    name: text(/^[a-z][a-z0-9-]*$/, 'lower-case letters, digits and "-"'),
+    page_size: pageSize,
+    records: object(
+      { path },
+      {
+        optional: yes,
+        id: some(path),
+        time: path,
+        time_form: word('rfc3339', 'seconds', 'milliseconds'),
+        only: object({ path, field: setting }),
+      },
+    ),
+    pagination,
+    cursor,
+  },
+  {
+    ...query,
+    each: object({ ...request, page_size: pageSize, records: object({ path, id: path }), pagination }, query),
+  },
+);
+
+const status = whole(200, 599);
+const throttled: Shape = (value, pointer, complain) => {
+  const byHeader = typeof value === 'object' && value !== null && 'header' in value;
+  const shape = byHeader
+    ? object({ status, header: name }, { is: line })
+    : object({ status, path, in: list(text(/\S/, 'a text')) });
+  shape(value, pointer, complain);
+};
+
+export const pollShape = object(
+  {
+    verified: word('contract'),
+    documentation: list(https),
+    base_url: base,
+    authentication: kinds({
+      ...single,
+      choice: object({ kind, field: setting, of: map(kinds(single)) }),
+    }),
+    streams: list(stream),
+    check: object({ ...request, records: object({ path }, { optional: yes }) }, query),
+  },
+  {
+    headers: map(line),
+    interval_seconds: whole(10, 86_400),
+    schedule: setting,
+    rate: object(
+      {},
+      {
+        remaining: name,
+        reset: name,
+        reset_form: word('epoch', 'seconds'),
+        wait_seconds: whole(1, 3_600),
+        throttled: list(throttled),
+        limit: setting,
+      },
+    ),
+  },
+);
