@@ -3,6 +3,7 @@ import type { Egress } from '../egress/index.js';
 import type { Clock } from '../runner/clock.js';
 import type { Input, Output } from '../runner/ends.js';
 import type { Tester } from './connection-test/tester.js';
+import type { Receiver } from './receiver.js';
 
 /** What an input or output is given beside its configuration. */
 export interface ConnectorContext {
@@ -41,4 +42,8 @@ export interface ConnectorCode {
   createInput?: CreateInput;
   /** Absent, for an output: the type has no runtime. */
   createOutput?: CreateOutput;
+  /** Absent: nothing is sent to this type through the service's own address. */
+  receiver?: Receiver;
+  /** It listens at a place of its own: `listen` of its context. */
+  listens?: true;
 }

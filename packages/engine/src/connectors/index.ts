@@ -7,6 +7,7 @@ import { wantsSynthetic } from './synthetic/wants-synthetic.js';
 
 export type * from './connection-test/tester.js';
 export type * from './connector-code.js';
+export { BodyError, type Receiver, type ReceiverAnswer } from './receiver.js';
 export { wantsSynthetic };
 
 /** What there is in code for a type: its connection test, and what runs it. Made-up records are no runtime. */

@@ -1,0 +1,18 @@
+import type { ConnectorCode } from '../connector-code.js';
+import { readRecords } from './read-records.js';
+
+/** Records sent to an address of the service itself. */
+export const monadHttpInput: ConnectorCode = {
+  createInput: () => ({ kind: 'push' }),
+  receiver: {
+    path: '',
+    read: readRecords,
+    accepted: (count, tooLarge) => ({
+      contentType: 'application/json; charset=utf-8',
+      body: JSON.stringify({
+        accepted: count - tooLarge.length,
+        ...(tooLarge.length > 0 && { too_large: tooLarge }),
+      }),
+    }),
+  },
+};

@@ -1,0 +1,69 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { setImmediate as turn } from 'node:timers/promises';
+import { BodyError } from '../receiver.js';
+import { RecordScanner, ScanError, type ScanProblem } from './record-scanner.js';
+
+/** Bytes after which others get a turn. */
+const SLICE = 512 * 1024;
+
+const words: Record<ScanProblem, string> = {
+  syntax: 'is not valid JSON',
+  not_an_object: 'is not a JSON object; a record must be one',
+  too_deep: 'is nested deeper than 100 levels',
+  unfinished: 'is not finished: the body ends within it',
+};
+
+/**
+ * The records of a body: a JSON object, an array of them, or one after the other (NDJSON). Each is the text that came, on
+ * one line.
+ * @throws BodyError 400, naming the line: nothing of such a body is taken in
+ */
+export async function readRecords(body: Buffer): Promise<string[]> {
+  // With one byte for each character, a place in the bytes is the same place in the text.
+  const ascii = isAscii(body);
+  if (!ascii && !isUtf8(body)) throw notUtf8(body);
+  const text = ascii ? body.toString('latin1') : undefined;
+  const scanner = new RecordScanner(body);
+  const lines: string[] = [];
+  try {
+    for (let turned = 0; scanner.next();) {
+      const { start, end } = scanner;
+      const line = text === undefined ? body.toString('utf8', start, end) : text.slice(start, end);
+      // Between tokens only: inside a text JSON has no line break.
+      lines.push(line.includes('\n') ? line.replaceAll(/[\r\n][\t\r\n ]*/g, '') : line);
+      if (end - turned < SLICE) continue;
+      turned = end;
+      await turn();
+    }
+  } catch (error) {
+    if (!(error instanceof ScanError)) throw error;
+    throw problemAt(body, error.offset, lines.length, words[error.problem]);
+  }
+  return lines;
+}
+
+function problemAt(body: Buffer, offset: number, before: number, what: string): BodyError {
+  const line = lineAt(body, offset);
+  const record = before + 1;
+  return new BodyError(400, `Line ${line} (record ${record}) ${what}. Nothing of this request was taken in.`, {
+    line,
+    record,
+  });
+}
+
+function notUtf8(body: Buffer): BodyError {
+  let start = 0;
+  for (let line = 1; ; line += 1) {
+    const end = body.indexOf(0x0a, start);
+    if (!isUtf8(body.subarray(start, end < 0 ? undefined : end)) || end < 0)
+      return new BodyError(400, `Line ${line} is not valid UTF-8. Nothing of this request was taken in.`, { line });
+    start = end + 1;
+  }
+}
+
+/** From 1 on. */
+function lineAt(body: Buffer, offset: number): number {
+  let line = 1;
+  for (let at = body.indexOf(0x0a); at >= 0 && at < offset; at = body.indexOf(0x0a, at + 1)) line += 1;
+  return line;
+}
