@@ -196,13 +196,16 @@ export class PipelineRunner {
 
   /** Something was counted. */
   #reportSoon(): void {
-    const { report, beat } = this.#limits;
-    if (this.#reporting || report >= beat) return;
+    // With each beat it is told anyway.
+    if (this.#reporting || this.#limits.report >= this.#limits.beat) return;
     this.#reporting = true;
-    void this.#clock.sleep(report, this.#stopped.signal).then(() => {
-      this.#reporting = false;
-      this.#wake.abort();
-    });
+    void this.#wakeLater();
+  }
+
+  async #wakeLater(): Promise<void> {
+    await this.#clock.sleep(this.#limits.report, this.#stopped.signal);
+    this.#reporting = false;
+    this.#wake.abort();
   }
 
   async #beat(): Promise<void> {

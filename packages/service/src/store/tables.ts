@@ -114,6 +114,12 @@ export const idempotencyKeys = pgTable('idempotency_keys', {
   answer: text('answer'),
 });
 
+export const engineState = pgTable('engine_state', {
+  key: text('key').primaryKey(),
+  version: integer('version').notNull(),
+  value: text('value').notNull(),
+});
+
 export const rateLimits = pgTable('rate_limits', {
   key: varchar('key', { length: 255 }).primaryKey(),
   points: integer('points').notNull(),

@@ -1,0 +1,63 @@
+import { createEmbeddedCoordinator } from '@connector-frame/engine';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock, runCoordinatorContract } from '../../../../test/support/coordinator-contract.js';
+import { embedded, postgresql } from '../../../../test/support/databases.js';
+import type { Database } from './database.js';
+import { createEngineState } from './engine-state.js';
+
+describe.each([embedded(), postgresql()])('the state of the engine on $name', (databases) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await databases.open();
+  });
+  afterAll(async () => {
+    await database.close();
+    await databases.close();
+  });
+
+  runCoordinatorContract(databases.name, async () => {
+    await database.script((run) => run('delete from engine_state'));
+    const clock = new ManualClock();
+    // Each with its own queue of questions, as two processes have them.
+    const open = () =>
+      createEmbeddedCoordinator({ store: createEngineState(database.queries), now: () => clock.now() });
+    return {
+      one: open(),
+      other: open(),
+      pass: (ms) => Promise.resolve(clock.advance(ms)),
+      restart: () => Promise.resolve(open()),
+      close: () => Promise.resolve(),
+    };
+  });
+
+  it('gives back what was put in, whatever is in it', async () => {
+    const state = createEngineState(database.queries);
+    const value = { b: 1, a: ['\u0000', '\ud800', 'ü', 1e300, null], '%_\\': "'" };
+    expect(await state.compareAndSet('x:1/', 0, value)).toBe(1);
+    expect(await state.get('x:1/')).toEqual({ version: 1, value });
+    expect(JSON.stringify((await state.get('x:1/'))?.value)).toBe(JSON.stringify(value));
+  });
+
+  it('answers many at once as one by one', async () => {
+    const state = createEngineState(database.queries);
+    const keys = Array.from({ length: 1_200 }, (_, n) => `many:${n}/`);
+    expect(new Set(await Promise.all(keys.map((key) => state.compareAndSet(key, 0, key))))).toEqual(new Set([1]));
+    const changed = await Promise.all(keys.map((key, n) => state.compareAndSet(key, n % 3, n)));
+    expect(changed.filter((version) => version === 2)).toHaveLength(400);
+    expect(changed.filter((version) => version === undefined)).toHaveLength(800);
+    expect((await Promise.all(keys.map((key) => state.get(key)))).map((stored) => stored?.version)).toEqual(
+      keys.map((_, n) => (n % 3 === 1 ? 2 : 1)),
+    );
+    // A key that was never written can't be replaced, nor two of the same at once.
+    expect(await state.compareAndSet('many:none/', 1, 'x')).toBeUndefined();
+    expect(await state.get('many:none/')).toBeUndefined();
+    const twice = await Promise.all([1, 2, 3].map((n) => state.compareAndSet('twice:/', 0, n)));
+    expect(twice.filter((version) => version !== undefined)).toHaveLength(1);
+    await state.put(new Map(keys.map((key) => [key, 'over'])));
+    expect(await state.get('many:7/')).toMatchObject({ value: 'over' });
+    expect(await state.keys('many:1/')).toEqual(['many:1/']);
+    await state.removeAll('many:');
+    expect(await state.keys('many:')).toEqual([]);
+    expect(await state.get('twice:/')).toBeDefined();
+  });
+});

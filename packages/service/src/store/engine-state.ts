@@ -1,0 +1,106 @@
+import type { JsonValue, Store, Stored } from '@connector-frame/engine';
+import { and, eq, gte, inArray, sql } from 'drizzle-orm';
+import type { Queries } from './database.js';
+import { engineState as table } from './tables.js';
+import { together } from './together.js';
+
+/** The engine's state in the service's database. */
+export interface EngineState extends Store {
+  /** Writes over what is there, whatever its version. For what only one process writes. */
+  put(values: ReadonlyMap<string, JsonValue>): Promise<void>;
+  /** All keys that begin with `prefix`, in order. */
+  keys(prefix: string): Promise<string[]>;
+}
+
+interface Change {
+  key: string;
+  version: number;
+  value: string;
+}
+
+/** Rows of one statement. */
+const MOST = 500;
+
+/** What many pipelines ask for at once goes in one statement: on the embedded database each blocks the process for a moment. */
+export function createEngineState(queries: Queries): EngineState {
+  const get = together<string, Stored | undefined>(async (group) => {
+    const keys = [...new Set(group.map(({ item }) => item))];
+    const rows = await queries.select().from(table).where(inArray(table.key, keys));
+    const found = new Map(
+      rows.map(({ key, version, value }): [string, Stored] => [key, { version, value: parse(value) }]),
+    );
+    for (const { item, resolve } of group) resolve(found.get(item));
+  }, MOST);
+
+  const change = together<Change, number | undefined>(async (group) => {
+    // Of two changes of one key the later one is decided when the first is done.
+    for (let rest = [...group]; rest.length > 0;) {
+      const round = [...new Map(rest.toReversed().map((each) => [each.item.key, each])).values()];
+      const done = await changeEach(round.map(({ item }) => item));
+      for (const { item, resolve } of round) resolve(done.has(item.key) ? item.version + 1 : undefined);
+      rest = rest.filter((each) => !round.includes(each));
+    }
+  }, MOST);
+
+  /** Keys that were changed; each is named once. */
+  async function changeEach(changes: readonly Change[]): Promise<Set<string>> {
+    const done = new Set<string>();
+    const added = changes.filter(({ version }) => version === 0);
+    if (added.length > 0) {
+      const values = added.map(({ key, value }) => ({ key, version: 1, value }));
+      const rows = await queries.insert(table).values(values).onConflictDoNothing().returning({ key: table.key });
+      for (const { key } of rows) done.add(key);
+    }
+    const replaced = changes.filter(({ version }) => version > 0);
+    if (replaced.length > 0) {
+      const wanted = sql.join(
+        replaced.map(({ key, version, value }) => sql`(${key}, ${version}::integer, ${value})`),
+        sql`, `,
+      );
+      const rows = await queries
+        .update(table)
+        .set({ version: sql`${table.version} + 1`, value: sql`wanted.value` })
+        .from(sql`(values ${wanted}) as wanted (key, version, value)`)
+        .where(sql`${table.key} = wanted.key and ${table.version} = wanted.version`)
+        .returning({ key: table.key });
+      for (const { key } of rows) done.add(key);
+    }
+    return done;
+  }
+
+  return {
+    get,
+    compareAndSet: (key: string, version: number, value: JsonValue) =>
+      change({ key, version, value: JSON.stringify(value) }),
+
+    async removeAll(prefix) {
+      await queries.delete(table).where(beginsWith(prefix));
+    },
+
+    async put(values) {
+      const rows = [...values].map(([key, value]) => ({ key, version: 1, value: JSON.stringify(value) }));
+      for (let from = 0; from < rows.length; from += MOST) {
+        await queries
+          .insert(table)
+          .values(rows.slice(from, from + MOST))
+          .onConflictDoUpdate({
+            target: table.key,
+            set: { version: sql`${table.version} + 1`, value: sql`excluded.value` },
+          });
+      }
+    },
+
+    async keys(prefix) {
+      const rows = await queries.select({ key: table.key }).from(table).where(beginsWith(prefix)).orderBy(table.key);
+      return rows.map(({ key }) => key);
+    },
+  };
+}
+
+/** The comparison lets the index find them. */
+const beginsWith = (prefix: string) => and(gte(table.key, prefix), sql`starts_with(${table.key}, ${prefix})`);
+
+const parse = (text: string): JsonValue => {
+  const value: JsonValue = JSON.parse(text);
+  return value;
+};
