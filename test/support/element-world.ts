@@ -43,10 +43,11 @@ const listen = `
   const tell = (...words) => told.push(words);
   addEventListener('error', ({ target, message }) => { if (target === window) tell('uncaught', message); });
   addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => tell('violation', violatedDirective, blockedURI));
-  const of = (event) => event.target.localName === 'connector-frame';
+  const of = (event) => event.target.localName?.startsWith('connector-');
   document.addEventListener('ready', (event) => of(event) && tell('ready'), true);
   document.addEventListener('save', (event) => of(event) && tell('save', event.connector), true);
   document.addEventListener('cancel', (event) => of(event) && tell('cancel'), true);
+  document.addEventListener('select', (event) => of(event) && tell('select', event.connectorType.type_id), true);
   document.addEventListener('error', (event) => of(event) && tell('error', event.error.code, event.message), true);
 `;
 
@@ -55,6 +56,7 @@ export async function startElementWorld(): Promise<ElementWorld> {
   const scripts: Record<string, string> = {
     '/listen.js': listen,
     '/define.js': await bundle(`import '@connector-frame/element/define'`),
+    '/define-catalog.js': await bundle(`import '@connector-frame/element/define-catalog'`),
   };
   let pages: Record<string, { body: string; headers: Record<string, string> }> = {};
   let host: ReturnType<typeof toNodeHandler> | undefined;

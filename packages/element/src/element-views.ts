@@ -1,4 +1,5 @@
 import type { FramePhase } from './frame-controller.js';
+import { make } from './make.js';
 
 /**
  * What stands in the element's shadow root. Made by hand: Lit's templates would be a quarter of what a page downloads, and would want a name in the
@@ -74,10 +75,3 @@ const viewOf = {
 };
 
 const bar = (kind = ''): HTMLElement => make('i', { class: kind });
-
-function make(tag: string, attributes: Record<string, string> = {}, ...children: (Node | string)[]): HTMLElement {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}

@@ -42,7 +42,7 @@ export class FrameController implements ReactiveController, FrameListener {
 
   constructor(host: ReactiveElement & FrameSettings) {
     this.#host = host;
-    this.#states = createStates(host);
+    this.#states = createStates<'loading' | 'ready' | 'error' | 'saved'>(host);
     host.addController(this);
   }
 

@@ -1,4 +1,9 @@
-import { ConnectorFrameError, type ConnectorFrameSession, type HostConfig } from '@connector-frame/core/connect';
+import {
+  ConnectorFrameError,
+  type ConnectorFrameErrorCode,
+  type ConnectorFrameSession,
+  type HostConfig,
+} from '@connector-frame/core/connect';
 
 /** For whom and what a session is asked. */
 export interface SessionWish {
@@ -36,30 +41,46 @@ export async function fetchHostSession(hostUrl: string, wish: SessionWish): Prom
 }
 
 /** A path is read as the page's own links are. What is no address stays as it is, and is told of when it is asked. */
-function addressOf(hostUrl: string, route: string): string {
+export function addressOf(hostUrl: string, route: string): string {
   const address = `${hostUrl.replace(/\/+$/, '')}/${route}`;
   return URL.canParse(address, document.baseURI) ? new URL(address, document.baseURI).href : address;
 }
 
-/** Resolves to a reader of the answer's fields, each of which is text. A host that says why it refuses is quoted. */
+/** Resolves to a reader of the answer's fields, each of which is text. */
 async function call(method: string, address: string, body?: object): Promise<(field: string) => string> {
+  const { answer, where } = await askHost('session_failed', method, address, body);
+  const fields: Partial<Record<string, unknown>> = Object(answer);
+  return (field) => {
+    const value = fields[field];
+    if (typeof value === 'string') return value;
+    throw new ConnectorFrameError('session_failed', `The server of this page gave no ${field} ${where}`);
+  };
+}
+
+/**
+ * Asks the page's own server. A host that says why it refuses is quoted.
+ * @param code of the error when there is no answer, or a refusal
+ * @returns the JSON of the answer, and the words that name the question in an error
+ */
+export async function askHost(
+  code: ConnectorFrameErrorCode,
+  method: string,
+  address: string,
+  body?: object,
+): Promise<{ answer: unknown; where: string }> {
   const where = `(${method} ${address})`;
+  const refuse = (why: string): never => {
+    throw new ConnectorFrameError(code, why);
+  };
   const response = await fetch(address, {
     method,
     signal: AbortSignal.timeout(TIMEOUT),
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   }).catch(() => refuse(`The server of this page does not answer ${where}`));
-  const answer: Partial<Record<string, unknown>> = Object(await response.json().catch(() => undefined));
-  const { message } = answer;
+  const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok) {
+    const { message }: Partial<Record<string, unknown>> = Object(answer);
     refuse(typeof message === 'string' ? message : `The server of this page answered ${response.status} ${where}`);
   }
-  return (field) => {
-    const value = answer[field];
-    return typeof value === 'string' ? value : refuse(`The server of this page gave no ${field} ${where}`);
-  };
-}
-
-function refuse(why: string): never {
-  throw new ConnectorFrameError('session_failed', why);
+  return { answer, where };
 }

@@ -1,12 +1,9 @@
-/** What `:state()` can ask an element for. */
-export type FrameState = 'loading' | 'ready' | 'error' | 'saved';
-
-/** The states of an element; silent in browsers that know none. */
-export interface FrameStates {
-  set(state: FrameState, isOn: boolean): void;
+/** What `:state()` can ask an element for; silent in browsers that know no states. */
+export interface ElementStates<State extends string> {
+  set(state: State, isOn: boolean): void;
 }
 
-export function createStates(element: HTMLElement): FrameStates {
+export function createStates<State extends string>(element: HTMLElement): ElementStates<State> {
   const { states } = element.attachInternals();
   return {
     set(state, isOn) {

@@ -1,0 +1,15 @@
+import type { CatalogType } from '@connector-frame/core/connect';
+
+/** The person chose a connector type. */
+export class ConnectorSelectEvent extends Event {
+  /** The chosen type, as the catalog gave it. */
+  readonly connectorType: CatalogType;
+  /** The same as `connectorType`. */
+  readonly detail: CatalogType;
+
+  constructor(connectorType: CatalogType) {
+    super('select');
+    this.connectorType = connectorType;
+    this.detail = connectorType;
+  }
+}
