@@ -18,6 +18,8 @@ export interface Batch {
   readonly records: readonly DataRecord[];
   /** UTF-8 length of the lines. */
   readonly bytes: number;
+  /** When the first of them was taken in, milliseconds since the epoch, where that is the same in every repeat. */
+  readonly at?: number | undefined;
   /** Id of the record at `index`: the same in every repeat, also in a part of the batch. */
   recordId(index: number): string;
   /** The records at these indexes, as a batch with an id of its own; the batch itself when that is all of them. */

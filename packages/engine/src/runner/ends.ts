@@ -1,10 +1,22 @@
 import type { Batch } from '../records/batch.js';
 import type { DataRecord, JsonValue } from '../records/record.js';
+import type { NewLogEntry } from './pipeline-log.js';
 
 /** Records of a source, and the place to go on from once they are delivered. */
 export interface Page {
   readonly records: readonly DataRecord[];
   readonly cursor: JsonValue;
+  /** What the source held at this place and no record could be made of: it is kept with the dead letters. */
+  readonly unreadable?: readonly Unreadable[];
+  /** What people should know of it. Our own words. */
+  readonly notes?: readonly Omit<NewLogEntry, 'nodeId'>[];
+}
+
+export interface Unreadable {
+  /** A stable word, or a short sentence of our own. */
+  readonly reason: string;
+  /** What was found, or what tells where: stands in the dead letter as its record. */
+  readonly found: JsonValue;
 }
 
 /** A source that can be read again from a place: nothing is stored between it and the outputs. */
@@ -14,7 +26,8 @@ export interface PageInput {
   readonly intervalMs?: number;
   /**
    * Pages from a cursor on (`undefined`: from the beginning), until there is nothing more for now. The next page is
-   * asked for only when the one before is delivered and its cursor committed. @throws EndError
+   * asked for only when the one before is delivered and its cursor committed, or is held by an output that gathers: what
+   * a new run is given is always a cursor that was committed. @throws EndError
    */
   pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncIterable<Page>;
   close?(): Promise<void>;
@@ -71,8 +84,23 @@ export interface WriteResult {
   };
 }
 
+/** How much an output has written at once. What is reached first counts; the last batch may go over it. */
+export interface Gathering {
+  readonly records: number;
+  /** Of JSON. */
+  readonly bytes: number;
+  /** Milliseconds since the first of them came. */
+  readonly waitMs: number;
+}
+
 /** Where records go. */
 export interface Output {
+  /**
+   * Several batches come as one, and none of them is acknowledged before that is written; a pause does not wait for more.
+   * The id of such a batch is that of the place it begins at: one that comes again may hold more or fewer records than
+   * before, so that it may take the place of what was written under its id, and is no repeat to be dropped.
+   */
+  readonly gather?: Gathering;
   /** Makes sure that the other side is there. Called before the first batch of a run, until it does not fail. @throws EndError */
   open?(signal: AbortSignal): Promise<void>;
   /**

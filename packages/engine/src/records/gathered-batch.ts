@@ -1,0 +1,59 @@
+import { batchId, type Batch } from './batch.js';
+import { isRecord, type DataRecord } from './record.js';
+
+interface Line {
+  text: string;
+  recordId: string;
+}
+
+/** Several batches as one, in order. Records keep their ids; `at` as `Batch` has it. */
+export function gatherBatches(id: string, parts: readonly Batch[], at?: number): Batch {
+  const lines = parts.flatMap((part) => part.lines.map((text, index) => ({ text, recordId: part.recordId(index) })));
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  return new GatheredBatch(id, lines, bytes, at);
+}
+
+class GatheredBatch implements Batch {
+  readonly lines: readonly string[];
+  #parsed: readonly DataRecord[] | undefined;
+
+  constructor(
+    readonly id: string,
+    private readonly all: readonly Line[],
+    readonly bytes: number,
+    readonly at: number | undefined,
+  ) {
+    this.lines = all.map(({ text }) => text);
+  }
+
+  get records(): readonly DataRecord[] {
+    this.#parsed ??= this.lines.map((line) => {
+      const value: unknown = JSON.parse(line);
+      if (!isRecord(value)) throw new TypeError('A line of a batch is no JSON object.');
+      return value;
+    });
+    return this.#parsed;
+  }
+
+  recordId(index: number): string {
+    return this.all[index]?.recordId ?? `${this.id}.${index}`;
+  }
+
+  pick(indexes: readonly number[]): Batch {
+    if (indexes.length === this.all.length) return this;
+    const picked = indexes.flatMap((index) => this.all[index] ?? []);
+    return this.#of(batchId(this.id, indexes.join()), picked);
+  }
+
+  rewrite(lines: readonly string[]): Batch {
+    return this.#of(
+      this.id,
+      lines.map((text, index) => ({ text, recordId: this.recordId(index) })),
+    );
+  }
+
+  #of(id: string, lines: readonly Line[]): Batch {
+    const bytes = lines.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    return new GatheredBatch(id, lines, bytes, this.at);
+  }
+}

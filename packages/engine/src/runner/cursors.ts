@@ -1,0 +1,50 @@
+import type { JsonValue } from '../records/record.js';
+import { again } from './deliver.js';
+import { failureOf } from './ends.js';
+import type { PagesRun } from './run-pages.js';
+
+/** The cursor of one run: opened once, moved after each page. */
+export class Cursors {
+  value: JsonValue | undefined;
+  #version = 0;
+
+  constructor(private readonly run: PagesRun) {}
+
+  async open(): Promise<boolean> {
+    const { coordinator, lease } = this.run;
+    const cursor = await this.#insist(() => coordinator.openCursor(lease, this.#key));
+    if (!cursor) return false;
+    this.value = cursor.value;
+    this.#version = cursor.version;
+    return true;
+  }
+
+  async commit(cursor: JsonValue, records: number): Promise<'ok' | 'stopped' | 'fenced'> {
+    const { coordinator, lease } = this.run;
+    if (records > 0 || JSON.stringify(cursor) !== JSON.stringify(this.value)) {
+      const committed = await this.#insist(() => coordinator.commitCursor(lease, this.#key, this.#version, cursor));
+      if (!committed) return 'stopped';
+      if (!committed.ok) return 'fenced';
+      this.value = cursor;
+      this.#version = committed.version;
+    }
+    return 'ok';
+  }
+
+  get #key(): string {
+    return `${this.run.pipelineId}/${this.run.nodeId}`;
+  }
+
+  /** What was delivered must be written down: a page that is read again would be delivered twice. */
+  async #insist<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    const { work, nodeId } = this.run;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await ask();
+      } catch (error) {
+        const failure = { ...failureOf(error), code: 'coordinator', message: 'The cursor could not be reached.' };
+        if (!(await again(work, nodeId, failure, attempt))) return undefined;
+      }
+    }
+  }
+}

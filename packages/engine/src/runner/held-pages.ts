@@ -1,0 +1,105 @@
+import { batchId, createBatch, type Batch } from '../records/batch.js';
+import type { JsonValue } from '../records/record.js';
+import { splitLines } from '../records/split.js';
+import type { Cursors } from './cursors.js';
+import { bury, letter, type Work } from './deliver.js';
+import { deliverOver, type OutputWays } from './deliver-over.js';
+import type { Page } from './ends.js';
+import type { Gather } from './gather.js';
+import type { PagesRun } from './run-pages.js';
+
+/** What was read and is not committed: a page under way, or all that outputs have gathered. */
+export class HeldPages {
+  /** Where to read on. */
+  place: JsonValue | undefined;
+  #uncommitted = false;
+  /** Something of it did not arrive: nothing is committed any more. */
+  #broken = false;
+  #records = 0;
+  #bytes = 0;
+
+  constructor(
+    private readonly run: PagesRun,
+    private readonly cursors: Cursors,
+    private readonly gathers: ReadonlyMap<string, Gather>,
+  ) {
+    this.place = cursors.value;
+  }
+
+  /** Milliseconds until it should be settled; `undefined`: nobody gathers anything. */
+  get dueIn(): number | undefined {
+    const dues = [...this.gathers.values()].flatMap((gather) => gather.dueIn ?? []);
+    return dues.length === 0 ? undefined : Math.min(...dues);
+  }
+
+  /** `false`: told to stop before every output had all of it, or had gathered it. */
+  async take(page: Page): Promise<boolean> {
+    const { work, pipelineId, nodeId, outputs } = this.run;
+    const lines = page.records.map((record) => JSON.stringify(record));
+    const position = JSON.stringify(this.place ?? null);
+    const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position }, lines);
+    const id = batchId(pipelineId, nodeId, position);
+    const whole = createBatch(id, lines);
+    const letters = [
+      ...tooLarge.map((index) => letter(nodeId, whole, index, 'too_large')),
+      ...(page.unreadable ?? []).map(({ reason, found }, index) => ({
+        nodeId,
+        reason,
+        recordId: `${id}.u${index}`,
+        line: JSON.stringify(found),
+      })),
+    ];
+    this.#broken ||= !(await bury(work, nodeId, letters));
+    if (this.#broken) return false;
+    for (const note of page.notes ?? []) work.log({ ...note, nodeId });
+    const taken = await Promise.all(
+      outputs.map((to) => {
+        const gather = this.gathers.get(to.nodeId);
+        return gather ? gatherAll(gather, batches) : deliverAll(work, to, batches);
+      }),
+    );
+    this.#broken = !taken.every(Boolean);
+    if (this.#broken) return false;
+    this.place = page.cursor;
+    this.#uncommitted = true;
+    this.#records += lines.length;
+    this.#bytes += lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+    return true;
+  }
+
+  /** Writes what was gathered, then moves the cursor. */
+  async settle(): Promise<'ok' | 'stopped' | 'fenced'> {
+    if (this.#broken) return 'stopped';
+    const written = await Promise.all([...this.gathers.values()].map((gather) => gather.write()));
+    this.#broken = !written.every(Boolean);
+    if (this.#broken) return 'stopped';
+    if (!this.#uncommitted) return 'ok';
+    const committed = await this.cursors.commit(this.place ?? null, this.#records);
+    if (committed !== 'ok') return committed;
+    // Only once the cursor has moved: a page that is read again is not counted again.
+    const { work, nodeId } = this.run;
+    work.counters.add(nodeId, 'ingress', this.#records, this.#bytes);
+    work.counters.add(nodeId, 'egress', this.#records, this.#bytes);
+    if (this.#records > 0) work.counters.lastIngestedAt = work.clock.now();
+    this.#uncommitted = false;
+    this.#records = this.#bytes = 0;
+    return 'ok';
+  }
+}
+
+async function gatherAll(gather: Gather, batches: readonly Batch[]): Promise<boolean> {
+  for (const batch of batches) if (!(await gather.add(batch))) return false;
+  return true;
+}
+
+async function deliverAll(work: Work, to: OutputWays, batches: readonly Batch[]): Promise<boolean> {
+  work.health.opened(to.nodeId, batches.length);
+  for (const [index, batch] of batches.entries()) {
+    if (!(await deliverOver(work, to, batch))) {
+      work.health.opened(to.nodeId, index - batches.length);
+      return false;
+    }
+    work.health.acknowledged(to.nodeId);
+  }
+  return true;
+}
