@@ -18,8 +18,10 @@ function tidy() {
         for (const { declaration } of module.exports ?? []) declaration.module = built(declaration.module);
         for (const declaration of module.declarations ?? []) {
           declaration.members = declaration.members?.filter(
-            ({ privacy, name }) => privacy !== 'private' && !name.endsWith('Callback'),
+            ({ privacy, name, static: ofClass }) => privacy !== 'private' && !ofClass && !name.endsWith('Callback'),
           );
+          // Found again where it is dispatched, without a name.
+          declaration.events = declaration.events?.filter(({ description }) => description);
           // The browser's own, which the analyzer looks for in our files.
           if (declaration.superclass?.name === 'Event') delete declaration.superclass.module;
           for (const attribute of declaration.attributes ?? []) {
@@ -35,7 +37,12 @@ function tidy() {
 }
 
 export default {
-  globs: ['src/connector-frame-element.ts', 'src/define.ts', 'src/events/*-event.ts'],
+  globs: [
+    'src/connector-frame-element.ts',
+    'src/catalog/connector-catalog-element.ts',
+    'src/define*.ts',
+    'src/events/*-event.ts',
+  ],
   outdir,
   litelement: true,
   packagejson: false,

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ReactiveElement } from '@lit/reactive-element';
 import { ConnectorFrameElement } from '@connector-frame/element';
+import { ConnectorCatalogElement } from '@connector-frame/element/catalog';
 
 /** `custom-elements.json` is made from the sources: `npm run analyze -w packages/element` writes it. */
 interface Described {
@@ -15,16 +17,12 @@ type Declaration = Described & { [L in List]?: Described[] };
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-let element: Declaration;
+let declarations: Declaration[];
 
 beforeAll(() => {
   execFileSync('npm', ['run', '--silent', 'manifest'], { cwd: new URL('packages/element/', root), stdio: 'ignore' });
   const { modules }: { modules: { declarations: Declaration[] }[] } = JSON.parse(read('custom-elements.json'));
-  const found = modules
-    .flatMap(({ declarations }) => declarations)
-    .find(({ name }) => name === 'ConnectorFrameElement');
-  if (!found) throw new Error('custom-elements.json does not know the element');
-  element = found;
+  declarations = modules.flatMap((module) => module.declarations);
 });
 
 test('what is committed is what the sources say', () => {
@@ -37,38 +35,51 @@ test('what is committed is what the sources say', () => {
   expect(made).not.toContain('src/');
 });
 
-const counts: Record<List, number> = {
-  members: 25,
-  attributes: 20,
-  events: 4,
-  slots: 3,
-  cssParts: 4,
-  cssStates: 4,
-  cssProperties: 6,
-};
+const elements: { of: typeof ReactiveElement; views: string[]; counts: Record<List, number> }[] = [
+  {
+    of: ConnectorFrameElement,
+    views: ['element-views.ts'],
+    counts: { members: 25, attributes: 20, events: 4, slots: 3, cssParts: 4, cssStates: 4, cssProperties: 6 },
+  },
+  {
+    of: ConnectorCatalogElement,
+    views: ['catalog/catalog-view.ts', 'catalog/catalog-list.ts', 'catalog/catalog-item.ts'],
+    counts: { members: 6, attributes: 4, events: 2, slots: 3, cssParts: 12, cssStates: 4, cssProperties: 6 },
+  },
+];
 
-test.each(Object.entries(counts))('%s: all of them, each described', (list, count) => {
-  const all = element[list as List] ?? [];
-  expect(all).toHaveLength(count);
-  expect(all.filter(({ description }) => !description)).toEqual([]);
-  expect(element.description).toBeTruthy();
-});
+describe.each(elements)('$of.name', ({ of, views, counts }) => {
+  let element: Declaration;
+  beforeAll(() => {
+    const found = declarations.find(({ name }) => name === of.name);
+    if (!found) throw new Error(`custom-elements.json does not know ${of.name}`);
+    element = found;
+  });
 
-test('every property the class has is in it, with its attribute', () => {
-  const declared = Object.entries(ConnectorFrameElement.properties).map(([name, { attribute }]) => [
-    name,
-    attribute === false ? undefined : typeof attribute === 'string' ? attribute : name,
-  ]);
-  const described = new Map(element.members?.map(({ name, attribute }) => [name, attribute]));
-  expect(declared.map(([name = '']) => [name, described.get(name)])).toEqual(declared);
-});
+  test.each(Object.entries(counts))('%s: all of them, each described', (list, count) => {
+    const all = element[list as List] ?? [];
+    expect(all).toHaveLength(count);
+    expect(all.filter(({ description }) => !description)).toEqual([]);
+    expect(element.description).toBeTruthy();
+  });
 
-test('parts and slots are those that are rendered', () => {
-  const views = read('packages/element/src/element-views.ts');
-  const names = (pattern: RegExp): string[] =>
-    [...new Set([...views.matchAll(pattern)].map(([, name = '']) => name))].sort();
-  expect(element.cssParts?.map(({ name }) => name).sort()).toEqual(names(/\bpart: '(\w+)'/g));
-  expect(element.slots?.map(({ name }) => name).sort()).toEqual(['', ...names(/'slot',\s*\{ name: '(\w+)' \}/g)]);
+  test('every property the class has is in it, with its attribute', () => {
+    const declared = Object.entries(of.properties).map(([name, { attribute }]) => [
+      name,
+      attribute === false ? undefined : typeof attribute === 'string' ? attribute : name,
+    ]);
+    const described = new Map(element.members?.map(({ name, attribute }) => [name, attribute]));
+    expect(declared.map(([name = '']) => [name, described.get(name)])).toEqual(declared);
+  });
+
+  test('parts and slots are those that are rendered', () => {
+    const code = views.map((view) => read(`packages/element/src/${view}`)).join('');
+    const names = (pattern: RegExp): string[] =>
+      [...new Set([...code.matchAll(pattern)].map(([, name = '']) => name))].sort();
+    expect(element.cssParts?.map(({ name }) => name).sort()).toEqual(names(/\bpart: '(\w+)'/g));
+    const slots = element.slots?.map(({ name }) => name).filter((name) => name !== '');
+    expect(slots?.sort()).toEqual(names(/'slot',\s*\{ name: '(\w+)' \}/g));
+  });
 });
 
 test('editors get the tag, its attributes and their values', () => {

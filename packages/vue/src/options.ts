@@ -7,7 +7,8 @@ type Props = ConnectorFrameProps;
 // An absent flag is `undefined`, so that a default of the application can speak; Vue would make it `false`.
 const flag = { type: Boolean, default: undefined };
 const text = String;
-const like = <T>(constructor: unknown): PropType<T> =>
+/** Says what values a prop takes. */
+export const like = <T>(constructor: unknown): PropType<T> =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Vue knows constructors alone; the element looks at the values
   constructor as PropType<T>;
 

@@ -88,6 +88,7 @@ export class ConnectorCatalogElement extends ReactiveElement {
     this.requestUpdate();
   }
 
+  /** Focus on the search field. */
   override focus(options?: FocusOptions): void {
     this.#view?.focus(options);
   }

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { bundle } from '../support/bundle.js';
+import { launchBrowser } from '../support/browser.js';
+import { reacts } from '../support/react.js';
+import { serve } from '../support/serve.js';
+import { vues } from '../support/vue.js';
+
+/** The picker in React and Vue: props arrive as properties, callbacks get payloads, a new callback changes nothing else. */
+const types = [
+  { type_id: 'okta-systemlog', name: 'Okta System Log', description: 'Sign-ins.', category: 'Identity', icon: null },
+  { type_id: 'splunk', name: 'Splunk', description: 'Search.', category: 'SIEM', icon: null },
+];
+
+const inReact = `
+  import { createElement as h } from 'react';
+  import { createRoot } from 'react-dom/client';
+  import { ConnectorCatalog } from '@connector-frame/react/catalog';
+  const root = createRoot(document.querySelector('#root'));
+  globalThis.heard = [];
+  globalThis.show = (props, label) =>
+    root.render(
+      h(
+        ConnectorCatalog,
+        {
+          ...props,
+          ref: (element) => (globalThis.picker = element),
+          onSelect: (type) => heard.push([label, type.type_id]),
+          onError: (error) => heard.push([label, error.code]),
+        },
+        h('p', { slot: 'empty' }, 'Ask us'),
+      ),
+    );`;
+
+const inVue = `
+  import { createApp, h, shallowReactive } from 'vue';
+  import { ConnectorCatalog } from '@connector-frame/vue/catalog';
+  const given = shallowReactive({ props: {}, label: '' });
+  globalThis.heard = [];
+  createApp({
+    render: () =>
+      h(
+        ConnectorCatalog,
+        {
+          ...given.props,
+          onSelect: (type) => heard.push([given.label, type.type_id]),
+          onError: (error) => heard.push([given.label, error.code]),
+        },
+        { empty: () => h('p', 'Ask us') },
+      ),
+  }).mount('#root');
+  globalThis.show = (props, label) => Object.assign(given, { props, label });`;
+
+const ways = [
+  ...reacts.map(({ react, alias }) => ({ name: `React ${react}`, code: inReact, alias })),
+  ...vues.map(({ vue, alias }) => ({ name: `Vue ${vue}`, code: inVue, alias })),
+];
+
+declare global {
+  var heard: unknown[];
+  var show: (props: object, label: string) => void;
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+describe.each(ways)('$name', ({ code, alias }) => {
+  let site: Awaited<ReturnType<typeof serve>>;
+  let page: Page;
+  beforeAll(async () => {
+    const script = await bundle(code, { alias });
+    site = await serve({
+      '/': '<!doctype html><title>Page</title><div id="root"></div><script type="module" src="/page.js"></script>',
+      '/page.js': { body: script, headers: { 'content-type': 'text/javascript' } },
+    });
+    page = await browser.newPage();
+    await page.goto(site.origin);
+    await page.waitForFunction(() => 'show' in globalThis);
+  }, 60_000);
+  afterAll(async () => {
+    await page?.close();
+    await site?.close();
+  });
+
+  const show = (props: object, label = 'first') =>
+    page.evaluate(([p, l]) => globalThis.show(p, l), [props, label] as const);
+  const heard = () => page.evaluate(() => globalThis.heard);
+
+  test('shows what it is given, and calls the latest callback', async () => {
+    await show({ types });
+    await page.getByRole('button', { name: /Okta System Log/ }).click();
+    await page.getByRole('searchbox').fill('splunk');
+    await show({ types, selected: 'splunk' }, 'second');
+    await expect.poll(() => page.locator('[aria-current]').allTextContents()).toHaveLength(1);
+    expect(await page.getByRole('searchbox').inputValue()).toBe('splunk');
+    await page.getByRole('button', { name: /Splunk/ }).click();
+    expect(await heard()).toEqual([
+      ['first', 'okta-systemlog'],
+      ['second', 'splunk'],
+    ]);
+    await page.getByRole('searchbox').fill('nothing of it');
+    await page.getByText('Ask us').waitFor();
+    expect(await page.locator('connector-catalog').evaluate((element) => element.getAttribute('types'))).toBe(null);
+  });
+
+  test('a failure reaches the callback', async () => {
+    await show({ hostUrl: '/nowhere' }, 'third');
+    await page.getByText('The products could not be loaded.').waitFor();
+    expect((await heard()).at(-1)).toEqual(['third', 'load_failed']);
+  });
+});
