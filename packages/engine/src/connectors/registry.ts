@@ -7,6 +7,7 @@ import { elasticsearchOutput } from './elasticsearch/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { httpOutput } from './http/index.js';
 import { monadHttpInput } from './monad-http/index.js';
+import { monadOtelInput } from './monad-otel/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
@@ -19,6 +20,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:monad-http', monadHttpInput],
+  ['input:monad-otel', monadOtelInput],
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:postgresql', postgresqlInput],

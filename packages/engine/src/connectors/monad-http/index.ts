@@ -6,6 +6,7 @@ export const monadHttpInput: ConnectorCode = {
   createInput: () => ({ kind: 'push' }),
   receiver: {
     path: '',
+    maxBytes: 32 * 1024 * 1024,
     read: readRecords,
     accepted: (count, tooLarge) => ({
       contentType: 'application/json; charset=utf-8',

@@ -1,0 +1,44 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { BodyError } from '../receiver.js';
+import type { DataRecord } from '../../records/record.js';
+import type { Log } from './log-fields.js';
+
+/** Characters of all records of a request. Each repeats its resource and scope, so that few bytes may stand for very many. */
+const MAX_TEXT = 64 * 1024 * 1024;
+const MAX_RECORDS = 100_000;
+/** Records after which others get a turn. */
+const SLICE = 1_000;
+
+/** Each log record as JSON on a line, with its resource and its scope. @throws BodyError */
+export async function logLines(logs: Iterable<Log>): Promise<string[]> {
+  const resourceText = lastText('resource');
+  const scopeText = lastText('scope');
+  const lines: string[] = [];
+  let characters = 0;
+  for (const { fields, resource, scope } of logs) {
+    const parts = [JSON.stringify(fields).slice(1, -1), resourceText(resource), scopeText(scope)];
+    const line = `{${parts.filter((part) => part !== '').join(',')}}`;
+    lines.push(line);
+    characters += line.length;
+    if (characters > MAX_TEXT || lines.length > MAX_RECORDS)
+      throw new BodyError(
+        413,
+        'This request holds more than 100,000 log records, or more than 64 MiB of them. Send fewer.',
+      );
+    if (lines.length % SLICE === 0) await turn();
+  }
+  return lines;
+}
+
+/** `"name":{...}`, made once for all that share it. */
+function lastText(name: string): (value: DataRecord | undefined) => string {
+  let last: DataRecord | undefined;
+  let text = '';
+  return (value) => {
+    if (value !== last) {
+      last = value;
+      text = value ? `${JSON.stringify(name)}:${JSON.stringify(value)}` : '';
+    }
+    return text;
+  };
+}
