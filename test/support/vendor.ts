@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Certificate } from './certificate.js';
 import { listenHttp, type WebListener } from './listener.js';
 
@@ -8,6 +8,8 @@ export interface Received {
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** The body as it came, for those that are no text. */
+  bytes: Buffer;
 }
 
 export interface Reply {
@@ -16,6 +18,8 @@ export interface Reply {
   headers?: Record<string, string>;
   /** An object is sent as JSON. */
   body?: string | object;
+  /** What goes wrong instead: no answer and an end, the head and half a body and an end, or nothing at all. */
+  fault?: 'drop' | 'half' | 'hang';
 }
 
 export interface Vendor extends WebListener {
@@ -32,16 +36,31 @@ export async function startVendor(respond: (request: Received) => Reply, tls?: C
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.once('end', () => {
         const { method = '', url = '', headers: sent } = request;
-        const received = { method, url, headers: sent, body: Buffer.concat(chunks).toString() };
+        const bytes = Buffer.concat(chunks);
+        const received = { method, url, headers: sent, body: bytes.toString(), bytes };
         requests.push(received);
-        const { status = 200, headers = {}, body = '' } = respond(received);
-        const isText = typeof body === 'string';
-        response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers });
-        response.end(isText ? body : JSON.stringify(body));
+        answer(response, respond(received));
       });
     },
     '127.0.0.1',
     tls,
   );
   return { ...listener, requests };
+}
+
+function answer(response: ServerResponse, { status = 200, headers = {}, body = '', fault }: Reply): void {
+  if (fault === 'hang') return;
+  if (fault === 'drop') {
+    response.destroy();
+    return;
+  }
+  const isText = typeof body === 'string';
+  const content = isText ? body : JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': isText ? 'text/plain' : 'application/json',
+    ...headers,
+    ...(fault === 'half' && { 'content-length': String(2 * Buffer.byteLength(content) + 2) }),
+  });
+  if (fault === 'half') response.write(`${content} `, () => response.destroy());
+  else response.end(content);
 }

@@ -1,15 +1,14 @@
-import { isSendable } from '../../egress/index.js';
 import { createTester } from '../connection-test/create-tester.js';
 import { statusFailure, type Subject } from '../connection-test/failures.js';
 import { failed, missing, passed } from '../connection-test/outcome.js';
-import { at, isRecord, text } from '../read.js';
+import { bodyOf, headersOf, readRequest } from './request.js';
 
 const ENDPOINT = '/settings/endpoint';
 const SECRET_HEADERS = '/secrets/auth_headers';
 
 const server: Subject = { product: 'the server', address: ENDPOINT, credential: SECRET_HEADERS };
 
-const record = { type: 'connection_test', message: 'Sent by "Test connection". Safe to ignore.' };
+const record = JSON.stringify({ type: 'connection_test', message: 'Sent by "Test connection". Safe to ignore.' });
 
 /**
  * Delivers one record that is marked as a test, the way real records will be: same method, headers and structure.
@@ -19,26 +18,22 @@ const record = { type: 'connection_test', message: 'Sent by "Test connection". S
  * instead and proves no more than that the server answers and does not refuse the credentials.
  */
 export const testHttp = createTester(server, async ({ settings, secrets }, { egress }) => {
-  const endpoint = text(settings, 'endpoint');
+  const request = readRequest({ settings, secrets });
+  const { endpoint, method } = request;
   if (!endpoint) return missing(ENDPOINT, 'Enter an address.');
-  const method = text(settings, 'method') ?? 'POST';
-
-  const open = headerRows(settings);
-  const secret = Object.entries(recordOf(at(secrets, 'auth_headers')));
-  if (unsendable(open) || unsendable(secret)) {
+  const headers = headersOf(request);
+  if ('unsendable' in headers) {
     return failed('invalid_config', 'A header can not be sent: its name is not allowed, or a character in it.', {
-      at: unsendable(open) ? '/settings/headers' : SECRET_HEADERS,
+      at: headers.unsendable === 'open' ? '/settings/headers' : SECRET_HEADERS,
     });
   }
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const [name, value] of [...open, ...secret]) headers.set(name, value);
 
   const carries = method !== 'GET' && method !== 'DELETE';
   const { status } = await egress.fetch(endpoint, {
     method: method === 'DELETE' ? 'HEAD' : method,
     headers,
-    ...(carries && { body: JSON.stringify(payload(settings)) }),
-    verifyTls: at(settings, 'tls_skip_verify') !== true,
+    ...(carries && { body: bodyOf(request, [record]) }),
+    verifyTls: request.verifyTls,
     discardBody: true,
   });
   if (method === 'DELETE' && status !== 401 && status !== 403 && status < 500 && status !== 429) {
@@ -69,33 +64,3 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
   }
   return statusFailure(status, server);
 });
-
-function unsendable(rows: readonly (readonly [string, string])[]): boolean {
-  return rows.some((row) => !isSendable(...row));
-}
-
-function headerRows(settings: Record<string, unknown>): [string, string][] {
-  const rows = at(settings, 'headers');
-  return (Array.isArray(rows) ? rows : []).flatMap((row: unknown): [string, string][] => {
-    const name = text(row, 'header_key');
-    return name === undefined ? [] : [[name, text(row, 'header_value') ?? '']];
-  });
-}
-
-function recordOf(value: unknown): Record<string, string> {
-  if (!isRecord(value)) return {};
-  return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
-}
-
-function payload(settings: Record<string, unknown>): unknown {
-  switch (at(settings, 'payload_structure')) {
-    case 'array':
-      return [record];
-    case 'wrapped':
-      return { [text(settings, 'wrapper_key') ?? 'records']: [record] };
-    default:
-      return record;
-  }
-}

@@ -1,0 +1,84 @@
+import { EndError, type Output } from '../../runner/ends.js';
+import type { CreateOutput } from '../connector-code.js';
+import { statusFailure } from '../output/failures.js';
+import { partsOf, writeInParts, type PartResult } from '../output/in-parts.js';
+import { createPace } from '../output/pace.js';
+import { invalidConfig, send } from '../output/send.js';
+import { at } from '../read.js';
+import { bodyOf, headersOf, readRequest } from './request.js';
+
+const PRODUCT = 'the server';
+
+/** Statuses that say something is wrong with what was sent, and the reason a record alone is refused with. */
+const UNWANTED: ReadonlyMap<number, string> = new Map([
+  [400, 'The server does not accept this record (HTTP 400).'],
+  [413, 'The server does not accept a record of this size (HTTP 413).'],
+  [422, 'The server does not accept this record (HTTP 422).'],
+]);
+
+/**
+ * Records as JSON to an address of the customer's. Any 2xx is an acceptance; the answer's body does not matter.
+ *
+ * `Idempotency-Key` is the same whenever the same records come again in one request.
+ * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
+ */
+export const createHttpOutput: CreateOutput = (config, { egress, clock }): Output => {
+  const request = readRequest(config);
+  const { endpoint: url, method, structure, verifyTls } = request;
+  if (url === undefined) throw invalidConfig('There is no address to send to.');
+  // A body has no meaning there, and what stands in between may drop it. RFC 9110, 9.3.1 and 9.3.5
+  if (method === 'GET' || method === 'DELETE')
+    throw invalidConfig(`${method} carries no records. Choose POST, PUT or PATCH.`);
+  const headers = headersOf(request);
+  if ('unsendable' in headers)
+    throw invalidConfig('A header can not be sent: its name is not allowed, or a character in it.');
+  const maxRecords = structure === 'single' ? 1 : numberAt(config.settings, 'max_batch_record_count');
+  const maxBytes = numberAt(config.settings, 'max_batch_data_size');
+  const pace = createPace(1_000 / numberAt(config.settings, 'rate_limit'), clock);
+
+  return {
+    write: (batch, signal) => {
+      const count = batch.lines.length;
+      const parts =
+        count <= maxRecords && batch.bytes + count <= maxBytes
+          ? [[...batch.lines.keys()]]
+          : partsOf(
+              batch.lines.map((line) => Buffer.byteLength(line) + 1),
+              maxRecords,
+              maxBytes,
+            );
+      return writeInParts(parts, async (indexes): Promise<PartResult> => {
+        const part = batch.pick(indexes);
+        const key = structure === 'single' ? part.recordId(0) : part.id;
+        const own = new Headers(headers);
+        own.set('idempotency-key', key);
+        await pace(signal);
+        const answer = await send(
+          egress,
+          {
+            url,
+            method,
+            headers: own,
+            body: bodyOf(request, part.lines),
+            verifyTls,
+            product: PRODUCT,
+          },
+          signal,
+        );
+        const { status } = answer;
+        if (status >= 200 && status < 300) return {};
+        const unwanted = UNWANTED.get(status);
+        if (unwanted !== undefined) return { unwanted };
+        throw status === 405
+          ? new EndError('rejected', `The server does not take ${method} here (HTTP 405).`, 'permanent')
+          : statusFailure(answer, PRODUCT, clock.now());
+      });
+    },
+  };
+};
+
+/** A bound, or none. */
+function numberAt(settings: object, key: string): number {
+  const value = at(settings, key);
+  return typeof value === 'number' && value > 0 ? value : Infinity;
+}

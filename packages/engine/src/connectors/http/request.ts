@@ -1,0 +1,59 @@
+import type { ConnectorConfig } from '@connector-frame/catalog/types';
+import { isSendable } from '../../egress/index.js';
+import { at, isRecord, text } from '../read.js';
+
+type Row = readonly [name: string, value: string];
+
+/** What the fields of the type say about every request. */
+export interface HttpRequest {
+  endpoint: string | undefined;
+  method: string;
+  /** Those of the settings, then the secret ones, which win. */
+  headers: { open: readonly Row[]; secret: readonly Row[] };
+  structure: 'array' | 'wrapped' | 'single';
+  /** Of the array in a wrapped body. */
+  wrapperKey: string;
+  verifyTls: boolean;
+}
+
+export function readRequest({ settings, secrets }: Pick<ConnectorConfig, 'settings' | 'secrets'>): HttpRequest {
+  const structure = at(settings, 'payload_structure');
+  return {
+    endpoint: text(settings, 'endpoint'),
+    method: text(settings, 'method') ?? 'POST',
+    headers: { open: openHeaders(settings), secret: secretHeaders(secrets) },
+    structure: structure === 'array' || structure === 'wrapped' ? structure : 'single',
+    wrapperKey: text(settings, 'wrapper_key') ?? 'records',
+    verifyTls: at(settings, 'tls_skip_verify') !== true,
+  };
+}
+
+/** The headers of a request, or the place of the first that HTTP can't carry. */
+export function headersOf({ headers: { open, secret } }: HttpRequest): Headers | { unsendable: 'open' | 'secret' } {
+  for (const [unsendable, rows] of [['open', open] as const, ['secret', secret] as const])
+    if (!rows.every((row) => isSendable(...row))) return { unsendable };
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (const [name, value] of [...open, ...secret]) headers.set(name, value);
+  return headers;
+}
+
+/** The body of a request for records given as JSON. One that carries a single record gets only one. */
+export function bodyOf({ structure, wrapperKey }: HttpRequest, records: readonly string[]): string {
+  if (structure === 'single') return records.join();
+  const array = `[${records.join()}]`;
+  return structure === 'array' ? array : `{${JSON.stringify(wrapperKey)}:${array}}`;
+}
+
+function openHeaders(settings: ConnectorConfig['settings']): Row[] {
+  const rows = at(settings, 'headers');
+  return (Array.isArray(rows) ? rows : []).flatMap((row: unknown): Row[] => {
+    const name = text(row, 'header_key');
+    return name === undefined ? [] : [[name, text(row, 'header_value') ?? '']];
+  });
+}
+
+function secretHeaders(secrets: ConnectorConfig['secrets']): Row[] {
+  const value = at(secrets, 'auth_headers');
+  if (!isRecord(value)) return [];
+  return Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+}

@@ -1,0 +1,90 @@
+import { EndError, type Refusal, type WriteResult } from '../../runner/ends.js';
+
+/** How often a batch is halved in one go to find what is refused; the rest comes again. One bad record takes nine. */
+const MAX_SPLITS = 200;
+
+/** What became of one request. Indexes are those of the batch. */
+export type PartResult =
+  | WriteResult
+  /** All of it was turned away because of something in it: halved until that stands alone. */
+  | { unwanted: string };
+
+/**
+ * Writes parts of a batch one after the other, and gathers what became of each record. A part that fails is thrown when
+ * nothing was settled before; otherwise it and all after it are to be tried again.
+ * @param parts indexes of records, each part for one request
+ */
+export async function writeInParts(
+  parts: readonly (readonly number[])[],
+  write: (indexes: readonly number[]) => Promise<PartResult>,
+): Promise<WriteResult> {
+  const todo = parts.toReversed();
+  const refused: Refusal[] = [];
+  let retry: WriteResult['retry'];
+  let settled = 0;
+  let splits = 0;
+  const rest = (): number[] => todo.toReversed().flat();
+  const result = (more?: WriteResult['retry']): WriteResult => {
+    const indexes = [...(retry?.indexes ?? []), ...(more?.indexes ?? [])];
+    const last = more ?? retry;
+    return { ...(refused.length > 0 && { refused }), ...(last && { retry: { ...last, indexes } }) };
+  };
+  for (let part = todo.pop(); part !== undefined; part = todo.pop()) {
+    let outcome: PartResult;
+    try {
+      outcome = await write(part);
+    } catch (error) {
+      if (!(error instanceof EndError) || settled === 0) throw error;
+      return result(again(error, [...part, ...rest()]));
+    }
+    if ('unwanted' in outcome) {
+      const [only] = part;
+      if (part.length === 1 && only !== undefined) refused.push({ index: only, reason: outcome.unwanted });
+      else if (splits === MAX_SPLITS)
+        return result({
+          indexes: [...part, ...rest()],
+          reason: 'what is refused among them is still looked for',
+          afterMs: 0,
+        });
+      else {
+        const middle = Math.ceil(part.length / 2);
+        todo.push(part.slice(middle), part.slice(0, middle));
+        splits += 1;
+        continue;
+      }
+    } else {
+      refused.push(...(outcome.refused ?? []));
+      if (outcome.retry?.throttled) return result({ ...outcome.retry, indexes: [...outcome.retry.indexes, ...rest()] });
+      if (outcome.retry) retry = { ...outcome.retry, indexes: [...(retry?.indexes ?? []), ...outcome.retry.indexes] };
+    }
+    settled += 1;
+  }
+  return result();
+}
+
+/** A failure that is only for some of the batch. */
+export function again(error: EndError, indexes: readonly number[]): NonNullable<WriteResult['retry']> {
+  return {
+    indexes,
+    reason: error.message.replace(/\.$/, ''),
+    ...(error.afterMs !== undefined && { afterMs: error.afterMs }),
+    ...(error.kind === 'throttled' && { throttled: true }),
+  };
+}
+
+/** Indexes in parts of so many records and so many bytes at most; one that is larger alone is a part of its own. */
+export function partsOf(sizes: readonly number[], maxRecords: number, maxBytes: number): number[][] {
+  const parts: number[][] = [];
+  let bytes = 0;
+  for (const [index, size] of sizes.entries()) {
+    const last = parts.at(-1);
+    if (last && last.length < maxRecords && bytes + size <= maxBytes) {
+      last.push(index);
+      bytes += size;
+    } else {
+      parts.push([index]);
+      bytes = size;
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,15 @@
+import type { Clock } from '../../runner/clock.js';
+
+/** Waits until the next request may be made; they are evenly spread. Ends early with its signal. */
+export type Pace = (signal: AbortSignal) => Promise<void>;
+
+/** @param everyMs milliseconds between two requests; 0: no wait */
+export function createPace(everyMs: number, clock: Clock): Pace {
+  let next = 0;
+  return async (signal) => {
+    const wait = next - clock.now();
+    next = Math.max(next, clock.now()) + everyMs;
+    if (wait > 0) await clock.sleep(wait, signal);
+    signal.throwIfAborted();
+  };
+}

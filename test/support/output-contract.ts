@@ -1,0 +1,326 @@
+import { inspect } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import type { ConnectorConfig } from '@connector-frame/catalog';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connectors, type CreateOutput } from '../../packages/engine/src/connectors/index.js';
+import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
+import { createBatch, type Batch } from '../../packages/engine/src/records/batch.js';
+import type { Clock } from '../../packages/engine/src/runner/clock.js';
+import { EndError, type FailureKind, type Output } from '../../packages/engine/src/runner/ends.js';
+import { createCertificate, type Certificate } from './certificate.js';
+import { typeOf } from './declared-fields.js';
+import { listenTcp, type Listener } from './listener.js';
+import { startVendor, type Received, type Reply, type Vendor } from './vendor.js';
+
+export interface OutputContract {
+  /** Its name in the registry: `output:http`. */
+  type: string;
+  /** What makes it, and a right configuration that leads to `origin`, an https address. */
+  at(origin: string): { create: CreateOutput; config: ConnectorConfig };
+  /** The documented answer to a request of which everything was taken. */
+  accept(request: Received): Reply;
+  /** The field `n` of the records in a request; default: wherever it stands in its body as JSON, also gzipped. */
+  numbers?(request: Received): number[];
+  /** What must be the same of a request that comes again; default: method, address, body, `Idempotency-Key`. */
+  identity?(request: Received): unknown;
+  /** A web page with status 200 is a success as well: nothing in the answer matters. */
+  anyPagePasses?: true;
+}
+
+/** What a runner makes of one attempt. */
+export interface Attempt {
+  written: number[];
+  refused: { n: number; reason: string }[];
+  failure?: { code: string; message: string; kind: FailureKind; afterMs?: number };
+  /** As it was thrown. */
+  error?: unknown;
+}
+
+/** Time goes by as fast as it is slept. */
+export function hurriedClock(): Clock & { slept: number } {
+  const clock = {
+    slept: 0,
+    now: () => Date.UTC(2026, 0, 1) + clock.slept,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      if (!signal?.aborted) clock.slept += Math.max(0, ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  return clock;
+}
+
+/** A batch of records `{ n, note }`; the note is in no error, nowhere. */
+export function noted(count: number, from = 0): Batch {
+  const lines = Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n, note: RECORD_CANARY }));
+  return createBatch(`batch-${from}`, lines);
+}
+
+/** One attempt at a batch: opening comes first, as in a run. */
+export async function attempt(output: Output, batch: Batch, signal = new AbortController().signal): Promise<Attempt> {
+  const all = batch.records.map(({ n }) => Number(n));
+  try {
+    await output.open?.(signal);
+    const { refused = [], retry } = await output.write(batch, signal);
+    const open = new Set([...refused.map(({ index }) => index), ...(retry?.indexes ?? [])]);
+    return {
+      written: all.filter((_, index) => !open.has(index)),
+      refused: refused.map(({ index, reason }) => ({ n: all[index] ?? Number.NaN, reason })),
+      ...(retry && {
+        failure: {
+          code: 'retry',
+          message: retry.reason,
+          kind: retry.throttled ? ('throttled' as const) : ('retry' as const),
+          ...(retry.afterMs !== undefined && { afterMs: retry.afterMs }),
+        },
+      }),
+    };
+  } catch (error) {
+    if (!(error instanceof EndError)) throw error;
+    const { code, message, kind, afterMs } = error;
+    return {
+      written: [],
+      refused: [],
+      failure: { code, message, kind, ...(afterMs !== undefined && { afterMs }) },
+      error,
+    };
+  }
+}
+
+/** The field `n` of the records in a body that holds them as JSON, however deep in quotes. */
+export function numbersIn({ bytes }: Received): number[] {
+  const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
+  return [...text.matchAll(/\bn\\*":(\d+)/g)].map(([, n]) => Number(n));
+}
+
+const RECORD_CANARY = 'canary/record "0007" ümlaut+';
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+/** What every output that speaks HTTP does, whoever is on the other side. */
+export function runOutputContract(name: string, contract: OutputContract): void {
+  const numbers = contract.numbers ?? numbersIn;
+  const identity =
+    contract.identity ??
+    (({ method, url, bytes, headers }: Received): unknown => [
+      method,
+      url,
+      bytes.toString('base64'),
+      headers['idempotency-key'],
+    ]);
+
+  describe(`${name}, as every output`, () => {
+    let certificate: Certificate;
+    let trusting: Egress;
+    const listeners: Listener[] = [];
+    beforeAll(() => {
+      certificate = createCertificate('127.0.0.1');
+      trusting = createEgress({ allow: ['127.0.0.0/8'], ca: certificate.cert });
+    });
+    afterAll(async () => {
+      trusting.close?.();
+      await Promise.all(listeners.map((listener) => listener.close()));
+    });
+
+    async function vendor(respond: (request: Received) => Reply): Promise<Vendor> {
+      const started = await startVendor(respond, certificate);
+      listeners.push(started);
+      return started;
+    }
+    function outputAt(origin: string, egress = trusting): Output {
+      const { create, config } = contract.at(origin);
+      const before = structuredClone(config);
+      const output = create(config, { type: typeOf(contract.type), egress, clock: hurriedClock() });
+      expect(config).toEqual(before);
+      return output;
+    }
+    /** Answers the first requests with `reply`, and the others as documented. */
+    async function failing(reply: Reply, times = 1): Promise<{ server: Vendor; taken: () => Received[] }> {
+      const taken: Received[] = [];
+      let left = times;
+      const server = await vendor((request) => {
+        left -= 1;
+        if (left >= 0) return reply;
+        taken.push(request);
+        return contract.accept(request);
+      });
+      return { server, taken: () => taken };
+    }
+    /** Goes on as the runner does, until all is written. */
+    async function deliver(output: Output, batch: Batch): Promise<void> {
+      let rest = batch;
+      for (let tries = 0; tries < 10; tries += 1) {
+        const { failure, written, refused } = await attempt(output, rest);
+        expect(refused).toEqual([]);
+        if (!failure) return;
+        rest = rest.pick(
+          [...rest.records.entries()].flatMap(([at, { n }]) => (written.includes(Number(n)) ? [] : [at])),
+        );
+      }
+      throw new Error('It was never written.');
+    }
+
+    test('is in the registry', () => {
+      expect(connectors(typeOf(contract.type)).createOutput).toBeTypeOf('function');
+    });
+
+    test('writes all records, and says so', async () => {
+      const server = await vendor((request) => contract.accept(request));
+      const output = outputAt(server.origin);
+      expect(await attempt(output, noted(5))).toEqual({ written: upTo(5), refused: [] });
+      expect(await attempt(output, noted(3, 5))).toEqual({ written: [5, 6, 7], refused: [] });
+      expect(server.requests.flatMap(numbers)).toEqual(upTo(8));
+      expect(server.connections()).toBe(1);
+      await output.close?.();
+    });
+
+    test.each([429, 503])('%i with Retry-After is Throttled for that long', async (status) => {
+      const { server } = await failing({ status, headers: { 'retry-after': '7' }, body: 'busy' });
+      const { failure } = await attempt(outputAt(server.origin), noted(3));
+      expect(failure).toMatchObject({ kind: 'throttled', afterMs: 7_000 });
+    });
+
+    const faults: Reply[] = [
+      ...[500, 502, 503, 504].map((status) => ({ status, body: 'broken' })),
+      { status: 429, headers: { 'retry-after': '1' } },
+      { fault: 'drop' },
+    ];
+    test.each(faults)('%j: tried again with the same ids, nothing lost', async (reply) => {
+      const { server, taken } = await failing(reply, 2);
+      const output = outputAt(server.origin);
+      const { failure } = await attempt(output, noted(4));
+      expect(failure).toMatchObject({ kind: reply.status === 429 ? 'throttled' : 'retry' });
+      await deliver(output, noted(4));
+      expect(taken().flatMap(numbers)).toEqual(upTo(4));
+    });
+
+    test('half an answer is none', async () => {
+      let broken = true;
+      const server = await vendor((request) => ({
+        ...contract.accept(request),
+        ...(broken && { status: 200, fault: 'half' }),
+      }));
+      const output = outputAt(server.origin);
+      const { failure, written } = await attempt(output, noted(2));
+      expect(written).toEqual([]);
+      expect(failure).toMatchObject({ kind: 'retry' });
+      broken = false;
+      await deliver(output, noted(2));
+      expect(new Set(server.requests.flatMap(numbers))).toEqual(new Set(upTo(2)));
+    });
+
+    test('a batch that comes again is told by what it was told by before', async () => {
+      const server = await vendor((request) => contract.accept(request));
+      await attempt(outputAt(server.origin), noted(3));
+      const first = server.requests.map(identity);
+      await attempt(outputAt(server.origin), noted(3));
+      expect(server.requests.map(identity)).toEqual([...first, ...first]);
+      await attempt(outputAt(server.origin), noted(3, 10));
+      expect(server.requests.map(identity).slice(2 * first.length)).not.toEqual(first);
+    });
+
+    test.each([401, 403])('%i is for a person to mend, and is told in our words', async (status) => {
+      const { server } = await failing({ status, body: 'go away' });
+      const { failure } = await attempt(outputAt(server.origin), noted(2));
+      expect(failure).toMatchObject({ kind: 'permanent', message: expect.stringMatching(/^[A-Z].{20,}\.$/) });
+      expect(failure?.message).not.toContain('go away');
+    });
+
+    test('a closed network is refused before a byte is sent', async () => {
+      const server = await vendor((request) => contract.accept(request));
+      const { failure } = await attempt(outputAt(server.origin, createEgress({ allow: [] })), noted(1));
+      expect(failure).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
+      expect(server.connections()).toBe(0);
+    });
+
+    test('a certificate nobody vouches for is refused before anything is sent', async () => {
+      const server = await vendor((request) => contract.accept(request));
+      const { failure } = await attempt(outputAt(server.origin, createEgress({ allow: ['127.0.0.0/8'] })), noted(1));
+      expect(failure).toMatchObject({ code: 'tls_failed' });
+      expect(server.requests).toEqual([]);
+    });
+
+    test('a redirect to another site is not followed', async () => {
+      const other = await vendor((request) => contract.accept(request));
+      const { server } = await failing({ status: 307, headers: { location: `${other.origin}/` } });
+      expect((await attempt(outputAt(server.origin), noted(1))).failure).toMatchObject({ kind: 'permanent' });
+      expect(other.connections()).toBe(0);
+    });
+
+    test('nobody there is tried again', async () => {
+      const gone = await listenTcp(() => undefined);
+      await gone.close();
+      const { failure } = await attempt(outputAt(`https://127.0.0.1:${gone.port}`), noted(1));
+      expect(failure).toMatchObject({ code: 'connect_failed', kind: 'retry' });
+    });
+
+    test('a web page is not the product', async () => {
+      const page = { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Welcome</title>' };
+      const server = await vendor(() => page);
+      const { failure, written } = await attempt(outputAt(server.origin), noted(2));
+      expect(written).toEqual(contract.anyPagePasses ? upTo(2) : []);
+      expect(failure === undefined).toBe(contract.anyPagePasses === true);
+    });
+
+    test('a write that hangs ends soon after it is told to', async () => {
+      const server = await vendor(() => ({ fault: 'hang' }));
+      const stop = new AbortController();
+      const writing = attempt(outputAt(server.origin), noted(1), stop.signal).then(
+        ({ written }) => written,
+        () => [],
+      );
+      await expect.poll(() => server.requests.length).toBeGreaterThan(0);
+      const told = Date.now();
+      stop.abort();
+      expect(await writing).toEqual([]);
+      expect(Date.now() - told).toBeLessThan(2_000);
+    });
+
+    test.each([200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 418, 422, 429, 500, 503])(
+      'an answer of %i that echoes what was sent leaks none of it',
+      async (status) => {
+        const server = await vendor((request) => echo(status, request));
+        const { config } = contract.at(server.origin);
+        const { failure, refused, error } = await attempt(outputAt(server.origin), noted(3));
+        const said = JSON.stringify([failure, refused]) + inspect(error, { depth: 10, showHidden: true });
+        for (const secret of [...secretsOf(config.secrets), RECORD_CANARY, 'upstream-canary'])
+          for (const encoded of encodings(secret)) expect(said).not.toContain(encoded);
+      },
+    );
+  });
+}
+
+/** The request, in every place where an answer has words. */
+function echo(status: number, { url, headers, body }: Received): Reply {
+  const sent = `upstream-canary ${url} ${JSON.stringify(headers)} ${body}`;
+  const error = { type: sent, reason: sent, caused_by: { type: sent, reason: sent } };
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'x-upstream': 'upstream-canary' },
+    body: {
+      ok: false,
+      errors: true,
+      error: status % 2 === 0 ? sent : error,
+      message: sent,
+      text: sent,
+      code: sent,
+      items: [0, 1, 2].map(() => ({ create: { status, error }, index: { status, error } })),
+    },
+  };
+}
+
+function secretsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
+}
+
+/** As in the service's canary test: what a secret might look like where it should not be. */
+function encodings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    encodeURIComponent(secret),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    JSON.stringify(secret).slice(1, -1),
+  ];
+}
