@@ -6,9 +6,11 @@ export type Search = (words: string) => CatalogType[];
 
 /** What is searched, and what a word that is found there is worth. */
 interface Field {
-  /** In lower case, without accents. */
-  words: readonly string[];
+  /** Numbers of its words in the vocabulary. */
+  words: readonly number[];
   weight: number;
+  /** Whether a word with a slip may be meant for it. A description has too many words for that. */
+  forgives: boolean;
 }
 
 interface Entry {
@@ -27,51 +29,61 @@ const SLIP = 2;
  * or two (`crowdstirke`) counts when it is long enough to be told apart.
  */
 export function createSearch(types: readonly CatalogType[]): Search {
-  const entries = types.map((type): Entry => ({ type, fields: fieldsOf(type) }));
+  // Products share most of their words: each is compared once for a search, whatever the number of types.
+  const vocabulary = new Map<string, number>();
+  const numberOf = (word: string): number => {
+    const known = vocabulary.get(word) ?? vocabulary.size;
+    vocabulary.set(word, known);
+    return known;
+  };
+  const entries = types.map((type): Entry => ({ type, fields: fieldsOf(type, numberOf) }));
+  const words = [...vocabulary.keys()];
+
   return (text) => {
-    const wanted = wordsOf(text);
+    const wanted = wordsOf(text).map((one) => words.map((word) => likeness(one, word)));
     if (wanted.length === 0) return types.slice();
     const found = entries.flatMap(({ type, fields }) => {
-      let score = 0;
-      for (const word of wanted) {
-        const worth = Math.max(...fields.map((field) => worthOf(word, field)));
-        if (worth === 0) return [];
-        score += worth;
-      }
-      return [{ type, score }];
+      const worths = wanted.map((likenesses) => Math.max(...fields.map((field) => worthOf(field, likenesses))));
+      return worths.includes(0) ? [] : [{ type, score: worths.reduce((sum, worth) => sum + worth, 0) }];
     });
     // Sorting is stable: equals stay in the order of the catalog.
     return found.sort((a, b) => b.score - a.score).map(({ type }) => type);
   };
 }
 
-function fieldsOf({ name, type_id: id, category, description }: CatalogType): Field[] {
+function fieldsOf(
+  { name, type_id: id, category, description }: CatalogType,
+  numberOf: (word: string) => number,
+): Field[] {
   const names = wordsOf(name);
+  const field = (words: readonly string[], weight: number, forgives = true): Field => ({
+    words: words.map(numberOf),
+    weight,
+    forgives,
+  });
   return [
     // `crowd strike` and `1 password` are how people write one word, and the other way round.
-    { words: [...names, names.join('')], weight: 10 },
-    { words: wordsOf(id), weight: 8 },
-    { words: wordsOf(category), weight: 3 },
-    { words: wordsOf(description), weight: 1 },
+    field([...names, names.join('')], 10),
+    field(wordsOf(id), 8),
+    field(wordsOf(category), 3),
+    field(wordsOf(description), 1, false),
   ];
 }
 
-function worthOf(wanted: string, { words, weight }: Field): number {
-  let best = 0;
-  for (const word of words) {
-    if (word === wanted) return weight * EXACT;
-    if (word.startsWith(wanted)) best = Math.max(best, BEGINNING);
-    else if (best < INSIDE && wanted.length > 1 && word.includes(wanted)) best = INSIDE;
-  }
-  if (best > 0) return weight * best;
+function worthOf({ words, weight, forgives }: Field, likenesses: readonly number[]): number {
+  const best = Math.max(0, ...words.map((word) => likenesses[word] ?? 0));
+  return best > SLIP || forgives ? best * weight : 0;
+}
+
+function likeness(wanted: string, word: string): number {
+  if (word === wanted) return EXACT;
+  if (word.startsWith(wanted)) return BEGINNING;
+  if (wanted.length > 1 && word.includes(wanted)) return INSIDE;
   const slips = allowedSlips(wanted);
-  if (slips === 0) return 0;
+  if (slips === 0 || word.length < wanted.length - slips) return 0;
   // A word that is still being typed is compared with as many letters of the other.
-  const close = words.some(
-    (word) =>
-      editDistance(wanted, word, slips) <= slips || editDistance(wanted, word.slice(0, wanted.length), slips) <= slips,
-  );
-  return close ? weight * SLIP : 0;
+  const isClose = [word, word.slice(0, wanted.length)].some((one) => editDistance(wanted, one, slips) <= slips);
+  return isClose ? SLIP : 0;
 }
 
 /** Short words are near to too many others. */
