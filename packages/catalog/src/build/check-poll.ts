@@ -45,6 +45,8 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
     if (names.indexOf(stream.name) < index) add(`${at}/name`, 'is the name of two streams');
     checkStream(stream, (pointer, message) => add(at + pointer, message));
   });
+  if (poll.schedule !== undefined && poll.streams.some(({ cursor }) => cursor.kind === 'link' || cursor.kind === 'id'))
+    add('/schedule', 'is for streams with the cursor "time" or "none": the others always have a place to go on from');
   for (const [index, url] of poll.documentation.entries())
     if (!URL.canParse(url)) add(`/documentation/${String(index)}`, 'is no address');
   return problems;

@@ -1,0 +1,10 @@
+import type { ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { ConnectorCode } from '../connector-code.js';
+import { createPollInput } from './poll-input.js';
+import { createPollTester } from './test-poll.js';
+
+/** What a type can do by its `poll` alone. */
+export function pollCode(type: ConnectorTypeData): ConnectorCode {
+  const { poll } = type;
+  return poll ? { testConnection: createPollTester(type, poll), createInput: createPollInput(poll) } : {};
+}

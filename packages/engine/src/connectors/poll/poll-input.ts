@@ -1,0 +1,136 @@
+import type { ConnectorConfig, PollDefinition, PollStream } from '@connector-frame/catalog/types';
+import type { JsonValue } from '../../records/record.js';
+import type { Page, PageInput } from '../../runner/ends.js';
+import type { ConnectorContext, CreateInput } from '../connector-code.js';
+import { text } from '../read.js';
+import { PollClient } from './client.js';
+import { listEach } from './list-each.js';
+import { PollError } from './poll-error.js';
+import { StreamReader, type StreamParts } from './read-stream.js';
+import { isDue } from './schedule.js';
+import { readState, type PollState } from './state.js';
+
+const DEFAULT_INTERVAL_S = 60;
+/** How often a schedule is looked at. */
+const LOOK_MS = 30_000;
+
+/** The input that a catalog type's `poll` describes. */
+export function createPollInput(poll: PollDefinition): CreateInput {
+  return (config, context) => new PollInput(poll, config, context);
+}
+
+class PollInput implements PageInput {
+  readonly kind = 'pages';
+  readonly intervalMs: number;
+  readonly #client: PollClient;
+  readonly #schedule: string | undefined;
+  /** Until when the schedule was looked at. */
+  #looked = 0;
+  #begun: number | undefined;
+  #answered = false;
+
+  /** @throws PollError `invalid_config` */
+  constructor(
+    private readonly poll: PollDefinition,
+    private readonly config: ConnectorConfig,
+    private readonly context: ConnectorContext,
+  ) {
+    const { type, egress, clock } = context;
+    this.#client = new PollClient({ type, poll, config, egress, clock });
+    this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
+    this.intervalMs = this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : LOOK_MS;
+  }
+
+  async *pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
+    const now = this.context.clock.now();
+    let state = readState(cursor);
+    if (!this.#isDue(state, now)) {
+      await this.#greet(signal);
+      return;
+    }
+    this.#begun ??= now;
+    for await (const next of this.#readAll(state, signal)) {
+      state = next.cursor;
+      yield next;
+    }
+    if (this.#schedule !== undefined && !signal.aborted) yield { records: [], cursor: { ...state, ran: now } };
+  }
+
+  /** One stream that is closed to us must not hold up the others: it is told at the end. */
+  async *#readAll(before: PollState, signal: AbortSignal): AsyncGenerator<Page & { cursor: PollState }, void, void> {
+    let state = before;
+    let failure: unknown;
+    for (const stream of this.poll.streams) {
+      const entries = stream.each ? await listEach(stream.each, this.#client, this.config, signal) : [undefined];
+      state = { ...state, streams: withoutGone(state.streams, stream, entries) };
+      for (const each of entries) {
+        const key = keyOf(stream, each);
+        try {
+          for await (const page of this.#reader(stream, each, state.streams[key]).read(signal)) {
+            this.#answered = true;
+            state = { ...state, streams: { ...state.streams, [key]: page.state } };
+            yield { records: page.records, cursor: state };
+          }
+        } catch (error) {
+          const alone = this.poll.streams.length * entries.length === 1;
+          if (alone || !(error instanceof PollError && error.kind === 'permanent')) throw error;
+          failure ??= error;
+        }
+        if (signal.aborted) return;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  #reader(
+    stream: PollStream,
+    each: string | undefined,
+    before: PollState['streams'][string] | undefined,
+  ): StreamReader {
+    const { config, context } = this;
+    const begun = this.#begun ?? context.clock.now();
+    const parts: StreamParts = {
+      stream,
+      client: this.#client,
+      config,
+      clock: context.clock,
+      begun,
+      ...(each !== undefined && { each }),
+    };
+    return new StreamReader(parts, before);
+  }
+
+  #isDue({ ran, streams }: PollState, now: number): boolean {
+    if (this.#schedule === undefined || ran === undefined) return true;
+    // What was begun is finished.
+    if (Object.values(streams).some(({ place }) => place !== undefined)) return true;
+    const due = isDue(this.#schedule, Math.max(ran, this.#looked), now);
+    if (!due) this.#looked = now;
+    return due;
+  }
+
+  /** A status that says all is well is not given before anybody was asked. */
+  async #greet(signal: AbortSignal): Promise<void> {
+    if (this.#answered) return;
+    const { check } = this.poll;
+    await this.#client.get(this.#client.url(check, { settings: this.config.settings }), signal);
+    this.#answered = true;
+  }
+}
+
+const keyOf = (stream: PollStream, each: string | undefined): string =>
+  each === undefined ? stream.name : `${stream.name}/${each}`;
+
+/** Places of list entries that are not there any more are dropped, so that the cursor does not grow. */
+function withoutGone(
+  streams: PollState['streams'],
+  stream: PollStream,
+  entries: readonly (string | undefined)[],
+): PollState['streams'] {
+  const known = new Set(entries.map((each) => keyOf(stream, each)));
+  return Object.fromEntries(
+    Object.entries(streams).filter(
+      ([key]) => known.has(key) || (key !== stream.name && !key.startsWith(`${stream.name}/`)),
+    ),
+  );
+}

@@ -1,0 +1,27 @@
+import type { PollRecords } from '@connector-frame/catalog/types';
+import { getAt } from '@connector-frame/catalog/validate';
+import { isRecord, type DataRecord } from '../../records/record.js';
+import { texts } from '../read.js';
+
+/** The list in an answer; `undefined` when the answer is none of this vendor's. What is no object in it becomes `{ value }`. */
+export function recordsIn(
+  { path, optional }: Pick<PollRecords, 'path' | 'optional'>,
+  body: unknown,
+): DataRecord[] | undefined {
+  const found: unknown = getAt(body, path);
+  if (!Array.isArray(found)) return optional && isRecord(body) && (found ?? null) === null ? [] : undefined;
+  return found.map((item: unknown): DataRecord => (isRecord(item) ? item : { value: plain(item) }));
+}
+
+const plain = (item: unknown): string | number | boolean | null =>
+  typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean'
+    ? item
+    : JSON.stringify(item ?? null);
+
+/** Whether a record is one of those that a setting asks for. */
+export function isWanted({ only }: PollRecords, settings: Record<string, unknown>, record: DataRecord): boolean {
+  if (!only) return true;
+  const wanted = texts({ settings }, ...only.field.split('/').slice(1));
+  const value: unknown = getAt(record, only.path);
+  return wanted.length === 0 || (typeof value === 'string' && wanted.includes(value));
+}

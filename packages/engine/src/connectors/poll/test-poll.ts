@@ -1,0 +1,25 @@
+import type { PollDefinition, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { systemClock } from '../../runner/clock.js';
+import { createTester } from '../connection-test/create-tester.js';
+import { unexpected } from '../connection-test/failures.js';
+import { passed } from '../connection-test/outcome.js';
+import type { Tester } from '../connection-test/tester.js';
+import { PollClient } from './client.js';
+import { PollError } from './poll-error.js';
+import { recordsIn } from './records.js';
+
+/** The connection test of a type that is polled and has none of its own: its `check` is asked. */
+export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
+  return createTester({ product: type.vendor }, async (config, { egress, signal }) => {
+    try {
+      const client = new PollClient({ type, poll, config, egress, clock: systemClock });
+      const { body } = await client.get(client.url(poll.check, { settings: config.settings }), signal);
+      const found = recordsIn(poll.check.records, body);
+      if (!found) return unexpected(client.subject);
+      return passed(found.length === 1 ? 'Read 1 record' : `Read ${found.length} records`);
+    } catch (error) {
+      if (error instanceof PollError) return error.outcome;
+      throw error;
+    }
+  });
+}
