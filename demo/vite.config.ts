@@ -32,7 +32,11 @@ export default defineConfig({
     rolldownOptions: {
       // 'use client' is for the servers of React frameworks, and this is a browser's bundle.
       checks: { moduleLevelDirective: false, pluginTimings: false },
-      input: Object.fromEntries(Object.keys(shown).map((page) => [page, path(`src/pages/${page}/index.html`)])),
+      input: {
+        ...Object.fromEntries(Object.keys(shown).map((page) => [page, path(`src/pages/${page}/index.html`)])),
+        // For the lists that the server writes.
+        'pipeline-row': path('src/pages/shared/pipelines/pipeline-row.ts'),
+      },
     },
   },
 });

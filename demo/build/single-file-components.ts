@@ -12,7 +12,12 @@ export function singleFileComponents(): Plugin {
       const { descriptor, errors } = parse(code, { filename: file });
       if (errors[0]) throw errors[0];
       const id = createHash('sha256').update(file).digest('hex').slice(0, 8);
-      const { content } = compileScript(descriptor, { id, inlineTemplate: true, isProd: true });
+      const { content } = compileScript(descriptor, {
+        id,
+        inlineTemplate: true,
+        isProd: true,
+        templateOptions: { compilerOptions: { isCustomElement: (tag) => tag.includes('-') } },
+      });
       return transformWithOxc(content, `${file}.ts`);
     },
   };

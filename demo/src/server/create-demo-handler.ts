@@ -1,6 +1,7 @@
 import { createHost, HostError } from '@connector-frame/host';
 import { handleLook } from './look.js';
 import { createPages } from './pages.js';
+import { createPipelineRoutes } from './pipelines/create-pipeline-routes.js';
 import { createSignIn, type Tenant } from './sign-in.js';
 
 export interface DemoOptions {
@@ -19,6 +20,8 @@ export async function createDemoHandler(options: DemoOptions): Promise<(request:
   const host = createHost({
     serviceUrl,
     apiKey,
+    // The person chooses what goes with a pipeline; the first is what goes when nobody chose.
+    cleanup: ['full', 'keep-output', 'pipeline-only'],
     authorizeTenant(request, tenantId) {
       const tenant = signIn.tenantOf(request);
       if (!tenant) throw new HostError('unauthenticated', 'Sign in first.');
@@ -26,11 +29,18 @@ export async function createDemoHandler(options: DemoOptions): Promise<(request:
     },
   });
 
+  const pipelines = createPipelineRoutes({ serviceUrl, apiKey, tenantOf: signIn.tenantOf });
   const pages = await createPages(options.pages, { serviceUrl, tenants, tenantOf: signIn.tenantOf, host });
 
   return async (request) => {
     if (host.matches(request.url)) return host(request);
-    return (await signIn.handle(request)) ?? (await handleLook(request)) ?? (await pages(request)) ?? notFound();
+    return (
+      (await signIn.handle(request)) ??
+      (await handleLook(request)) ??
+      (await pipelines(request)) ??
+      (await pages(request)) ??
+      notFound()
+    );
   };
 }
 

@@ -26,6 +26,7 @@ export async function createPages(
   const headers = pageHeaders(new URL(parts.serviceUrl).origin);
   const sources: Record<string, SourceFile[]> = JSON.parse(await readFile(join(folder, 'sources.json'), 'utf8'));
   const pages = new Map<string, BuiltPage>();
+  let rowScript = '';
   const assets = new Map<string, { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }>();
   for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!file.isFile()) continue;
@@ -34,6 +35,7 @@ export async function createPages(
     const type = types[extname(file.name)];
     if (type) {
       const body = Uint8Array.from(await readFile(join(folder, path)));
+      if (/^\/assets\/pipeline-row-[\w-]+\.js$/.test(path)) rowScript = path;
       assets.set(path, { body, headers: { 'content-type': type, ...assetHeaders } });
     } else if (path.endsWith('/index.html') && isWay(way)) {
       const document = await readFile(join(folder, path), 'utf8');
@@ -48,7 +50,7 @@ export async function createPages(
     const asset = assets.get(pathname);
     if (asset) return new Response(asset.body, { headers: asset.headers });
     const page = pages.get(pathname);
-    if (page) return new Response(await renderPage(request, page, parts), { headers });
+    if (page) return new Response(await renderPage(request, page, parts, rowScript), { headers });
     return pages.has(`${pathname}/`) ? redirect(`${pathname}/`) : undefined;
   };
 }

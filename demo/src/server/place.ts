@@ -10,6 +10,8 @@ export interface PagePlace {
   /** Words that narrow the catalog. */
   words: string;
   category: string;
+  /** One was just deleted. */
+  isDeleted: boolean;
   /** The connector that was just saved, and whether it was there before. */
   saved?: { id: string; how: 'connected' | 'updated' };
 }
@@ -24,6 +26,7 @@ export function placeOf(url: URL): PagePlace {
     connectorId: read('id'),
     words: read('q'),
     category: read('category'),
+    isDeleted: url.searchParams.has('deleted'),
     ...(id !== '' && { saved: { id, how } }),
   };
 }

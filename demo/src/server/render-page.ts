@@ -26,13 +26,21 @@ export interface BuiltPage {
   files: readonly SourceFile[];
 }
 
-/** The page for whoever asks, with what their address says. */
-export async function renderPage(request: Request, page: BuiltPage, parts: PageParts): Promise<string> {
+/**
+ * The page for whoever asks, with what their address says.
+ * @param rowScript address of the script of `<pipeline-row>`
+ */
+export async function renderPage(
+  request: Request,
+  page: BuiltPage,
+  parts: PageParts,
+  rowScript: string,
+): Promise<string> {
   const place = placeOf(new URL(request.url));
   const look = lookOf(request);
   const tenant = parts.tenantOf(request);
   const files = place.typeId !== '' && tenant ? filled(page, place, tenant, parts) : page.files;
-  const main = tenant ? await product(request, page.way, place, tenant, files, parts) : gate(parts.tenants);
+  const main = tenant ? await product(request, page.way, place, tenant, files, parts, rowScript) : gate(parts.tenants);
   const body = html`${bar(page.way, look, place)}
     <div class="product-page" ${tenant && html` data-signed-in`}>
       ${side(place, tenant, parts.tenants)}
@@ -61,6 +69,7 @@ async function product(
   tenant: Tenant,
   files: readonly SourceFile[],
   parts: PageParts,
+  rowScript: string,
 ): Promise<Html> {
   if (way === 'react' || way === 'vue') return html`<div id="root" data-tenant-id="${tenant.id}"></div>`;
   const embed = files.find(({ name }) => name === embedFile);
@@ -70,7 +79,7 @@ async function product(
     ask<CatalogType>(`/api/catalog?kind=${place.kind}`),
     ask<ConfiguredConnector>(`/api/connectors?kind=${place.kind}&tenantId=${encodeURIComponent(tenant.id)}`),
   ]);
-  return lists(place, { types, connectors });
+  return lists(place, { types, connectors }, { tenantId: tenant.id, script: rowScript });
 }
 
 /** Asks the host's route as the person's browser would, with the same cookie and the same refusals. */

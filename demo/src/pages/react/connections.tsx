@@ -4,22 +4,28 @@ import type {
 } from '@connector-frame/core/connect';
 import type { ComponentKind } from '@connector-frame/react';
 import { describe, words } from '../shared/lists.js';
+import '../shared/pipelines/pipeline-row.js';
+import type { Gone } from '../shared/pipelines/pipeline-row.js';
 import { placeHref } from '../shared/place.js';
 import { Mark } from './mark.js';
 
 interface Props {
   kind: ComponentKind;
+  tenantId: string;
   connectors: ConfiguredConnector[];
   types: CatalogType[];
   savedId: string | undefined;
+  onGone: (name: string) => void;
 }
 
 /** What this tenant has connected. */
 export function Connections({
   kind,
+  tenantId,
   connectors,
   types,
   savedId,
+  onGone,
 }: Props) {
   if (connectors.length === 0)
     return (
@@ -65,6 +71,19 @@ export function Connections({
             >
               Edit
             </span>
+            {kind === 'input' && (
+              <pipeline-row
+                tenant-id={tenantId}
+                input-id={connector.id}
+                input-name={name}
+                type-id={connector.type_id}
+                is-new={isNew || undefined}
+                ongone={(event: Gone) => {
+                  event.preventDefault();
+                  onGone(event.detail.inputName);
+                }}
+              />
+            )}
           </li>
         );
       })}

@@ -9,6 +9,7 @@ import type {
 } from '@connector-frame/react';
 import * as api from '../shared/host-api.js';
 import { countOf, words } from '../shared/lists.js';
+import { enterView } from '../shared/place.js';
 import { Catalog } from './catalog.js';
 import { Connections } from './connections.js';
 
@@ -24,6 +25,7 @@ export function Lists({ kind, tenantId, saved }: Props) {
   const connectors = useList(() =>
     api.connectors(kind, tenantId),
   );
+  const [gone, setGone] = useState<string>();
   const retry = () => {
     types.load();
     connectors.load();
@@ -35,7 +37,12 @@ export function Lists({ kind, tenantId, saved }: Props) {
         Credentials are typed into a form of another
         origin: this page can’t see them.
       </p>
-      {saved && (
+      {gone !== undefined && (
+        <p className="note success" role="status">
+          <b>{gone}</b> is deleted.
+        </p>
+      )}
+      {saved && gone === undefined && (
         <p className="note success" role="status">
           <b>{saved.name}</b> is {saved.how}. Its id:{' '}
           <code>{saved.id}</code>
@@ -57,9 +64,15 @@ export function Lists({ kind, tenantId, saved }: Props) {
         <State list={connectors} bones={1} retry={retry}>
           <Connections
             kind={kind}
+            tenantId={tenantId}
             connectors={connectors.items ?? []}
             types={types.items ?? []}
             savedId={saved?.id}
+            onGone={(name) => {
+              setGone(name);
+              connectors.load();
+              enterView();
+            }}
           />
         </State>
       </section>

@@ -11,8 +11,15 @@ export interface Lists {
   connectors: Listed<ConfiguredConnector>;
 }
 
+/** What the rows of inputs need for their pipelines. */
+export interface RowParts {
+  tenantId: string;
+  /** Address of the script of `<pipeline-row>`. */
+  script: string;
+}
+
 /** What is connected, and what can be: for the pages that have no script for it. */
-export function lists(place: PagePlace, { types, connectors }: Lists): Html {
+export function lists(place: PagePlace, { types, connectors }: Lists, rows: RowParts): Html {
   const known = 'items' in types ? types.items : [];
   const made = 'items' in connectors ? connectors.items : [];
   const saved = made.find(({ id }) => id === place.saved?.id);
@@ -24,33 +31,52 @@ export function lists(place: PagePlace, { types, connectors }: Lists): Html {
         <b>${saved.name}</b> is ${place.saved?.how}. Its id: <code>${saved.id}</code>
       </p>`
     }
+    ${place.isDeleted && html`<p class="note success" role="status">The connection is deleted.</p>`}
     <section id="connections" aria-labelledby="connections-title">
       <div class="section-head">
         <h2 id="connections-title">Connected</h2>
         <p class="count">${countOf(made, made)}</p>
       </div>
-      ${'failure' in connectors ? failure(connectors.failure, place) : connections(place, made, known)}
+      ${'failure' in connectors ? failure(connectors.failure, place) : connections(place, made, known, rows)}
     </section>
     <section id="catalog" aria-labelledby="catalog-title">${catalog(place, types)}</section>`;
 }
 
-function connections(place: PagePlace, made: readonly ConfiguredConnector[], types: readonly CatalogType[]): Html {
+function connections(
+  place: PagePlace,
+  made: readonly ConfiguredConnector[],
+  types: readonly CatalogType[],
+  { tenantId, script }: RowParts,
+): Html {
   if (made.length === 0) return html`<div class="blank"><p>${words[place.kind].none}</p></div>`;
-  return html`<ul class="connections">
-    ${made.map((connector) => {
-      const { icon, typeName, name, about } = describe(connector, types);
-      const isNew = connector.id === place.saved?.id;
-      return html`<li class="connection">
-        ${mark(icon, typeName)}
-        <span class="connection-text">
-          <a class="connection-name" href="${address(place, { type: connector.type_id, id: connector.id })}">${name}</a>
-          <span class="connection-about">${about}</span>
-        </span>
-        <span class="state" ${isNew && html` data-state="new"`}>${isNew ? 'Saved just now' : 'Saved'}</span>
-        <span class="connection-edit" aria-hidden="true">Edit</span>
-      </li>`;
-    })}
-  </ul>`;
+  return html`${script !== '' && html`<script type="module" src="${script}"></script>`}
+    <ul class="connections">
+      ${made.map((connector) => {
+        const { icon, typeName, name, about } = describe(connector, types);
+        const isNew = connector.id === place.saved?.id;
+        return html`<li class="connection">
+          ${mark(icon, typeName)}
+          <span class="connection-text">
+            <a class="connection-name" href="${address(place, { type: connector.type_id, id: connector.id })}"
+              >${name}</a
+            >
+            <span class="connection-about">${about}</span>
+          </span>
+          <span class="state" ${isNew && html` data-state="new"`}>${isNew ? 'Saved just now' : 'Saved'}</span>
+          <span class="connection-edit" aria-hidden="true">Edit</span>
+          ${
+            place.kind === 'input' &&
+            html`<pipeline-row
+              tenant-id="${tenantId}"
+              input-id="${connector.id}"
+              input-name="${name}"
+              type-id="${connector.type_id}"
+              ${isNew && html` is-new`}
+            ></pipeline-row>`
+          }
+        </li>`;
+      })}
+    </ul>`;
 }
 
 function catalog(place: PagePlace, types: Listed<CatalogType>): Html {

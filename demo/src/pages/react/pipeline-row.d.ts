@@ -1,0 +1,17 @@
+import type { HTMLAttributes } from 'react';
+import type { Gone } from '../shared/pipelines/pipeline-row.js';
+
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'pipeline-row': HTMLAttributes<HTMLElement> & {
+        'tenant-id': string;
+        'input-id': string;
+        'input-name': string;
+        'type-id': string;
+        'is-new': true | undefined;
+        ongone: (event: Gone) => void;
+      };
+    }
+  }
+}

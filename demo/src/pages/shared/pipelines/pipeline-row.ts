@@ -1,0 +1,152 @@
+import * as api from './api.js';
+import { openDeleteDialog } from './delete-dialog.js';
+import { createDetails } from './details.js';
+import { announce, button, el, write } from './dom.js';
+import type { Cleanup, PipelineSnapshot } from './shapes.js';
+import { startPanel } from './start-panel.js';
+import { statusLine } from './status-line.js';
+import { watch } from './watch.js';
+
+/**
+ * What is behind a connected input: `<pipeline-row tenant-id input-id input-name type-id is-new>`. Without a pipeline it offers one;
+ * with one it shows how it does, pauses, resumes and deletes it, and opens its address and its log. The page's own style sheet is its style sheet.
+ *
+ * Event `gone`, after the input itself was deleted: unless a page prevents its default, the list is loaded anew.
+ */
+export class PipelineRow extends HTMLElement {
+  #stop: (() => void) | undefined;
+
+  connectedCallback(): void {
+    const input = { tenantId: this.getAttribute('tenant-id') ?? '', inputId: this.getAttribute('input-id') ?? '' };
+    this.#stop = show(this, input, {
+      inputName: this.getAttribute('input-name') ?? '',
+      typeId: this.getAttribute('type-id') ?? '',
+      isNew: this.hasAttribute('is-new'),
+    });
+  }
+
+  disconnectedCallback(): void {
+    this.#stop?.();
+    this.replaceChildren();
+  }
+}
+
+/** An input is deleted, and this was its name. */
+export type Gone = CustomEvent<{ inputName: string }>;
+
+interface About {
+  inputName: string;
+  typeId: string;
+  isNew: boolean;
+}
+
+/** Builds the row in its place, and keeps it up to date. Answers what ends it. */
+function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }: About): () => void {
+  let snapshot: PipelineSnapshot | null | undefined;
+  /** Where the focus goes once what was asked for is there. */
+  let wanted: 'details' | 'start' | undefined;
+  const group = el('div', { class: 'pipeline', role: 'group', 'aria-label': `Pipeline of ${inputName}` });
+  const waiting = el('p', { class: 'pipeline-problem', 'data-tone': 'off', hidden: true });
+  const bone = el('div', { class: 'pipeline-bone' });
+  group.append(bone, waiting);
+  place.replaceChildren(group);
+
+  const row = watch(place, { ...input, show: update, fail });
+  const problem = el('p', { class: 'pipeline-problem pipeline-refusal', role: 'alert', hidden: true });
+  const toggle = button('Pause', inputName, 'secondary', () => void press());
+  const remove = button('Delete', `pipeline of ${inputName}`, 'quiet', () => void askToDelete());
+  const actions = el('div', { class: 'pipeline-actions' }, toggle);
+  let line: ReturnType<typeof statusLine> | undefined;
+  let details: ReturnType<typeof createDetails> | undefined;
+
+  function update(next: PipelineSnapshot | null): void {
+    const before = snapshot;
+    snapshot = next;
+    if (next === null) {
+      if (before !== null) showStart();
+      waiting.hidden = true;
+      return;
+    }
+    if (!before || before.pipelineId !== next.pipelineId) showPipeline();
+    line?.update(next);
+    details?.update(next);
+    write(toggle.firstElementChild ?? toggle, next.status === 'Disabled' ? 'Resume' : 'Pause');
+  }
+
+  function fail(message: string): void {
+    if (line && snapshot) return line.fail(message);
+    bone.hidden = true;
+    waiting.hidden = false;
+    write(waiting, `${message} It is asked again in a moment.`);
+  }
+
+  function showStart(): void {
+    end();
+    const panel = startPanel(input, inputName, isNew, () => {
+      wanted = 'details';
+      announce(`${inputName} has a pipeline now.`);
+      row.ask();
+    });
+    panel.append(
+      button('Delete', inputName, 'quiet', () => openDeleteDialog(place, input, inputName, undefined, deleted)),
+    );
+    group.replaceChildren(panel, waiting);
+    if (wanted === 'start') panel.querySelector('select')?.focus();
+    wanted = undefined;
+  }
+
+  function showPipeline(): void {
+    end();
+    line = statusLine();
+    details = createDetails(input, { inputName, typeId, refresh: row.ask });
+    problem.hidden = true;
+    actions.replaceChildren(toggle, details.opener, remove);
+    group.replaceChildren(...line.parts, actions, problem, details.root);
+    if (wanted === 'details') details.opener.focus();
+    wanted = undefined;
+  }
+
+  async function press(): Promise<void> {
+    const action = snapshot?.status === 'Disabled' ? 'resume' : 'pause';
+    toggle.disabled = true;
+    problem.hidden = true;
+    try {
+      await api.act(input, action);
+      announce(`The pipeline of ${inputName} is ${action === 'pause' ? 'paused' : 'on again'}.`);
+    } catch (error) {
+      write(problem, error instanceof Error ? error.message : String(error));
+      problem.hidden = false;
+    }
+    toggle.disabled = false;
+    toggle.focus();
+    row.ask();
+  }
+
+  async function askToDelete(): Promise<void> {
+    const outputs = await api.outputs(input.tenantId).catch(() => []);
+    const output = outputs.find(({ id }) => id === snapshot?.outputId);
+    openDeleteDialog(place, input, inputName, output ? `“${output.name}”` : 'behind it', deleted);
+  }
+
+  function deleted(cleanup: Cleanup): void {
+    api.forgetOutputs();
+    if (cleanup === 'pipeline-only') {
+      wanted = 'start';
+      row.ask();
+      return;
+    }
+    const gone: Gone = new CustomEvent('gone', { bubbles: true, cancelable: true, detail: { inputName } });
+    if (place.dispatchEvent(gone)) location.assign('?kind=input&deleted');
+  }
+
+  function end(): void {
+    details?.stop();
+    [line, details] = [undefined, undefined];
+  }
+  return () => {
+    row.stop();
+    end();
+  };
+}
+
+customElements.define('pipeline-row', PipelineRow);

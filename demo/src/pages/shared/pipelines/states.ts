@@ -1,0 +1,38 @@
+import type { PipelineStatus } from '@connector-frame/core/connect';
+
+interface StateWords {
+  word: string;
+  tone: 'good' | 'busy' | 'slow' | 'bad' | 'off';
+  /** Drawn in a square of 20. */
+  icon: string;
+  /** What it means, where the word alone leaves a question. */
+  hint?: string;
+}
+
+const circle = 'M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14';
+
+/** A pipeline's state for people: never by color alone. */
+export const states: Readonly<Record<PipelineStatus, StateWords>> = {
+  Running: { word: 'Running', tone: 'good', icon: `${circle}M8.5 7.3v5.4l4.2-2.7z` },
+  Initializing: { word: 'Initializing', tone: 'busy', icon: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 3v3.5H13' },
+  Pending: { word: 'Pending', tone: 'busy', icon: `${circle}M10 6.2V10l2.5 1.7` },
+  Throttled: {
+    word: 'Throttled',
+    tone: 'slow',
+    icon: 'M5.5 3.5h9M5.5 16.5h9M6.5 3.5c0 4 3.5 4.5 3.5 6.5s-3.5 2.5-3.5 6.5M13.5 3.5c0 4-3.5 4.5-3.5 6.5s3.5 2.5 3.5 6.5',
+    hint: 'One side asked for less, or the buffer is full. It goes on by itself.',
+  },
+  Erroring: {
+    word: 'Erroring',
+    tone: 'bad',
+    icon: `${circle}M10 6.5v4M10 13.3v.2`,
+    hint: 'It fails again and again.',
+  },
+  Disabled: { word: 'Paused', tone: 'off', icon: `${circle}M8.3 7.5v5M11.7 7.5v5` },
+  Unknown: {
+    word: 'Unknown',
+    tone: 'off',
+    icon: `${circle}M8.2 8.2a1.9 1.9 0 1 1 2.6 1.9c-.6.3-.8.6-.8 1.2M10 13.5v.1`,
+    hint: 'Nothing was heard of it just now.',
+  },
+};

@@ -1,0 +1,60 @@
+import { el, icon, write } from './dom.js';
+import { count, counted, createRateMeter, rate } from './numbers.js';
+import type { PipelineSnapshot } from './shapes.js';
+import { sparkline } from './sparkline.js';
+import { states } from './states.js';
+
+/** State, rate, ten minutes as a line, and the counts. */
+export function statusLine(): {
+  parts: HTMLElement[];
+  update: (snapshot: PipelineSnapshot) => void;
+  fail: (message: string) => void;
+} {
+  const word = el('b');
+  const drawing = el('span');
+  const state = el('p', { class: 'pipeline-state' }, drawing, word);
+  const figure = el('b');
+  const curve = sparkline();
+  const pace = el('p', { class: 'pipeline-rate' }, el('span', {}, figure, ' a second'), curve.root);
+  const moved = el('span');
+  const refused = el('span');
+  const counts = el('p', { class: 'pipeline-counts' }, moved, ' · ', refused);
+  const problem = el('p', { class: 'pipeline-problem', hidden: true });
+  const measure = createRateMeter();
+
+  return {
+    parts: [state, pace, counts, problem],
+    update(snapshot) {
+      const known = states[snapshot.status] ?? states.Unknown;
+      if (state.dataset['tone'] === undefined || word.textContent !== known.word) {
+        state.dataset['tone'] = known.tone;
+        word.textContent = known.word;
+        drawing.replaceChildren(icon(known.icon));
+      }
+      state.classList.remove('is-stale');
+      // Until there are two readings, the last whole interval is the best there is.
+      write(figure, rate(measure(snapshot.received, Date.now()) ?? snapshot.history.at(-2) ?? 0));
+      curve.update(snapshot.history);
+      const { received, delivered, errors, waiting } = snapshot;
+      const said = [
+        `${count(received)} in`,
+        `${count(delivered)} out`,
+        ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
+      ];
+      write(moved, said.join(' · '));
+      write(refused, counted(errors, 'error'));
+      refused.classList.toggle('has-errors', errors > 0);
+      const message = known.tone === 'bad' ? (snapshot.problem ?? known.hint) : known.hint;
+      problem.dataset['tone'] = known.tone;
+      problem.hidden = message === undefined;
+      write(problem, message ?? '');
+    },
+    fail(message) {
+      // What was known last stays, and is marked as old.
+      state.classList.add('is-stale');
+      problem.dataset['tone'] = 'off';
+      problem.hidden = false;
+      write(problem, `${message} It is asked again in a moment.`);
+    },
+  };
+}

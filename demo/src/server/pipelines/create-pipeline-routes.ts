@@ -1,0 +1,82 @@
+import { createServiceRequest } from '@connector-frame/host';
+import type { PipelineSnapshots } from '../../pages/shared/pipelines/shapes.js';
+import type { Tenant } from '../sign-in.js';
+import { followLog } from './follow-log.js';
+import { ingestPlace, ingestToken, sendTestEvent } from './ingest.js';
+import { answer, Refusal, refusalResponse } from './refusal.js';
+import { createFinder, fieldsOfWrite, inputId, scopeOf } from './scope.js';
+import { createSnapshots } from './snapshot.js';
+
+export interface PipelineRouteOptions {
+  /** The service, as this server reaches it. */
+  serviceUrl: string;
+  /** The product's key. It never leaves this server. */
+  apiKey: string;
+  tenantOf: (request: Request) => Tenant | undefined;
+}
+
+/** Inputs that one request may ask for. */
+const most = 20;
+
+/**
+ * What a row of the connections shows beside the host's own routes, for whoever is signed in and for no other tenant:
+ *
+ * - `GET /demo/pipelines?tenantId=&inputId=&inputId=`: how the pipelines of up to 20 inputs do
+ * - `GET /demo/pipelines/log?tenantId=&inputId=`: the log of one, as server-sent events
+ * - `GET /demo/pipelines/ingest?tenantId=&inputId=`: where it takes records in
+ * - `POST /demo/pipelines/token`, `POST /demo/pipelines/test-event`, both `{ tenantId, inputId }`
+ *
+ * Answers `undefined` for other addresses.
+ */
+export function createPipelineRoutes({ serviceUrl, apiKey, tenantOf }: PipelineRouteOptions) {
+  const service = createServiceRequest({ baseUrl: serviceUrl, apiKey });
+  const finder = createFinder();
+  const snapshotOf = createSnapshots(finder);
+  const source = { serviceUrl, apiKey, finder };
+
+  async function read(request: Request, url: URL): Promise<Response> {
+    const { searchParams: query } = url;
+    const scope = scopeOf(tenantOf(request), query.get('tenantId'), service);
+    const ids = query.getAll('inputId').map(inputId);
+    const [id] = ids;
+    if (id === undefined || ids.length > most) {
+      throw new Refusal(400, 'invalid_request', `Name 1 to ${most} inputs with "inputId".`);
+    }
+    if (url.pathname === '/demo/pipelines/log') {
+      return followLog(source, scope, id, request.headers.get('last-event-id') ?? query.get('after'));
+    }
+    if (url.pathname === '/demo/pipelines/ingest') return answer({ ingest: await ingestPlace(scope, id) });
+    const snapshots = await Promise.all(ids.map(async (one) => [one, await snapshotOf(scope, one)] as const));
+    return answer({ pipelines: Object.fromEntries(snapshots) } satisfies PipelineSnapshots);
+  }
+
+  async function write(request: Request, { pathname }: URL): Promise<Response> {
+    const fields = await fieldsOfWrite(request);
+    const scope = scopeOf(tenantOf(request), fields['tenantId'], service);
+    const id = inputId(fields['inputId']);
+    return answer(await (pathname === '/demo/pipelines/token' ? ingestToken(scope, id) : sendTestEvent(scope, id)));
+  }
+
+  const routes = new Map([
+    ['/demo/pipelines', { method: 'GET', run: read }],
+    ['/demo/pipelines/log', { method: 'GET', run: read }],
+    ['/demo/pipelines/ingest', { method: 'GET', run: read }],
+    ['/demo/pipelines/token', { method: 'POST', run: write }],
+    ['/demo/pipelines/test-event', { method: 'POST', run: write }],
+  ]);
+
+  return async (request: Request): Promise<Response | undefined> => {
+    const url = new URL(request.url);
+    const route = routes.get(url.pathname);
+    if (!route) return undefined;
+    try {
+      if (request.method !== route.method) throw new Refusal(405, 'invalid_request', `Use ${route.method}.`);
+      return await route.run(request, url);
+    } catch (error) {
+      // What the service said is for nobody's browser.
+      return refusalResponse(error instanceof Refusal ? error : down);
+    }
+  };
+}
+
+const down = new Refusal(502, 'upstream_error', 'The connector service has a problem right now.');

@@ -1,0 +1,62 @@
+import { countOf, fieldsOf, listOf } from './read.js';
+import { Refusal } from './refusal.js';
+import { unlessGone, type Finder, type Scope } from './scope.js';
+
+/** Lines that a page begins with. */
+const firstLines = 50;
+
+/** Milliseconds after which a browser asks again when the stream broke off. */
+const retry = 2_000;
+
+export interface LogSource {
+  serviceUrl: string;
+  apiKey: string;
+  finder: Finder;
+}
+
+/**
+ * The log of an input's pipeline as server-sent events: the last lines, or those after the event that `after` names, and then
+ * each as it is written. The service's stream passes through as it comes, and ends with the browser's.
+ */
+export async function followLog(source: LogSource, scope: Scope, id: string, after: string | null): Promise<Response> {
+  const found = await source.finder.find(scope, id);
+  if (!found) throw new Refusal(404, 'not_found', 'There is no pipeline here.');
+  const path = `/v2/${encodeURIComponent(scope.org)}/pipelines/${encodeURIComponent(found.pipelineId)}/logs`;
+
+  const known =
+    after === null
+      ? listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(unlessGone))['entries'])
+      : [];
+  const from = after ?? String(countOf(known.at(-1)?.['sequence']));
+
+  const gone = new AbortController();
+  const upstream = await fetch(`${source.serviceUrl}${path}/stream`, {
+    headers: { authorization: `ApiKey ${source.apiKey}`, accept: 'text/event-stream', 'last-event-id': from },
+    signal: gone.signal,
+  });
+  if (!upstream.ok || !upstream.body) {
+    gone.abort();
+    if (upstream.status === 404) source.finder.forget(scope, id);
+    throw new Refusal(502, 'upstream_error', 'The log can’t be followed just now.');
+  }
+  const reader = upstream.body.getReader();
+  const first = known.map(
+    (entry) => `id: ${countOf(entry['sequence'])}\nevent: entry\ndata: ${JSON.stringify(entry)}\n\n`,
+  );
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(`retry: ${retry}\n\n${first.join('')}`)),
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => gone.abort(),
+  });
+  const headers = {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+  };
+  return new Response(body, { headers });
+}

@@ -1,0 +1,48 @@
+import type { IngestPlace, TestEventAnswer } from '../../pages/shared/pipelines/shapes.js';
+import { fieldsOf, textOf, type Fields } from './read.js';
+import { Refusal } from './refusal.js';
+import { unlessGone, type Scope } from './scope.js';
+
+/** Milliseconds until a test event counts as not taken. */
+const patience = 10_000;
+
+/** Where an input takes records in that are sent to it; `null` for one that fetches them itself. Without the token. */
+export async function ingestPlace(scope: Scope, id: string): Promise<IngestPlace | null> {
+  const ingest = await ingestOf(scope, id);
+  const [url, host] = [textOf(ingest['url']), textOf(ingest['host'])];
+  const port = typeof ingest['port'] === 'number' ? ingest['port'] : null;
+  return url === null && port === null ? null : { url, host, port, hasToken: textOf(ingest['token']) !== null };
+}
+
+/** The token that senders show. Its own tenant may have it, on demand. */
+export async function ingestToken(scope: Scope, id: string): Promise<{ token: string }> {
+  const token = textOf((await ingestOf(scope, id))['token']);
+  if (token === null) throw new Refusal(404, 'not_found', 'This connection has no token.');
+  return { token };
+}
+
+/** Sends one event to an input of type `monad-http`, as any sender would. */
+export async function sendTestEvent(scope: Scope, id: string): Promise<TestEventAnswer> {
+  const ingest = await ingestOf(scope, id);
+  const [url, token] = [textOf(ingest['url']), textOf(ingest['token'])];
+  if (url === null || token === null) throw new Refusal(404, 'not_found', 'This connection takes no events in.');
+  const event = { message: 'A test event from Northwind Security', time: new Date().toISOString(), test: true };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(event),
+    signal: AbortSignal.timeout(patience),
+  }).catch((): null => null);
+  await response?.body?.cancel();
+  if (response?.ok) return { event };
+  if (response?.status === 429 || response?.status === 503) {
+    throw new Refusal(503, 'upstream_error', 'The buffer is full just now. Try again in a moment.');
+  }
+  throw new Refusal(502, 'upstream_error', 'The event was not taken in. Is there a pipeline behind this connection?');
+}
+
+async function ingestOf({ request, org }: Scope, id: string): Promise<Fields> {
+  const input = await request(`/v1/${encodeURIComponent(org)}/inputs/${encodeURIComponent(id)}`).catch(unlessGone);
+  if (input === null) throw new Refusal(404, 'not_found', 'There is no such input.');
+  return fieldsOf(fieldsOf(input)['ingest']);
+}

@@ -1,0 +1,59 @@
+import type { PipelineSnapshot } from '../../pages/shared/pipelines/shapes.js';
+import { states } from '../../pages/shared/pipelines/states.js';
+import { countOf, fieldsOf, listOf, textOf } from './read.js';
+import { unlessGone, type Finder, type Scope } from './scope.js';
+
+/** The service counts in intervals of ten seconds: asking more often shows the same. */
+const historyKept = 10_000;
+
+const statuses = Object.keys(states);
+
+function isStatus(word: unknown): word is PipelineSnapshot['status'] {
+  return typeof word === 'string' && statuses.includes(word);
+}
+
+/** How the pipelines of inputs do. One question to the service for each, and a second one every ten seconds. */
+export function createSnapshots(finder: Finder) {
+  const histories = new Map<string, { points: number[]; until: number }>();
+
+  async function historyOf({ request, org }: Scope, path: string): Promise<number[]> {
+    const now = Date.now();
+    const key = `${org} ${path}`;
+    const last = histories.get(key);
+    if (last && last.until > now) return last.points;
+    for (const [old, { until }] of histories) if (until <= now) histories.delete(old);
+    const metrics = fieldsOf(await request(`${path}/metrics`).catch(unlessGone));
+    const seconds = countOf(metrics['interval_seconds']) || 1;
+    const points = listOf(metrics['points']).map(({ ingress }) => countOf(fieldsOf(ingress)['records']) / seconds);
+    histories.set(key, { points, until: now + historyKept });
+    return points;
+  }
+
+  /** `null`: the input has no pipeline. */
+  return async function snapshotOf(scope: Scope, id: string): Promise<PipelineSnapshot | null> {
+    for (let tries = 0; tries < 2; tries += 1) {
+      const found = await finder.find(scope, id);
+      if (!found) return null;
+      const path = `/v2/${encodeURIComponent(scope.org)}/pipelines/${encodeURIComponent(found.pipelineId)}`;
+      const state = fieldsOf(await scope.request(`${path}/status`).catch(unlessGone));
+      if (state['status'] !== undefined) {
+        const problem = fieldsOf(state['last_error']);
+        return {
+          pipelineId: found.pipelineId,
+          outputId: found.outputId ?? null,
+          status: isStatus(state['status']) ? state['status'] : 'Unknown',
+          received: countOf(fieldsOf(state['ingress'])['records']),
+          delivered: countOf(fieldsOf(state['egress'])['records']),
+          errors: countOf(state['errors']),
+          waiting: countOf(state['waiting']),
+          lastRecordAt: textOf(state['last_ingested_time']),
+          problem: textOf(problem['message']),
+          history: await historyOf(scope, path),
+        };
+      }
+      // It was deleted since it was found.
+      finder.forget(scope, id);
+    }
+    return null;
+  };
+}
