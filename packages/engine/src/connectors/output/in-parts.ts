@@ -6,8 +6,11 @@ const MAX_SPLITS = 200;
 /** What became of one request. Indexes are those of the batch. */
 export type PartResult =
   | WriteResult
-  /** All of it was turned away because of something in it: halved until that stands alone. */
-  | { unwanted: string };
+  /**
+   * All of it was turned away because of something in it. `at`: the place of that record in the part, where the other side
+   * tells; otherwise the part is halved until it stands alone.
+   */
+  | { unwanted: string; at?: number };
 
 /**
  * Writes parts of a batch one after the other, and gathers what became of each record. A part that fails is thrown when
@@ -38,19 +41,21 @@ export async function writeInParts(
       return result(again(error, [...part, ...rest()]));
     }
     if ('unwanted' in outcome) {
-      const [only] = part;
-      if (part.length === 1 && only !== undefined) refused.push({ index: only, reason: outcome.unwanted });
-      else if (splits === MAX_SPLITS)
-        return result({
-          indexes: [...part, ...rest()],
-          reason: 'what is refused among them is still looked for',
-          afterMs: 0,
-        });
-      else {
+      const { unwanted: reason } = outcome;
+      const at = part.length === 1 ? 0 : outcome.at;
+      const index = at === undefined ? undefined : part[at];
+      if (index !== undefined && at !== undefined) {
+        refused.push({ index, reason });
+        // What stood before it was not acknowledged either. It goes by itself, so that it comes twice at most.
+        todo.push(...[part.slice(at + 1), part.slice(0, at)].filter((side) => side.length > 0));
+      } else if (splits < MAX_SPLITS) {
         const middle = Math.ceil(part.length / 2);
         todo.push(part.slice(middle), part.slice(0, middle));
         splits += 1;
         continue;
+      } else {
+        const reason = 'what is refused among them is still looked for';
+        return result({ indexes: [...part, ...rest()], reason, afterMs: 0 });
       }
     } else {
       refused.push(...(outcome.refused ?? []));

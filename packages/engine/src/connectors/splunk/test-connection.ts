@@ -2,6 +2,7 @@ import { createTester } from '../connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../connection-test/failures.js';
 import { failed, missing, passed } from '../connection-test/outcome.js';
 import { at, json, text } from '../read.js';
+import { baseOf } from './address.js';
 
 const splunk: Subject = { product: 'Splunk HEC', address: '/settings/url', credential: '/secrets/token' };
 
@@ -54,12 +55,3 @@ export const testSplunk = createTester(splunk, async ({ settings, secrets }, { e
   }
   return statusFailure(response.status, splunk);
 });
-
-function baseOf(address: string, port: string | undefined): string | undefined {
-  const written = address.includes('://') ? address : `https://${address}`;
-  if (!URL.canParse(written)) return undefined;
-  const url = new URL(written);
-  if (port !== undefined && !/^\d{1,5}$/.test(port)) return undefined;
-  if (port !== undefined) url.port = port;
-  return url.origin;
-}

@@ -1,0 +1,66 @@
+import { EndError } from '../../runner/ends.js';
+import { statusFailure, throttled, unexpected } from '../output/failures.js';
+import type { PartResult } from '../output/in-parts.js';
+import type { Answer } from '../output/send.js';
+import { at } from '../read.js';
+
+export const SPLUNK = 'Splunk HEC';
+
+/**
+ * Numbers in the answers of the HTTP Event Collector.
+ * https://help.splunk.com/en/splunk-enterprise/get-data-in/collect-http-event-data/troubleshoot-http-event-collector
+ */
+const SUCCESS = 0;
+const TOKEN_DISABLED = 1;
+const NO_DATA = 5;
+const WRONG_INDEX = 7;
+/** Token required, invalid authorization, invalid token. */
+const TOKEN = [2, 3, 4];
+/** Invalid data format, event field required, event field blank, error in indexed fields: of one event. */
+const EVENT = [6, 12, 13, 15];
+/** Busy, queues or acknowledgments full or nearly so, shutting down. */
+const BUSY = [9, 18, 19, 20, 23, 24, 25, 26, 27];
+
+/** What became of the events of a request. @throws EndError */
+export function outcomeOf(answer: Answer, now: number): PartResult {
+  const { code, body } = read(answer);
+  if (answer.status === 200 && code === SUCCESS) return {};
+  if (code !== undefined && EVENT.includes(code)) {
+    const place = at(body, 'invalid-event-number');
+    const reason = `Splunk does not accept this record (HEC code ${code}).`;
+    return { unwanted: reason, ...(typeof place === 'number' && { at: place }) };
+  }
+  if (answer.status === 413) return { unwanted: 'Splunk does not accept a record of this size (HTTP 413).' };
+  throw failureOf(answer, code, now);
+}
+
+/** An empty request gets "no data" once its token was found good. @throws EndError when it was not */
+export function expectToken(answer: Answer, now: number): void {
+  const { code } = read(answer);
+  if (code !== NO_DATA && code !== SUCCESS) throw failureOf(answer, code, now);
+}
+
+function failureOf(answer: Answer, code: number | undefined, now: number): EndError {
+  if (code === TOKEN_DISABLED)
+    return new EndError('forbidden', 'This HEC token is disabled. Enable it in Splunk.', 'permanent');
+  if (code !== undefined && TOKEN.includes(code))
+    return new EndError('invalid_credentials', 'Splunk did not accept the HEC token.', 'permanent');
+  if (code === WRONG_INDEX)
+    return new EndError('invalid_index', 'The HEC token may not write to this index, or there is none.', 'permanent');
+  if (code !== undefined && BUSY.includes(code)) {
+    const failure = statusFailure(answer, SPLUNK, now);
+    return throttled('Splunk', failure.afterMs);
+  }
+  return answer.status < 400 ? unexpected(SPLUNK) : statusFailure(answer, SPLUNK, now);
+}
+
+function read({ text }: Answer): { code: number | undefined; body: unknown } {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { code: undefined, body };
+  }
+  const code = at(body, 'code');
+  return { code: typeof code === 'number' ? code : undefined, body };
+}

@@ -1,0 +1,44 @@
+import type { ConnectorConfig } from '@connector-frame/catalog/types';
+import { EndError } from '../../runner/ends.js';
+import { statusFailure } from '../output/failures.js';
+import { invalidConfig, send } from '../output/send.js';
+import type { ConnectorContext } from '../connector-code.js';
+import { text } from '../read.js';
+
+const SPLUNK = "Splunk's management port";
+
+/**
+ * Makes the index of the settings unless it is there.
+ * https://help.splunk.com/en/splunk-enterprise/leverage-rest-apis/rest-api-reference/introspect-endpoints/introspect-endpoint-descriptions
+ * @param base address of the management port
+ * @throws EndError
+ */
+export function createIndexMaker(
+  { settings, secrets }: ConnectorConfig,
+  base: string,
+  verifyTls: boolean,
+  { egress, clock }: ConnectorContext,
+): (signal: AbortSignal) => Promise<void> {
+  const [name, user, password] = [text(settings, 'index'), text(settings, 'username'), text(secrets, 'password')];
+  if (!name || !user || !password)
+    throw invalidConfig('To create the index, its name, a user and a password are needed.');
+  const basic = Buffer.from(`${user}:${password}`).toString('base64');
+  return async (signal) => {
+    const answer = await send(
+      egress,
+      {
+        url: `${base}/services/data/indexes?output_mode=json`,
+        headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ name }).toString(),
+        verifyTls,
+        product: SPLUNK,
+      },
+      signal,
+    );
+    // 409: it is there.
+    if (answer.status === 201 || answer.status === 409) return;
+    if (answer.status === 401)
+      throw new EndError('invalid_credentials', 'Splunk did not accept the user that creates the index.', 'permanent');
+    throw statusFailure(answer, SPLUNK, clock.now());
+  };
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { Output } from '../../runner/ends.js';
+import type { CreateOutput } from '../connector-code.js';
+import { partsOf, writeInParts } from '../output/in-parts.js';
+import { invalidConfig, send, type Answer } from '../output/send.js';
+import { at, text } from '../read.js';
+import { baseOf } from './address.js';
+import { expectToken, outcomeOf, SPLUNK } from './collector.js';
+import { createIndexMaker } from './create-index.js';
+import { createEnvelope } from './event.js';
+
+/** Bytes of a request: what Splunk Cloud takes. https://docs.splunk.com/Documentation/SplunkCloud/latest/Service/SplunkCloudservice */
+const MAX_BYTES = 1_000_000;
+/** Where Splunk itself is managed, beside the collector. */
+const MANAGEMENT_PORT = '8089';
+
+export interface SplunkOptions {
+  managementPort?: string;
+}
+
+/**
+ * Records as events to the HTTP Event Collector; written once it has put them into its queue. It drops no repeats, and
+ * its acknowledgments of what is indexed are not waited for.
+ */
+export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkOptions = {}): CreateOutput {
+  return (config, context): Output => {
+    const { settings, secrets } = config;
+    const { egress, clock } = context;
+    const token = text(secrets, 'token');
+    if (!token) throw invalidConfig('There is no HEC token.');
+    const base = baseOf(text(settings, 'url') ?? '', text(settings, 'port'));
+    const management = baseOf(text(settings, 'url') ?? '', managementPort);
+    if (!base || !management) throw invalidConfig('URL and port do not make up an address.');
+    const verifyTls = at(settings, 'allow_insecure') !== true;
+    const envelope = createEnvelope(settings);
+    const makeIndex =
+      at(settings, 'to_create') === true ? createIndexMaker(config, management, verifyTls, context) : undefined;
+    // A token with indexer acknowledgment wants one; the others don't mind.
+    const headers = { authorization: `Splunk ${token}`, 'x-splunk-request-channel': randomUUID() };
+    const post = (body: string, signal: AbortSignal): Promise<Answer> =>
+      send(egress, { url: `${base}/services/collector/event`, headers, body, verifyTls, product: SPLUNK }, signal);
+
+    return {
+      async open(signal) {
+        await makeIndex?.(signal);
+        expectToken(await post('', signal), clock.now());
+      },
+      write: (batch, signal) => {
+        const events = batch.lines.map((line, index) => envelope(line, () => batch.records[index] ?? {}));
+        const parts = partsOf(
+          events.map((event) => Buffer.byteLength(event) + 1),
+          Infinity,
+          MAX_BYTES,
+        );
+        return writeInParts(parts, async (indexes) => {
+          const body = indexes.map((index) => events[index]).join('\n');
+          return outcomeOf(await post(body, signal), clock.now());
+        });
+      },
+    };
+  };
+}
