@@ -42,6 +42,7 @@ export { validatePipeline } from './pipeline/validate-pipeline.js';
 export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './records/batch.js';
 export { isRecord, type DataRecord, type JsonValue } from './records/record.js';
 export { splitLines, type BatchLimits, type BatchSource, type Split } from './records/split.js';
+export { replaceFile } from './files/durable.js';
 export { systemClock, type Clock } from './runner/clock.js';
 export type { Amount, NodeCounts } from './runner/counters.js';
 export {
@@ -62,7 +63,7 @@ export {
 export { PipelineLog, type LogEntry, type NewLogEntry } from './runner/pipeline-log.js';
 export { PipelineRunner } from './runner/pipeline-runner.js';
 export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './runner/runner-options.js';
-export { stateOf, type NodeState, type PipelineState } from './runner/pipeline-state.js';
+export { observationIn, stateOf, type NodeState, type PipelineState } from './runner/pipeline-state.js';
 export { readPipelineState } from './runner/read-pipeline-state.js';
 export { statusOf, type Facts } from './runner/status.js';
 export {

@@ -25,13 +25,19 @@ const nobody = (): void => undefined;
 export class PipelineLog {
   readonly #entries: LogEntry[] = [];
   readonly #listeners = new Set<Listener>();
-  #sequence = 0;
+  #sequence: number;
 
-  /** @param capacity entries that are kept, and that may wait for a slow reader */
+  /**
+   * @param capacity entries that are kept, and that may wait for a slow reader
+   * @param before sequence before the first entry: from the clock, it is higher than any of a process before this one
+   */
   constructor(
     private readonly now: () => number,
     private readonly capacity = 500,
-  ) {}
+    before = 0,
+  ) {
+    this.#sequence = before;
+  }
 
   add(entry: NewLogEntry): void {
     this.#sequence += 1;

@@ -123,6 +123,11 @@ export class PipelineRunner {
     return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, this.#counters) };
   }
 
+  /** The buffer takes no more, as of now; never for an input that can be read again. */
+  async full(): Promise<boolean> {
+    return this.#stream !== undefined && (await this.#options.bus.stats(this.#stream)).full;
+  }
+
   /** Rises whenever something was counted. */
   get revision(): number {
     return this.#counters.revision;

@@ -1,5 +1,5 @@
 import type { JsonValue, Store, Stored } from '@connector-frame/engine';
-import { and, eq, gte, inArray, sql } from 'drizzle-orm';
+import { and, gte, inArray, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import { engineState as table } from './tables.js';
 import { together } from './together.js';

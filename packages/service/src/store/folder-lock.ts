@@ -12,6 +12,17 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** What is said to the one who comes too late. */
+export interface LockWords {
+  what: string;
+  advice: string;
+}
+
+const DATA_FOLDER: LockWords = {
+  what: 'The data folder',
+  advice: 'Stop it first, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.',
+};
+
 interface Holder {
   pid: number;
   host: string;
@@ -29,7 +40,7 @@ const TAKEOVER_MS = 10_000;
  * Holds a folder for this process alone: two processes on one PGlite folder destroy it, and PGlite does not look.
  * A lock whose process is dead is taken over.
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, 'service.lock');
   const mine: Holder = {
@@ -38,7 +49,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     started: startedAt(process.pid),
     since: new Date().toISOString(),
   };
-  if (!(await createExclusively(path, mine))) await takeOver(path, mine);
+  if (!(await createExclusively(path, mine))) await takeOver(path, mine, words);
 
   const heartbeat = setInterval(() => {
     const now = new Date();
@@ -56,18 +67,18 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
 }
 
 /** Of several that find a dead lock at once, one wins: the one that creates the file beside it. */
-async function takeOver(path: string, mine: Holder): Promise<void> {
+async function takeOver(path: string, mine: Holder, words: LockWords): Promise<void> {
   const guard = `${path}.takeover`;
   if (!(await createExclusively(guard, mine))) {
-    if ((await silence(guard)) < TAKEOVER_MS) throw inUse(path, await readHolder(path));
+    if ((await silence(guard)) < TAKEOVER_MS) throw inUse(path, await readHolder(path), words);
     await rm(guard, { force: true });
-    if (!(await createExclusively(guard, mine))) throw inUse(path, await readHolder(path));
+    if (!(await createExclusively(guard, mine))) throw inUse(path, await readHolder(path), words);
   }
   try {
     const holder = await readHolder(path);
-    if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder);
+    if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder, words);
     await rm(path, { force: true });
-    if (!(await createExclusively(path, mine))) throw inUse(path, await readHolder(path));
+    if (!(await createExclusively(path, mine))) throw inUse(path, await readHolder(path), words);
   } finally {
     await rm(guard, { force: true });
   }
@@ -129,13 +140,11 @@ function sameHolder(a: Holder, b: Holder): boolean {
   return a.pid === b.pid && a.host === b.host && a.started === b.started && a.since === b.since;
 }
 
-function inUse(path: string, holder: Holder | undefined): FolderInUseError {
+function inUse(path: string, holder: Holder | undefined, { what, advice }: LockWords): FolderInUseError {
   const who = holder
     ? `process ${holder.pid} on ${holder.host}, since ${holder.since}`
     : 'a process that is just starting';
-  return new FolderInUseError(
-    `The data folder is in use by ${who} (${path}). Stop it first, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.`,
-  );
+  return new FolderInUseError(`${what} is in use by ${who} (${path}). ${advice}`);
 }
 
 function isErrno(error: unknown, code: string): boolean {

@@ -1,13 +1,13 @@
 interface Waiting<T, R> {
   item: T;
-  resolve(result: R): void;
-  reject(error: unknown): void;
+  resolve: (result: R) => void;
+  reject: (error: unknown) => void;
 }
 
 /** One thing that was asked, and its answer. */
 export interface Asked<T, R> {
   readonly item: T;
-  resolve(result: R): void;
+  resolve: (result: R) => void;
 }
 
 /**

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import {
+  createEmbeddedCoordinator,
+  isRecord,
+  replaceFile,
+  type Clock,
+  type Coordinator,
+  type Lease,
+} from '@connector-frame/engine';
+import type { Logger } from 'pino';
+import type { EngineState } from '../../store/engine-state.js';
+import { lockFolder } from '../../store/folder-lock.js';
+
+/** Pipelines are run by another process already, or the folder belongs to another database. The message says what to do. */
+export class EngineInUseError extends Error {
+  override readonly name = 'EngineInUseError';
+}
+
+/** The right to run the pipelines of a database, with the buffers of a folder. */
+export interface EngineLease {
+  /** Names this folder's engine; the same after a restart. */
+  readonly holder: string;
+  /** Rises with every process that takes it. */
+  readonly epoch: number;
+  /** Aborted when another process has it. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+export const ENGINE = 'engine';
+const DATABASE = 'meta:database/';
+/** Milliseconds. A process that was killed is replaced after this long where it left another folder. */
+export const LEASE_TTL = 15_000;
+const BEAT = 5_000;
+
+export interface TakeOptions {
+  folder: string;
+  state: EngineState;
+  clock: Clock;
+  log: Logger;
+}
+
+/**
+ * Takes a folder and a database for this process, and keeps them until `release`.
+ * @throws FolderInUseError, EngineInUseError
+ */
+export async function takeEngine({ folder, state, clock, log }: TakeOptions): Promise<EngineLease> {
+  const lock = await lockFolder(folder, {
+    what: 'The folder of the engine',
+    advice: 'Stop it first, choose another DATA_DIR, or set ENGINE=off for a replica that runs no pipelines.',
+  });
+  try {
+    const holder = await identify(folder, state);
+    const coordinator = createEmbeddedCoordinator({ store: state, now: () => clock.now() });
+    const lease = await coordinator.acquire(ENGINE, holder, LEASE_TTL);
+    if (!lease) throw inUse(await coordinator.holder(ENGINE), clock.now());
+    const beat = new Beat(coordinator, lease, clock, log);
+    return {
+      holder,
+      epoch: lease.token,
+      lost: beat.lost.signal,
+      async release() {
+        await beat.end();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+class Beat {
+  readonly lost = new AbortController();
+  readonly #ending = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(
+    private readonly coordinator: Coordinator,
+    private lease: Lease,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.#done = this.#go();
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#done;
+    if (this.lost.signal.aborted) return;
+    await this.coordinator.release(this.lease).catch(() => this.log.warn('the lease of the engine runs out by itself'));
+  }
+
+  async #go(): Promise<void> {
+    for (;;) {
+      await this.clock.sleep(BEAT, this.#ending.signal);
+      if (this.#ending.signal.aborted) return;
+      try {
+        if (await this.#renew()) continue;
+        this.log.error('another process runs the pipelines of this database now; this one has stopped doing so');
+        this.lost.abort();
+        return;
+      } catch {
+        // What is pushed is kept without the database; cursors wait for it. Who has the lease is seen when it is back.
+        this.log.warn('the lease of the engine could not be renewed; next try in a moment');
+      }
+    }
+  }
+
+  async #renew(): Promise<boolean> {
+    const { coordinator, lease } = this;
+    const longer = await coordinator.renew(lease, LEASE_TTL);
+    // After a long sleep of the machine it has run out. If nobody had it meanwhile, nothing has happened.
+    const next = longer ?? (await coordinator.acquire(ENGINE, lease.holder, LEASE_TTL));
+    if (!next) return false;
+    this.lease = next;
+    return next.token <= lease.token + 1;
+  }
+}
+
+/** The engine's name. It is kept in the folder, with the name of the database that the buffers in it belong to. */
+async function identify(folder: string, state: EngineState): Promise<string> {
+  const database = await databaseName(state);
+  const path = join(folder, 'engine.json');
+  const known = await readIdentity(path);
+  if (!known) {
+    const holder = `${hostname().replaceAll(/[^\w.-]/g, '')}-${randomUUID()}`;
+    await replaceFile(path, JSON.stringify({ engine: holder, database }));
+    return holder;
+  }
+  if (known.database === database) return known.engine;
+  throw new EngineInUseError(
+    `${folder} holds what waits in the pipelines of another database. Set DATA_DIR to another folder for this one.`,
+  );
+}
+
+async function readIdentity(path: string): Promise<{ engine: string; database: string } | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const known: unknown = JSON.parse(text);
+  if (isRecord(known) && typeof known['engine'] === 'string' && typeof known['database'] === 'string')
+    return { engine: known['engine'], database: known['database'] };
+  throw new EngineInUseError(`${path} does not hold what was written there.`);
+}
+
+async function databaseName(state: EngineState): Promise<string> {
+  await state.compareAndSet(DATABASE, 0, randomUUID());
+  const stored = await state.get(DATABASE);
+  return typeof stored?.value === 'string' ? stored.value : '';
+}
+
+function inUse(holder: Lease | undefined, now: number): EngineInUseError {
+  const seconds = Math.ceil(Math.max(0, (holder?.expiresAt ?? now) - now) / 1_000);
+  return new EngineInUseError(
+    `Another process runs the pipelines of this database: ${holder?.holder ?? 'it has just begun'}. Set ENGINE=off here, so that this replica only answers. If that process is gone for good, start again in ${seconds} seconds.`,
+  );
+}

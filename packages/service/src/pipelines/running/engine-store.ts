@@ -1,0 +1,116 @@
+import { isRecord, type JsonValue, type Store, type Stored } from '@connector-frame/engine';
+import type { EngineState } from '../../store/engine-state.js';
+
+/** State of the one process that runs pipelines. */
+export interface EngineStore extends Store {
+  /** Writes the reports that have changed since the last time. */
+  flush(): Promise<void>;
+}
+
+/** So often the lease of one pipeline may be taken in the life of a process before its tokens meet those of the next. */
+const TAKINGS = 2 ** 20;
+
+/**
+ * The store behind the coordinator of the embedded engine. Cursors are in the database when they are committed. Leases and
+ * wishes are of this process alone, so they stay in memory; reports are written behind. Its tokens are higher than those of
+ * every process before it, so that none of them moves a cursor any more.
+ * @param epoch rises with every process that holds the engine
+ */
+export function createEngineStore(durable: EngineState, epoch: number): EngineStore {
+  const cursors = new Map<string, Stored>();
+  const reports = new Map<string, Stored>();
+  const own = new Map<string, Stored>();
+  const changed = new Set<string>();
+  const first: Stored = { version: 1, value: { token: epoch * TAKINGS } };
+  let turn = Promise.resolve();
+
+  /** Writing and forgetting, one after the other. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  }
+
+  /** As it was read before, or else from the database. */
+  async function read(memory: Map<string, Stored>, key: string): Promise<Stored | undefined> {
+    const known = memory.get(key);
+    if (known) return known;
+    const stored = await durable.get(key);
+    const meanwhile = memory.get(key);
+    if (meanwhile) return meanwhile;
+    if (stored) memory.set(key, stored);
+    return stored;
+  }
+
+  async function setCursor(key: string, version: number, value: JsonValue): Promise<number | undefined> {
+    const next = await durable.compareAndSet(key, version, value);
+    if (next === undefined) cursors.delete(key);
+    else cursors.set(key, { version: next, value });
+    return next;
+  }
+
+  function setInMemory(
+    memory: Map<string, Stored>,
+    key: string,
+    version: number,
+    value: JsonValue,
+  ): number | undefined {
+    const known = memory.get(key) ?? (key.startsWith('lease:') ? first : undefined);
+    if ((known?.version ?? 0) !== version) return undefined;
+    memory.set(key, { version: version + 1, value });
+    return version + 1;
+  }
+
+  return {
+    async get(key) {
+      if (key.startsWith('cursor:')) return read(cursors, key);
+      if (key.startsWith('report:')) return read(reports, key);
+      return own.get(key) ?? (key.startsWith('lease:') ? first : undefined);
+    },
+
+    async compareAndSet(key: string, version: number, value: JsonValue) {
+      if (key.startsWith('cursor:')) return setCursor(key, version, value);
+      if (!key.startsWith('report:')) return setInMemory(own, key, version, value);
+      const before = reports.get(key);
+      const next = setInMemory(reports, key, version, value);
+      if (next !== undefined && said(before?.value) !== said(value)) changed.add(key);
+      return next;
+    },
+
+    removeAll(prefix) {
+      return inTurn(async () => {
+        own.delete(prefix);
+        reports.delete(prefix);
+        changed.delete(prefix);
+        // Only cursors have more than one row by pipeline.
+        if (prefix.startsWith('cursor:'))
+          for (const key of cursors.keys()) if (key.startsWith(prefix)) cursors.delete(key);
+        if (prefix.startsWith('cursor:') || prefix.startsWith('report:')) await durable.removeAll(prefix);
+      });
+    },
+
+    flush() {
+      return inTurn(async () => {
+        const keys = [...changed];
+        if (keys.length === 0) return;
+        const values = new Map<string, JsonValue>();
+        for (const key of keys) {
+          const report = reports.get(key);
+          if (report) values.set(key, report.value);
+        }
+        changed.clear();
+        try {
+          await durable.put(values);
+        } catch (error) {
+          for (const key of keys) if (reports.has(key)) changed.add(key);
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+/** What a report says, without the time at which it did. */
+function said(report: JsonValue | undefined): string {
+  return isRecord(report) ? JSON.stringify([report['holder'], report['value']]) : '';
+}

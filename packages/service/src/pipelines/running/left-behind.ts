@@ -1,0 +1,52 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Bus, Coordinator } from '@connector-frame/engine';
+import type { EngineState } from '../../store/engine-state.js';
+
+export interface EnginePlaces {
+  state: EngineState;
+  coordinator: Coordinator;
+  bus: Bus;
+  /** Folders of buffers and of dead letters. */
+  streams: string;
+  pipelines: string;
+}
+
+/** What there is of pipelines beside the database's rows: names as they were when it was looked at. */
+export interface LeftBehind {
+  /** Forgets what belongs to none of the pipelines any more. @param has whether there is such a pipeline */
+  forget(has: (pipelineId: string) => boolean): Promise<void>;
+}
+
+/**
+ * Looks before pipelines are read, so that what a later one makes is not among it. Pipelines may be removed while no
+ * engine runs.
+ */
+export async function findLeftBehind({
+  state,
+  coordinator,
+  bus,
+  streams,
+  pipelines,
+}: EnginePlaces): Promise<LeftBehind> {
+  const keys = [...(await state.keys('cursor:')), ...(await state.keys('report:'))];
+  const stateOf = new Set(keys.map((key) => key.slice(key.indexOf(':') + 1, key.indexOf('/'))));
+  const streamNames = await namesIn(streams);
+  const folders = await namesIn(pipelines);
+  return {
+    async forget(has) {
+      for (const id of stateOf) if (!has(id)) await coordinator.forget(id);
+      for (const name of streamNames) if (!has(name.slice(0, name.indexOf('.')))) await bus.remove(name);
+      for (const id of folders) if (!has(id)) await rm(join(pipelines, id), { recursive: true, force: true });
+    },
+  };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import {
+  createEmbeddedBus,
+  createEmbeddedCoordinator,
+  systemClock,
+  type Clock,
+  type RunnerLimits,
+} from '@connector-frame/engine';
+import type { Logger } from 'pino';
+import { describeError } from '../../describe-error.js';
+import type { Vault } from '../../secrets/vault.js';
+import type { Database } from '../../store/database.js';
+import { createEngineState } from '../../store/engine-state.js';
+import { createRunningPipelines } from '../../store/running-pipelines.js';
+import type { Tables } from '../../store/store.js';
+import type { PipelineEngine } from '../engine.js';
+import type { ComponentTools } from './components-of.js';
+import { FigureKeeper, type EngineFigures } from './engine-figures.js';
+import { takeEngine } from './engine-lease.js';
+import { createEngineStore } from './engine-store.js';
+import { findLeftBehind } from './left-behind.js';
+import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
+import { listenForHints } from './pipeline-hints.js';
+import { createReportedEngine } from './reported-engine.js';
+import { Supervisor } from './supervisor.js';
+
+export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
+  /** For this engine alone. */
+  folder: string;
+  database: Database;
+  tables: Tables;
+  vault: Vault;
+  log: Logger;
+  clock?: Clock;
+  limits?: Partial<RunnerLimits>;
+}
+
+/** The embedded engine. */
+export interface RunningEngine extends PipelineEngine {
+  /** Resolves once every pipeline was begun. It need not be waited for. */
+  readonly begun: Promise<void>;
+  figures(): EngineFigures;
+  /** Takes nothing more in, lets each pipeline finish what it had begun, and gives the folder back. Twice is fine. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds. */
+const FLUSH = 2_000;
+const SWEEP = 30_000;
+
+/**
+ * Runs the pipelines of a database in this process. Resolves before they have begun.
+ * @throws FolderInUseError, EngineInUseError when another process does
+ */
+export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
+  const { folder, database, tables, vault, log, clock = systemClock, limits, ...rest } = options;
+  const state = createEngineState(database.queries);
+  const lease = await takeEngine({ folder, state, clock, log });
+  const store = createEngineStore(state, lease.epoch);
+  const streams = join(folder, 'streams');
+  const pipelines = join(folder, 'pipelines');
+  const bus = createEmbeddedBus({
+    folder: streams,
+    onDamage: (damage) => log.error({ ...damage }, 'a buffer was not as it had been written'),
+  });
+  const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
+  const tools = {
+    ...rest,
+    clock,
+    bus,
+    coordinator,
+    holder: lease.holder,
+    folder: pipelines,
+    vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
+    limits: () => ({ ...quietLimits(), ...limits }),
+  };
+  const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
+  const figures = new FigureKeeper();
+  const closing = new AbortController();
+
+  async function begin(): Promise<void> {
+    const left = await findLeftBehind({ state, coordinator, bus, streams, pipelines });
+    await supervisor.begin();
+    if (closing.signal.aborted) return;
+    await left.forget((id) => supervisor.has(id));
+  }
+  const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
+  const begun = begin().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));
+
+  /** Does something again and again, with pauses, until the end. */
+  async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
+    for (;;) {
+      await clock.sleep(pause(), closing.signal);
+      if (closing.signal.aborted) return;
+      try {
+        await work();
+      } catch (error) {
+        warn(message)(error);
+      }
+    }
+  }
+  const interval = INTERVAL_SECONDS * 1_000;
+  const toNextInterval = (): number => interval - (clock.now() % interval) + 1;
+  const beats = [
+    repeat(
+      () => FLUSH,
+      () => store.flush(),
+      'counts could not be written; next try in a moment',
+    ),
+    repeat(
+      () => SWEEP,
+      () => supervisor.sweep(),
+      'pipelines could not be listed; next try in a moment',
+    ),
+    repeat(
+      toNextInterval,
+      () => figures.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
+      'figures could not be taken',
+    ),
+    listenForHints(database, (id) => supervisor.changed(id), closing.signal, clock),
+  ];
+
+  let ended: Promise<void> | undefined;
+  async function end(): Promise<void> {
+    closing.abort();
+    await supervisor.close();
+    await begun;
+    await Promise.all(beats);
+    await bus.close();
+    await store.flush().catch(warn('the last counts could not be written'));
+    await lease.release();
+  }
+  const close = (): Promise<void> => (ended ??= end());
+
+  const reported = createReportedEngine(state, clock, () => undefined);
+  // Another process has the pipelines: here they must not run on.
+  lease.lost.addEventListener('abort', () => void close());
+  const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
+  return {
+    begun,
+    figures: () => figures.figures(supervisor.running()),
+    close,
+    status: (pipeline) => engine().status(pipeline),
+    changed: (id) => engine().changed(id),
+    metrics: (id) => engine().metrics(id),
+    log: (id, limit) => engine().log(id, limit),
+    tail: (id, signal, after) => engine().tail(id, signal, after),
+    append: (id, lines, given) => engine().append(id, lines, given),
+  };
+}
+
+/**
+ * One process holds all leases, in memory, so that nothing has to be said again and again: ten thousand pipelines that
+ * rest cost next to nothing. The beats are spread, so that they do not all come at once.
+ */
+const quietLimits = (): Partial<RunnerLimits> => ({
+  beat: 45_000 + Math.random() * 30_000,
+  leaseTtl: 600_000,
+  grace: 4_000,
+});

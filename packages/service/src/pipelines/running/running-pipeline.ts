@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  PipelineLog,
+  PipelineRunner,
+  stateOf,
+  type Appended,
+  type AppendOptions,
+  type Bus,
+  type Coordinator,
+  type LogEntry,
+  type NodeCounts,
+  type PipelineState,
+  type PipelineStatus,
+  type RunnerLimits,
+} from '@connector-frame/engine';
+import type { OrganizationVault } from '../../secrets/vault.js';
+import type { RunningRow } from '../../store/running-pipelines.js';
+import type { Pipeline } from '../../store/store.js';
+import { componentsOf, type ComponentTools } from './components-of.js';
+import { MetricsHistory } from './metrics-history.js';
+
+export interface RunningTools extends ComponentTools {
+  bus: Bus;
+  coordinator: Coordinator;
+  holder: string;
+  /** Each pipeline has a folder of its own in it. */
+  folder: string;
+  vaultOf: (organizationId: string) => Promise<OrganizationVault>;
+  limits: () => Partial<RunnerLimits>;
+}
+
+/** Entries of a log that are kept: ten thousand pipelines that fail have ten thousand logs. */
+const LOG_CAPACITY = 200;
+
+const CLOSED: Appended = { stored: false, reason: 'closed' };
+
+/** One pipeline of the embedded engine, over all changes of it: its runner is made again, log and figures go on. */
+export class RunningPipeline {
+  readonly history = new MetricsHistory();
+  /** As it was last applied; another one is in the database when this is not the stamp there. */
+  stamp: string | undefined;
+  #log: PipelineLog | undefined;
+  #runner: PipelineRunner | undefined;
+  #fingerprint: string | undefined;
+  #pipeline: Pipeline | undefined;
+  #failure: { at: number; code: string; message: string } | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  /** While there is no runner, and will be one. */
+  #ready: Promise<void> | undefined;
+  #open: () => void = () => undefined;
+  readonly #gone = new AbortController();
+
+  constructor(
+    readonly id: string,
+    private readonly tools: RunningTools,
+  ) {
+    this.#shut();
+  }
+
+  /** Brings it to what is in the database. Rejects when it could not be done now. */
+  apply(row: RunningRow): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.stamp === row.stamp || this.#gone.signal.aborted) return;
+      const fingerprint = fingerprintOf(row);
+      try {
+        if (!this.#runner || fingerprint !== this.#fingerprint) await this.#make(row, fingerprint);
+        else if (row.pipeline.enabled !== this.#pipeline?.enabled) {
+          await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
+        }
+        this.#pipeline = row.pipeline;
+        this.stamp = row.stamp;
+        this.#failure = undefined;
+      } catch (error) {
+        this.#fail();
+        throw error;
+      }
+    });
+  }
+
+  /** Takes records in, as soon as there is a runner again. */
+  async append(lines: readonly string[], options?: AppendOptions): Promise<Appended> {
+    for (;;) {
+      if (this.#ready) await this.#ready;
+      const runner = this.#runner;
+      if (!runner) return CLOSED;
+      const appended = await runner.append(lines, options);
+      // Closed for being made again: the next one takes them.
+      const isLast = this.#ready === undefined && this.#runner === runner;
+      if (appended.stored || appended.reason !== 'closed' || isLast) return appended;
+    }
+  }
+
+  async full(): Promise<boolean> {
+    return (await this.#runner?.full()) ?? false;
+  }
+
+  /** How it does. @param pipeline as it is in the database */
+  async state(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
+    if (this.#runner) return this.#runner.state(pipeline.enabled);
+    const now = this.tools.clock.now();
+    if (!this.#failure) return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, now);
+    const { at, code, message } = this.#failure;
+    const ends = { '': { acknowledged: false, failures: 0, permanent: true } };
+    const seen = { working: false, full: false, waiting: 0, counts: null, ends, lastError: { at, code, message } };
+    return stateOf(pipeline, { enabled: pipeline.enabled, held: true, heartbeatAt: now, observation: seen }, now);
+  }
+
+  /** At once, as it was last applied. */
+  summary(): NodeCounts & { status: PipelineStatus } {
+    const enabled = this.#pipeline?.enabled ?? true;
+    if (this.#runner) return this.#runner.summary(enabled);
+    const none = { records: 0, bytes: 0 };
+    const status = this.#failure ? 'Erroring' : enabled ? 'Pending' : 'Disabled';
+    return { status, ingress: none, egress: none, errors: 0 };
+  }
+
+  /** Another number whenever something was counted; `undefined` while nothing can be. */
+  get revision(): number | undefined {
+    return this.#runner?.revision;
+  }
+
+  entries(limit?: number): readonly LogEntry[] {
+    return this.#log?.entries(limit) ?? [];
+  }
+
+  tail(signal: AbortSignal, after?: number): AsyncIterable<LogEntry> {
+    return this.#logged().tail(AbortSignal.any([signal, this.#gone.signal]), after);
+  }
+
+  /** Stops; what is stored stays. */
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#gone.abort();
+      await this.#runner?.stop();
+      this.#runner = undefined;
+      this.#open();
+    });
+  }
+
+  /** Stops, and forgets all there is of it. */
+  remove(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#gone.abort();
+      const { bus, coordinator } = this.tools;
+      if (this.#runner) await this.#runner.remove();
+      else {
+        await coordinator.forget(this.id);
+        for (const node of this.#pipeline?.nodes ?? []) await bus.remove(`${this.id}.${node.id}`);
+      }
+      this.#runner = undefined;
+      await rm(this.#folder, { recursive: true, force: true });
+      this.#open();
+    });
+  }
+
+  get #folder(): string {
+    return join(this.tools.folder, this.id);
+  }
+
+  async #make(row: RunningRow, fingerprint: string): Promise<void> {
+    const { bus, coordinator, holder, clock, limits, vaultOf } = this.tools;
+    const { id, nodes, edges, enabled, organizationId } = row.pipeline;
+    const components = componentsOf(row, await vaultOf(organizationId), this.tools);
+    await this.#unmake(row);
+    await coordinator.setDesired(id, enabled);
+    const runner = new PipelineRunner({
+      definition: { id, nodes, edges },
+      components,
+      bus,
+      coordinator,
+      holder,
+      folder: this.#folder,
+      log: this.#logged(),
+      clock,
+      limits: limits(),
+    });
+    try {
+      await runner.start();
+    } catch (error) {
+      await runner.stop().catch(() => undefined);
+      throw error;
+    }
+    this.#runner = runner;
+    this.#fingerprint = fingerprint;
+    this.history.begin(runner.summary(enabled), clock.now());
+    this.#open();
+  }
+
+  /** The runner before finishes what it had begun, and takes records in until then. */
+  async #unmake(row: RunningRow): Promise<void> {
+    const before = this.#runner;
+    if (!before) return;
+    this.#logged().add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
+    await before.pause();
+    this.#shut();
+    await before.stop();
+    this.#runner = undefined;
+    const kept = new Set(row.pipeline.nodes.map(({ id }) => id));
+    for (const node of this.#pipeline?.nodes ?? [])
+      if (node.component_type === 'input' && !kept.has(node.id)) await this.tools.bus.remove(`${this.id}.${node.id}`);
+  }
+
+  /** From here on records wait for the next runner. */
+  #shut(): void {
+    this.#ready = new Promise((resolve) => {
+      this.#open = () => {
+        this.#ready = undefined;
+        resolve();
+      };
+    });
+  }
+
+  #fail(): void {
+    const message = 'It could not be started on this machine. It is tried again.';
+    this.#failure = { at: this.tools.clock.now(), code: 'not_started', message };
+    this.#logged().add({ level: 'error', code: 'not_started', message });
+    if (!this.#runner) this.#open();
+  }
+
+  #logged(): PipelineLog {
+    const { clock } = this.tools;
+    return (this.#log ??= new PipelineLog(() => clock.now(), LOG_CAPACITY, clock.now()));
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** Another one whenever the pipeline has to be made again; not when it was renamed, paused or resumed. */
+function fingerprintOf({ pipeline, connectors, secrets, transforms }: RunningRow): string {
+  const hash = createHash('sha256');
+  const graph = [
+    pipeline.nodes.map((node) => [node.id, node.slug, node.component_id, node.component_type, node.enabled]),
+    pipeline.edges.map((edge) => [
+      edge.id,
+      edge.from_node_instance_id,
+      edge.to_node_instance_id,
+      edge.disabled,
+      edge.conditions,
+    ]),
+    [...connectors.values()].map(({ id, kind, type, settings }) => [id, kind, type, settings]),
+    [...transforms.values()].map(({ id, config }) => [id, config]),
+  ];
+  hash.update(JSON.stringify(graph));
+  const sorted = secrets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (const { id, field, sealed } of sorted) hash.update(`\n${id} ${field} `).update(sealed);
+  return hash.digest('base64');
+}

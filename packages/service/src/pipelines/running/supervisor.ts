@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stateOf, type AppendOptions, type LogEntry, type PipelineState } from '@connector-frame/engine';
+import type { Logger } from 'pino';
+import { describeError } from '../../describe-error.js';
+import type { RunningPipelines, RunningRow } from '../../store/running-pipelines.js';
+import type { Pipeline } from '../../store/store.js';
+import type { Ingested, PipelineEngine, PipelineMetrics } from '../engine.js';
+import { InputIndex } from './input-index.js';
+import { INTERVAL_SECONDS } from './metrics-history.js';
+import { RunningPipeline, type RunningTools } from './running-pipeline.js';
+import { Slots } from './slots.js';
+
+export interface SupervisorOptions {
+  pipelines: RunningPipelines;
+  tools: RunningTools;
+  log: Logger;
+}
+
+/** Pipelines that are read together. */
+const PAGE = 50;
+/** Pipelines that are begun or changed at once. */
+const AT_ONCE = 16;
+/** Milliseconds before what failed is tried again. */
+const AGAIN = 5_000;
+/** Milliseconds for a page of pipelines at the start, before the next is read beside it. */
+const PATIENCE = 2_000;
+const SWEEP_PAGE = 1_000;
+
+const FULL: Ingested = { stored: false, reason: 'full' };
+const CLOSED: Ingested = { stored: false, reason: 'closed' };
+const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
+
+/** Keeps a runner for every pipeline of the database, as it is there. */
+export class Supervisor implements PipelineEngine {
+  readonly #running = new Map<string, RunningPipeline>();
+  readonly #index = new InputIndex();
+  /** Ids to look at in the database; of these, the ones that somebody waits for. */
+  readonly #queue = new Set<string>();
+  readonly #urgent = new Set<string>();
+  /** Ids of which nothing is known yet, not even what stands in them. */
+  readonly #unknown = new Set<string>();
+  readonly #working = new Set<Promise<unknown>>();
+  readonly #slots = new Slots(AT_ONCE);
+  readonly #closing = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  #known = false;
+  #beginning: Promise<void> | undefined;
+  #pumping: Promise<void> | undefined;
+
+  constructor(private readonly options: SupervisorOptions) {}
+
+  /** Resolves once every pipeline was begun, or has failed to. */
+  begin(): Promise<void> {
+    return (this.#beginning ??= this.#begin());
+  }
+
+  /** All that run now. */
+  running(): Iterable<RunningPipeline> {
+    return this.#running.values();
+  }
+
+  has(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  async status(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
+    const running = this.#running.get(pipeline.id);
+    if (running) return running.state(pipeline);
+    return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, this.options.tools.clock.now());
+  }
+
+  changed(pipelineId: string): void {
+    if (this.#closing.signal.aborted) return;
+    this.#queue.add(pipelineId);
+    if (!this.#running.has(pipelineId)) this.#unknown.add(pipelineId);
+    if (this.#known) this.#pump();
+  }
+
+  metrics(pipelineId: string): PipelineMetrics {
+    const points = this.#running.get(pipelineId)?.history.points(this.options.tools.clock.now()) ?? [];
+    return { intervalSeconds: INTERVAL_SECONDS, points };
+  }
+
+  log(pipelineId: string, limit?: number): readonly LogEntry[] {
+    return this.#running.get(pipelineId)?.entries(limit) ?? [];
+  }
+
+  async *tail(pipelineId: string, signal: AbortSignal, after?: number): AsyncGenerator<LogEntry, void, void> {
+    const over = AbortSignal.any([signal, this.#closing.signal]);
+    // One that was just made may not have been read yet.
+    if (!this.#running.has(pipelineId)) await this.#read(over);
+    const running = this.#running.get(pipelineId);
+    if (running) yield* running.tail(over, after);
+  }
+
+  async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
+    if (this.#closing.signal.aborted) return CLOSED;
+    if (this.#index.of(connectorId).size === 0) await this.#read(this.#closing.signal);
+    const pipelines = [...this.#index.of(connectorId)];
+    const [first] = pipelines;
+    if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
+    for (const each of pipelines) if (this.#queue.has(each.id)) this.#urgent.add(each.id);
+    if (pipelines.length === 1) return first.append(lines, options);
+    // Sent again, they would come twice where they were stored: better not to begin.
+    if ((await Promise.all(pipelines.map((each) => each.full()))).includes(true)) return FULL;
+    const answers = await Promise.all(pipelines.map((each) => each.append(lines, options)));
+    return answers.find((answer) => !answer.stored) ?? answers[0] ?? NO_PIPELINE;
+  }
+
+  /** Compares all with the database: finds what no hint told of. */
+  async sweep(): Promise<void> {
+    const unseen = new Set(this.#running.keys());
+    for (let after = ''; !this.#closing.signal.aborted;) {
+      const page = await this.options.pipelines.stamps(after, SWEEP_PAGE);
+      for (const { id, stamp } of page) {
+        unseen.delete(id);
+        if (this.#running.get(id)?.stamp !== stamp) this.changed(id);
+      }
+      const last = page.at(-1);
+      if (!last || page.length < SWEEP_PAGE) break;
+      after = last.id;
+    }
+    for (const id of unseen) this.changed(id);
+  }
+
+  /** Takes nothing more in, lets each finish what it had begun. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake();
+    await this.#beginning;
+    await this.#pumping;
+    await Promise.all(this.#working);
+    await Promise.all([...this.#running.values()].map((each) => each.stop()));
+  }
+
+  async #begin(): Promise<void> {
+    const { pipelines, tools } = this.options;
+    await this.#insist(async () => {
+      for (const { pipelineId, connectorId } of await pipelines.inputs()) {
+        const running = this.#running.get(pipelineId) ?? new RunningPipeline(pipelineId, tools);
+        this.#running.set(pipelineId, running);
+        this.#index.set(running, [connectorId]);
+        this.#queue.add(pipelineId);
+      }
+      await this.sweep();
+    });
+    this.#known = true;
+    this.#wake();
+    this.#pump(true);
+    await this.#pumping;
+  }
+
+  #pump(patient = false): void {
+    this.#pumping ??= this.#readAll(patient).finally(() => {
+      this.#pumping = undefined;
+      // What was told in between.
+      if (this.#queue.size > 0 && !this.#closing.signal.aborted) this.#pump();
+    });
+  }
+
+  async #readAll(patient: boolean): Promise<void> {
+    while (this.#queue.size > 0 && !this.#closing.signal.aborted) {
+      const ids = [...new Set([...this.#urgent, ...this.#queue])].slice(0, PAGE);
+      for (const id of ids) {
+        this.#urgent.delete(id);
+        this.#queue.delete(id);
+      }
+      let rows: RunningRow[];
+      try {
+        rows = await this.options.pipelines.load(ids);
+      } catch (error) {
+        for (const id of ids) this.#queue.add(id);
+        this.#complain(error, 'pipelines could not be read; next try in a moment');
+        await this.#pause();
+        continue;
+      }
+      const found = new Map(rows.map((row) => [row.pipeline.id, row]));
+      const done = Promise.all(ids.map((id) => this.#apply(id, found.get(id))));
+      this.#wake();
+      const working = done.finally(() => this.#working.delete(working));
+      this.#working.add(working);
+      // Many that begin must not all be in memory with their rows; and one that is slow must not hold up all.
+      if (patient) await Promise.race([working, this.#pause(PATIENCE)]);
+    }
+  }
+
+  /** Never rejects: what failed comes again. */
+  async #apply(id: string, row: RunningRow | undefined): Promise<void> {
+    const running = this.#running.get(id);
+    this.#unknown.delete(id);
+    if (!row) {
+      if (!running) return;
+      this.#running.delete(id);
+      this.#index.set(running, []);
+      try {
+        await this.#slots.run(() => running.remove());
+      } catch (error) {
+        this.#complain(error, 'what is left of a pipeline could not be removed; the next start does it', id);
+      }
+      return;
+    }
+    const own = running ?? new RunningPipeline(id, this.options.tools);
+    if (!running) this.#running.set(id, own);
+    const inputs = row.pipeline.nodes.filter((node) => node.component_type === 'input' && node.enabled);
+    this.#index.set(own, [...new Set(inputs.map((node) => node.component_id))]);
+    try {
+      await this.#slots.run(() => own.apply(row));
+    } catch (error) {
+      this.#complain(error, 'a pipeline could not be started; next try in a moment', id);
+      void this.#later(id);
+    }
+  }
+
+  async #later(id: string): Promise<void> {
+    await this.#pause();
+    this.changed(id);
+  }
+
+  async #pause(milliseconds = AGAIN): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+  }
+
+  /** Again and again, until it does not fail. */
+  async #insist(work: () => Promise<void>): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        return await work();
+      } catch (error) {
+        this.#complain(error, 'pipelines could not be listed; next try in a moment');
+        await this.#pause();
+      }
+    }
+  }
+
+  /** Resolves when it is known which pipelines there are, and what stands in them. */
+  async #read(signal: AbortSignal): Promise<void> {
+    while ((!this.#known || this.#unknown.size > 0) && !signal.aborted && !this.#closing.signal.aborted)
+      await new Promise<void>((resolve) => {
+        this.#waiting.add(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  #complain(error: unknown, message: string, pipelineId?: string): void {
+    this.options.log.warn({ ...(pipelineId && { pipeline_id: pipelineId }), problem: describeError(error) }, message);
+  }
+}

@@ -1,0 +1,131 @@
+import { eq, gt, inArray, sql, type SQL } from 'drizzle-orm';
+import type { Queries } from './database.js';
+import type { Connector, Pipeline, StoredSecret, Transform } from './store.js';
+import { connectors, pipelineComponents, pipelines, secrets, transforms } from './tables.js';
+
+/** A pipeline with all that stands in it, by id. */
+export interface RunningRow {
+  pipeline: Pipeline;
+  stamp: string;
+  connectors: ReadonlyMap<string, Connector>;
+  /** Of all connectors in it. */
+  secrets: readonly StoredSecret[];
+  transforms: ReadonlyMap<string, Transform>;
+}
+
+/** A pipeline, and a word that is another one whenever it, or something that stands in it, was changed. */
+export interface PipelineStamp {
+  id: string;
+  stamp: string;
+}
+
+/** What the engine reads: pipelines of all organizations. Clients are never answered from here. */
+export interface RunningPipelines {
+  /** In the order of their ids, from the one after `after` on. */
+  stamps(after: string, limit: number): Promise<PipelineStamp[]>;
+  /** Those of `ids` that are there. */
+  load(ids: readonly string[]): Promise<RunningRow[]>;
+  /** Which inputs stand in which pipelines. */
+  inputs(): Promise<{ pipelineId: string; connectorId: string }[]>;
+}
+
+export function createRunningPipelines(queries: Queries): RunningPipelines {
+  /** @param chosen which pipelines @param limit of them */
+  async function stamps(chosen: SQL | undefined, limit: number): Promise<PipelineStamp[]> {
+    const some = queries
+      .select({ id: pipelines.id, version: pipelines.version })
+      .from(pipelines)
+      .where(chosen)
+      .orderBy(pipelines.id)
+      .limit(limit)
+      .as('some');
+    const rows = await queries
+      .select({
+        id: some.id,
+        version: some.version,
+        // Versions only grow, so a sum that is the same means that each is.
+        parts: sql<number>`coalesce(sum(${connectors.version}), 0) + coalesce(sum(${transforms.version}), 0)`,
+      })
+      .from(some)
+      .leftJoin(pipelineComponents, eq(pipelineComponents.pipelineId, some.id))
+      .leftJoin(connectors, eq(connectors.id, pipelineComponents.connectorId))
+      .leftJoin(transforms, eq(transforms.id, pipelineComponents.transformId))
+      .groupBy(some.id, some.version)
+      .orderBy(some.id);
+    return rows.map(({ id, version, parts }) => ({ id, stamp: `${version}.${parts}` }));
+  }
+
+  return {
+    stamps: (after, limit) => stamps(gt(pipelines.id, after), limit),
+
+    async load(ids) {
+      if (ids.length === 0) return [];
+      // First: what changes while the rest is read is found by it.
+      const known = new Map((await stamps(inArray(pipelines.id, [...ids]), ids.length)).map((row) => [row.id, row]));
+      const rows = await queries
+        .select()
+        .from(pipelines)
+        .where(inArray(pipelines.id, [...ids]));
+      const nodes = rows.flatMap((row) => row.nodes);
+      const idsOf = (isTransform: boolean): string[] => [
+        ...new Set(
+          nodes
+            .filter(({ component_type: type }) => (type === 'transform') === isTransform)
+            .map(({ component_id: id }) => id),
+        ),
+      ];
+      const [ends, changes] = [idsOf(false), idsOf(true)];
+      const from = {
+        connectors: await queries.select().from(connectors).where(inArray(connectors.id, ends)),
+        secrets: await queries.select().from(secrets).where(inArray(secrets.connectorId, ends)),
+        transforms: await queries.select().from(transforms).where(inArray(transforms.id, changes)),
+      };
+      const connectorById = byId(from.connectors);
+      const transformById = byId(from.transforms);
+      const secretsOf = groupBy(from.secrets);
+      return rows.flatMap((pipeline): RunningRow[] => {
+        const stamp = known.get(pipeline.id)?.stamp;
+        if (stamp === undefined) return [];
+        const own = [...new Set(pipeline.nodes.map((node) => node.component_id))];
+        const mine = <T extends { organizationId: string }>(all: ReadonlyMap<string, T>): Map<string, T> =>
+          new Map(
+            own.flatMap((id): [string, T][] => {
+              const row = all.get(id);
+              return row?.organizationId === pipeline.organizationId ? [[id, row]] : [];
+            }),
+          );
+        return [
+          {
+            pipeline,
+            stamp,
+            connectors: mine(connectorById),
+            secrets: own.flatMap((id) => secretsOf.get(id) ?? []),
+            transforms: mine(transformById),
+          },
+        ];
+      });
+    },
+
+    async inputs() {
+      const rows = await queries
+        .select({ pipelineId: pipelineComponents.pipelineId, connectorId: connectors.id })
+        .from(pipelineComponents)
+        .innerJoin(connectors, eq(connectors.id, pipelineComponents.connectorId))
+        .where(eq(connectors.kind, 'input'));
+      return rows;
+    },
+  };
+}
+
+const byId = <T extends { id: string }>(rows: readonly T[]): Map<string, T> =>
+  new Map(rows.map((row) => [row.id, row]));
+
+function groupBy(rows: readonly StoredSecret[]): Map<string, StoredSecret[]> {
+  const groups = new Map<string, StoredSecret[]>();
+  for (const row of rows) {
+    const group = groups.get(row.connectorId);
+    if (group) group.push(row);
+    else groups.set(row.connectorId, [row]);
+  }
+  return groups;
+}
