@@ -177,6 +177,6 @@ export interface PollDefinition {
   schedule?: PollField;
   rate?: PollRate;
   streams: readonly PollStream[];
-  /** Asked by the connection test: an answer with a list. */
+  /** Asked by the connection test: an answer with a list. `since` and `until` are the last hour. */
   check: PollRequest & { records: { path: PollPath; optional?: true } };
 }

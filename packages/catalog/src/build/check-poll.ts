@@ -100,7 +100,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
 }
 
 function checkTemplates(poll: PollDefinition, add: Add): void {
-  const { streams, ...rest } = poll;
+  const { streams, check: test, ...rest } = poll;
   const check = (value: unknown, at: string, names: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
       for (const placeholder of placeholdersIn(text)) {
@@ -113,6 +113,7 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
       }
   };
   check(rest, '', []);
+  check(test, '/check', TIMES);
   streams.forEach(({ each, ...stream }, index) => {
     const at = `/streams/${String(index)}`;
     check(each, `${at}/each`, ['page_size']);

@@ -111,7 +111,7 @@ const throttled: Shape = (value, pointer, complain) => {
 export const pollShape = object(
   {
     verified: word('contract'),
-    documentation: list(https),
+    documentation: list(text(/^https:\/\/\S+$/, 'the address of a page, with https://')),
     base_url: base,
     authentication: kinds({
       ...single,

@@ -1,6 +1,7 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Input } from '../runner/ends.js';
 import type { ConnectorCode, ConnectorContext } from './connector-code.js';
+import { pollCode } from './poll/index.js';
 import { registry } from './registry.js';
 import { createSyntheticInputOf } from './synthetic/input.js';
 import { wantsSynthetic } from './synthetic/wants-synthetic.js';
@@ -13,7 +14,11 @@ export { wantsSynthetic };
 /** What there is in code for a type: its connection test, and what runs it. Made-up records are no runtime. */
 export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
 
-export const connectors: Connectors = ({ kind, type_id: typeId }) => registry.get(`${kind}:${typeId}`) ?? {};
+/** Code of a type's own comes before what its `poll` gives it. */
+export const connectors: Connectors = (type) => ({
+  ...pollCode(type),
+  ...registry.get(`${type.kind}:${type.type_id}`),
+});
 
 /**
  * The input a configuration asks for: made-up records where its synthetic switch is on, for every type that has one, else

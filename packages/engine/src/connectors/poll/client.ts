@@ -30,6 +30,7 @@ export interface ClientParts {
 /** Bytes of one page. A vendor's largest are a few MB. */
 const MAX_PAGE = 16 * 1024 * 1024;
 const DEFAULT_LIFETIME_S = 300;
+const HOUR = 3_600_000;
 const NEVER_BETTER: readonly EgressReason[] = [
   'egress_refused',
   'invalid_address',
@@ -69,6 +70,13 @@ export class PollClient {
 
   url(request: PollRequest, values: Values): URL {
     return addressOf(this.#base, request, values, this.subject);
+  }
+
+  /** Asks what proves that asking works. */
+  check(signal: AbortSignal): Promise<Answer> {
+    const { poll, config, clock } = this.parts;
+    const until = clock.now();
+    return this.get(this.url(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
   }
 
   /** An address the vendor sent, if it is one of the place that gets our credentials. */

@@ -1,4 +1,5 @@
 import type { ConnectorConfig, PollDefinition, PollStream } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
 import type { JsonValue } from '../../records/record.js';
 import type { Page, PageInput } from '../../runner/ends.js';
 import type { ConnectorContext, CreateInput } from '../connector-code.js';
@@ -16,7 +17,7 @@ const LOOK_MS = 30_000;
 
 /** The input that a catalog type's `poll` describes. */
 export function createPollInput(poll: PollDefinition): CreateInput {
-  return (config, context) => new PollInput(poll, config, context);
+  return (config, context) => new PollInput(poll, withDefaults(context.type.config, config), context);
 }
 
 class PollInput implements PageInput {
@@ -112,8 +113,7 @@ class PollInput implements PageInput {
   /** A status that says all is well is not given before anybody was asked. */
   async #greet(signal: AbortSignal): Promise<void> {
     if (this.#answered) return;
-    const { check } = this.poll;
-    await this.#client.get(this.#client.url(check, { settings: this.config.settings }), signal);
+    await this.#client.check(signal);
     this.#answered = true;
   }
 }

@@ -1,4 +1,5 @@
 import type { PollDefinition, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
 import { systemClock } from '../../runner/clock.js';
 import { createTester } from '../connection-test/create-tester.js';
 import { unexpected } from '../connection-test/failures.js';
@@ -12,8 +13,14 @@ import { recordsIn } from './records.js';
 export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
   return createTester({ product: type.vendor }, async (config, { egress, signal }) => {
     try {
-      const client = new PollClient({ type, poll, config, egress, clock: systemClock });
-      const { body } = await client.get(client.url(poll.check, { settings: config.settings }), signal);
+      const client = new PollClient({
+        type,
+        poll,
+        config: withDefaults(type.config, config),
+        egress,
+        clock: systemClock,
+      });
+      const { body } = await client.check(signal);
       const found = recordsIn(poll.check.records, body);
       if (!found) return unexpected(client.subject);
       return passed(found.length === 1 ? 'Read 1 record' : `Read ${found.length} records`);
