@@ -15,6 +15,8 @@ export {
 } from './integrations/delete-integration.js';
 export { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
 export type { ConnectorFrame, ConnectorFrameOptions, ConnectorFrameSession } from './connector-frame-options.js';
+// All of it: what others declare in this module's name finds its interface only so.
+export type * from './connector-types.js';
 export type {
   Appearance,
   CancelMessage,

@@ -1,5 +1,6 @@
 import type { ConnectorFrameError } from './connector-frame-error.js';
-import type { Appearance, ComponentKind, ConfigMetaOverrides, SavedConnector } from './protocol/messages.js';
+import type { ConfigMetaOverridesOf, ConnectorTypeId } from './connector-types.js';
+import type { Appearance, ComponentKind, SavedConnector } from './protocol/messages.js';
 
 /** What `fetchSession` resolves to: the answer of the host's session route, in camel case. */
 export interface ConnectorFrameSession {
@@ -11,13 +12,13 @@ export interface ConnectorFrameSession {
 }
 
 /** An alias and no interface: its fields can be read by name. */
-type CommonOptions = {
+type CommonOptions<TypeId extends string> = {
   /** The element the frame is appended to, or a CSS selector of it. */
   container: HTMLElement | string;
   /** Which catalog the connector belongs to. */
   kind: ComponentKind;
   /** Slug of the connector's type, `type_id` in the catalog: `okta-systemlog`. */
-  typeId: string;
+  typeId: TypeId;
   /** Edits that connector. Left out: creates a new one. */
   existingId?: string | undefined;
   /** Title in the form's header and of the frame. Default: the type's name. */
@@ -35,7 +36,7 @@ type CommonOptions = {
   /** Addresses of style sheets on your origin that replace the form's own. Secret fields stay out of their reach. */
   stylesheets?: string[] | undefined;
   /** Your words for the type's fields. */
-  configMetaOverrides?: ConfigMetaOverrides | undefined;
+  configMetaOverrides?: ConfigMetaOverridesOf<TypeId> | undefined;
   /** Shows a switch for synthetic data. Keep it off in production. Default: false. */
   synthetic?: boolean | undefined;
   /** Address of the form, with its path and no query. Default: the service this package was built for. */
@@ -74,7 +75,8 @@ type SessionOptions =
     };
 
 /** Options of {@link createConnectorFrame}. They are read once, the callbacks when they are called. */
-export type ConnectorFrameOptions = CommonOptions & SessionOptions;
+export type ConnectorFrameOptions<TypeId extends ConnectorTypeId = ConnectorTypeId> = CommonOptions<TypeId> &
+  SessionOptions;
 
 /** A mounted frame. */
 export interface ConnectorFrame {

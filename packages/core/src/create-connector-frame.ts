@@ -1,5 +1,6 @@
 import { BASE_URL, EMBED_URL } from './addresses.js';
 import { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
+import type { ConnectorTypeId } from './connector-types.js';
 import type { ConnectorFrame, ConnectorFrameOptions } from './connector-frame-options.js';
 import { frameIn, TRUSTED } from './frame-element.js';
 import { isFrameMessage } from './protocol/is-frame-message.js';
@@ -29,7 +30,9 @@ type Handlers = {
  *
  * @throws {ConnectorFrameError} `invalid_options`, at once: names the option, what it got and what it takes.
  */
-export function createConnectorFrame(options: ConnectorFrameOptions): ConnectorFrame;
+export function createConnectorFrame<TypeId extends ConnectorTypeId>(
+  options: ConnectorFrameOptions<TypeId>,
+): ConnectorFrame;
 export function createConnectorFrame(options: Given): ConnectorFrame {
   // --- 1. Options ---------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 /** Shapes between a page and the host's own backend. Paths are the host's choice. */
+import type { ConnectorTypeId } from './connector-types.js';
 import type { PipelineStatus } from './lifecycle.js';
 
 /** Answer of the configuration route: the addresses `createConnectorFrame` takes. */
@@ -17,7 +18,7 @@ export interface HostSession {
 
 /** One connector type a host offers. */
 export interface CatalogType {
-  type_id: string;
+  type_id: ConnectorTypeId;
   name: string;
   description: string;
   category: string;
@@ -29,7 +30,7 @@ export interface CatalogType {
 export interface ConfiguredConnector {
   id: string;
   /** The service's `type`, under the name the catalog uses. */
-  type_id: string;
+  type_id: ConnectorTypeId;
   name: string;
   description: string;
 }

@@ -1,10 +1,11 @@
+import type { ConnectorTypeId } from '@connector-frame/core/connect';
 import type { ComponentKind } from '@connector-frame/core/protocol';
 import { isCleanupName, type CleanupName } from './cleanup-names.js';
 
 type Awaitable<T> = T | Promise<T>;
 
 /** Type ids a host offers, by kind. A kind that is not named offers none. */
-export type AllowedTypes = Readonly<Partial<Record<ComponentKind, readonly string[]>>>;
+export type AllowedTypes = { readonly [Kind in ComponentKind]?: readonly ConnectorTypeId<Kind>[] };
 
 /** A team organization made through `POST /api/team`. */
 export interface Team {
