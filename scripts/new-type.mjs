@@ -1,0 +1,75 @@
+/**
+ * `npm run new-type -- <input|output> <type-id> "<Name>"`: writes a connector type to fill in, one data file. The build says what is
+ * still missing: `npm run check-types`.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { root } from './lib/root.mjs';
+
+const USAGE =
+  'Usage: npm run new-type -- <input|output> <type-id> "<Name>" [--print], for example: input acme-audit-logs "Acme Audit Logs"';
+
+/**
+ * A file with the fields that most products have: an address, and a token. Its sentences lack their period, so that the check of the
+ * catalog names each until it is written.
+ */
+function draft(kind, typeId, name) {
+  const [vendor] = name.split(' ');
+  const backfill = kind === 'input' ? { backfill_start_time: { $ref: 'common#/backfill' } } : {};
+  return {
+    type_id: typeId,
+    kind,
+    name,
+    description: kind === 'input' ? 'Say in one sentence what it brings' : 'Say in one sentence where it delivers',
+    category: kind === 'input' ? 'SaaS' : 'SIEM',
+    vendor,
+    version: '1.0.0',
+    evidence: 'docs',
+    order: ['/settings/base_url', '/secrets/api_token'],
+    config: {
+      settings: {
+        required: ['base_url'],
+        properties: {
+          base_url: {
+            type: 'string',
+            title: 'API address',
+            description: 'Say where in the console of the product the address is found',
+            format: 'uri',
+            examples: ['https://api.acme.example'],
+            'x-destination': true,
+          },
+          ...backfill,
+        },
+      },
+      secrets: {
+        required: ['api_token'],
+        properties: {
+          api_token: {
+            type: 'string',
+            title: 'API token',
+            description: 'Say where in the console of the product a token is made, and what it must be allowed to do',
+          },
+        },
+      },
+    },
+  };
+}
+
+const [kind, typeId, name, print] = process.argv.slice(2);
+const path = `packages/catalog/types/${kind}s/${typeId}.json`;
+const problem =
+  (!['input', 'output'].includes(kind) && USAGE) ||
+  (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(typeId ?? '') && `A type id is lower-case letters, digits and "-". ${USAGE}`) ||
+  (!name && USAGE) ||
+  (print !== '--print' && existsSync(root + path) && `${path} is there already.`);
+if (problem) {
+  console.error(problem);
+  process.exit(1);
+}
+const text = `${JSON.stringify(draft(kind, typeId, name), undefined, 2)}\n`;
+if (print === '--print') process.stdout.write(text);
+else {
+  writeFileSync(root + path, text);
+  console.log(
+    `${path} is there to be filled in. \`npm run check-types\` says what is missing; \`npm start\` shows the form.`,
+  );
+}
