@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { loadCatalog } from '@connector-frame/catalog';
 import { createApp, type App, type AppSettings } from '../../packages/service/src/app.js';
@@ -13,6 +16,11 @@ import { createConformance, type Conformance } from './conformance.js';
 import { createLog } from '../../packages/service/src/log.js';
 import { createMetrics } from '../../packages/service/src/metrics.js';
 import type { PipelineEngine } from '../../packages/service/src/pipelines/engine.js';
+import {
+  openEngine,
+  type EngineOptions,
+  type RunningEngine,
+} from '../../packages/service/src/pipelines/running/open-engine.js';
 import { createReadiness, type Readiness } from '../../packages/service/src/readiness.js';
 import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';
 import { openVault, type Vault } from '../../packages/service/src/secrets/vault.js';
@@ -44,6 +52,8 @@ export interface TestServiceOptions {
   clock?: TestClock;
   /** What runs pipelines; absent: nothing does. */
   engine?: PipelineEngine;
+  /** Runs pipelines with the embedded engine. Without a folder it gets one that goes with `close`. */
+  run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'listenAt'>>;
 }
 
 /** A clock that stands still until it is told to go on. */
@@ -80,6 +90,10 @@ export interface TestService {
   clock: TestClock;
   /** Lines written to the log. */
   log: string[];
+  /** With `run`. */
+  engine: RunningEngine | undefined;
+  /** Ends the engine and what the app keeps open, then the database. */
+  close(): Promise<void>;
   /** A parent organization of that name, with a team and a key of its own. */
   tenant(name: string): Promise<Tenant>;
   /** A session token, minted through the API. */
@@ -118,18 +132,27 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   const vault = await openVault(store, { current: master }, clock);
   const sessions = createSessionTokens([master.derive('sessions')], clock);
   const readiness = createReadiness(store, vault, await store.schemaVersion());
+  const egress = options.egress ?? createEgress({ allow: options.egressAllow ?? [] });
+  const catalog = loadCatalog();
+  const own = options.run && !options.run.folder ? await mkdtemp(join(tmpdir(), 'engine-')) : undefined;
+  const engine =
+    options.run &&
+    (await openEngine({ folder: own ?? '', database, tables: store, vault, log, catalog, egress, ...options.run }));
+  const closing = new AbortController();
+  const runs = engine ?? options.engine;
   const app = createApp({
     store,
     secrets: vault,
     sessions,
-    catalog: loadCatalog(),
+    catalog,
     connectors,
-    egress: options.egress ?? createEgress({ allow: options.egressAllow ?? [] }),
+    egress,
     limits: createRateLimits({ ...unlimited, ...options.limits }, database.pool),
     readiness,
     ...(options.form ? { form: options.form } : {}),
     ...(options.dropIn ? { dropIn: options.dropIn } : {}),
-    ...(options.engine ? { engine: options.engine } : {}),
+    ...(runs ? { engine: runs } : {}),
+    closing: closing.signal,
     settings: { publicUrl: PUBLIC_URL, allowedParentOrigins: [PARENT], ...options.settings },
     clock,
     log,
@@ -147,7 +170,15 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     readiness,
     clock,
     log: lines,
+    engine,
     call,
+
+    async close() {
+      closing.abort();
+      await engine?.close();
+      await store.close();
+      if (own !== undefined) await rm(own, { recursive: true, force: true });
+    },
 
     async tenant(name) {
       const made = await bootstrap({ store, secrets: vault, clock }, { organization: name, teams: [`${name} team`] });

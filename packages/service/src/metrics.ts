@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { EngineFigures } from './pipelines/running/engine-figures.js';
 
 /** What an operator can watch, in the text format of Prometheus. Labels are route patterns and our own words. */
 export interface Metrics {
@@ -6,6 +7,8 @@ export interface Metrics {
   observe(method: string, route: string, status: number, seconds: number): void;
   sessionMinted(): void;
   connectionTested(type: string, outcome: string): void;
+  /** Tells of the pipelines that run here. Series are by status and direction, never by pipeline. */
+  watchPipelines(figures: () => EngineFigures): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -43,7 +46,46 @@ export function createMetrics({ process = false } = {}): Metrics {
     },
     sessionMinted: () => sessions.inc(),
     connectionTested: (type, outcome) => tests.inc({ type, outcome }),
+    watchPipelines: (figures) => watchPipelines(registry, figures),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
+}
+
+function watchPipelines(registry: Registry, figures: () => EngineFigures): void {
+  const pipelines = new Gauge({
+    name: 'pipelines',
+    help: 'Pipelines of this process by status.',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      pipelines.reset();
+      for (const [status, count] of figures().statuses) pipelines.set({ status }, count);
+    },
+  });
+  const moved = (name: 'records' | 'bytes'): void => {
+    const counter = new Counter({
+      name: `pipeline_${name}_total`,
+      help: `The ${name} that pipelines took in (ingress) and wrote (egress) since the start of this process.`,
+      labelNames: ['direction'],
+      registers: [registry],
+      collect() {
+        const { ingress, egress } = figures().totals;
+        counter.reset();
+        counter.inc({ direction: 'ingress' }, ingress[name]);
+        counter.inc({ direction: 'egress' }, egress[name]);
+      },
+    });
+  };
+  moved('records');
+  moved('bytes');
+  const errors = new Counter({
+    name: 'pipeline_errors_total',
+    help: 'Records that were refused for good since the start of this process.',
+    registers: [registry],
+    collect() {
+      errors.reset();
+      errors.inc(figures().totals.errors);
+    },
+  });
 }

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { loadCatalog } from '@connector-frame/catalog';
+import { systemClock as engineClock } from '@connector-frame/engine';
 import { connectors } from '@connector-frame/engine/connectors';
-import { createEgress } from '@connector-frame/engine/egress';
+import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';
 import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
@@ -14,10 +15,17 @@ import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 import { readEnv, type Env } from './env.js';
 import { openListener, type HttpListener } from './http-listener.js';
 import { createRateLimits } from './http/rate-limits.js';
+import { createIngest } from './ingest/create-ingest.js';
+import { createIngestTokens } from './ingest/tokens.js';
 import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
+import type { PipelineEngine } from './pipelines/engine.js';
+import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
+import { tellOthers } from './pipelines/running/pipeline-hints.js';
+import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness } from './readiness.js';
+import { createEngineState } from './store/engine-state.js';
 
 /** A running service. */
 export interface RunningServer {
@@ -43,7 +51,7 @@ const SWEEP_INTERVAL = 600_000;
 
 /**
  * Starts the service from environment variables (the README has the table) and resolves once it answers.
- * @throws EnvironmentError, FolderInUseError, MasterKeyError, each saying what to set
+ * @throws EnvironmentError, FolderInUseError, EngineInUseError, MasterKeyError, each saying what to set
  */
 export async function createServer(
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -75,19 +83,57 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   }
   // The port comes first: the app wants to know its own address, and SERVICE_PORT may be 0.
   const listener = await openListener(env.SERVICE_PORT, env.SERVICE_HOST);
+  let engine: RunningEngine | undefined;
   try {
-    return answer(env, core, files, log, listener);
+    const egress = createEgress({ allow: env.EGRESS_ALLOW });
+    if (env.ENGINE === 'on') engine = await openEngine(engineOptions(env, core, egress, log));
+    return answer({ env, core, files, log, listener, egress, engine });
   } catch (error) {
     await listener.drain();
+    await engine?.close();
     throw error;
   }
 }
 
-function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: HttpListener): RunningServer {
+function engineOptions(env: Env, { database, store, vault }: Core, egress: Egress, log: Logger): EngineOptions {
+  const { DATA_DIR, FILE_OUTPUT_DIR } = env;
+  return {
+    folder: join(DATA_DIR, 'engine'),
+    database,
+    tables: store,
+    vault,
+    log,
+    catalog: loadCatalog(),
+    egress,
+    ...(FILE_OUTPUT_DIR === undefined
+      ? {}
+      : { filesFolder: ({ organizationId, id }) => join(FILE_OUTPUT_DIR, organizationId, id) }),
+  };
+}
+
+/** Without an engine of its own a replica tells how pipelines do by the reports of the one that has it. */
+function elsewhere({ database }: Core): PipelineEngine {
+  return createReportedEngine(createEngineState(database.queries), engineClock, (id) => tellOthers(database, id));
+}
+
+interface Parts {
+  env: Env;
+  core: Core;
+  files: BuiltFiles;
+  log: Logger;
+  listener: HttpListener;
+  egress: Egress;
+  engine: RunningEngine | undefined;
+}
+
+function answer({ env, core, files, log, listener, egress, engine }: Parts): RunningServer {
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
+  const ending = new AbortController();
+  const metrics = createMetrics({ process: true });
+  if (engine) metrics.watchPipelines(() => engine.figures());
   const readiness = createReadiness(store, secrets, schemaVersion);
   const url = `http://localhost:${listener.port}`;
-  const egress = createEgress({ allow: env.EGRESS_ALLOW });
+  const pipelines = engine ?? elsewhere(core);
   const app = createApp({
     store,
     secrets,
@@ -107,14 +153,28 @@ function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: 
     ),
     readiness,
     ...files,
+    engine: pipelines,
+    closing: ending.signal,
     settings: settingsOf(env, url, listener.port),
     clock: systemClock,
     log,
-    metrics: createMetrics({ process: true }),
+    metrics,
   });
   // It puts lighter Request and Response classes in the place of Node's: a third of the time of an answer.
   const handle = getRequestListener(app.fetch);
-  listener.serve((request, response) => void handle(request, response));
+  const ingest = createIngest({
+    store,
+    tokens: createIngestTokens(secrets),
+    catalog: loadCatalog(),
+    connectors,
+    engine: pipelines,
+    clock: systemClock,
+    log,
+    metrics,
+  });
+  listener.serve((request, response) => {
+    if (!ingest(request, response)) void handle(request, response);
+  });
   log.info({ url, database: database.pool ? 'postgresql' : 'embedded' }, 'service started');
 
   const sweeping = setInterval(() => {
@@ -125,7 +185,9 @@ function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: 
     readiness.stop();
     clearInterval(sweeping);
     await sleep(env.DRAIN_DELAY_MS);
+    ending.abort();
     await listener.drain();
+    await engine?.close();
     egress.close?.();
     await store.close();
     log.info('service stopped');
@@ -139,7 +201,7 @@ function answer(env: Env, core: Core, files: BuiltFiles, log: Logger, listener: 
 }
 
 function settingsOf(env: Env, url: string, port: number): AppSettings {
-  const { PUBLIC_URL, API_BASES, EMBED_ORIGINS } = env;
+  const { PUBLIC_URL, API_BASES, EMBED_ORIGINS, SYSLOG_PORTS, SYSLOG_PUBLIC_HOST } = env;
   // Without a public address the service is at home on this machine, under each of its names.
   const names = PUBLIC_URL === undefined ? [`http://127.0.0.1:${port}`, `http://[::1]:${port}`] : [];
   return {
@@ -148,6 +210,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     embedOrigins: [...names, ...EMBED_ORIGINS],
     allowedParentOrigins: env.ALLOWED_PARENT_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
+    syslog: { ports: SYSLOG_PORTS, ...(SYSLOG_PUBLIC_HOST !== undefined && { publicHost: SYSLOG_PUBLIC_HOST }) },
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
 }

@@ -18,11 +18,13 @@ export interface CatalogAnswers {
 export interface CatalogAnswersOptions {
   catalog: Catalog;
   supportsTest: (type: ConnectorTypeData) => boolean;
+  /** Whether pipelines with it run. */
+  runs: (type: ConnectorTypeData) => boolean;
   /** Address of a type's icon. */
   iconUrl: (typeId: string) => string;
 }
 
-export function createCatalogAnswers({ catalog, supportsTest, iconUrl }: CatalogAnswersOptions): CatalogAnswers {
+export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: CatalogAnswersOptions): CatalogAnswers {
   const head = (type: ConnectorTypeData) => ({
     type_id: type.type_id,
     kind: type.kind,
@@ -30,7 +32,7 @@ export function createCatalogAnswers({ catalog, supportsTest, iconUrl }: Catalog
     description: type.description,
     category: type.category,
     vendor: type.vendor,
-    supported_features: { test_connection: supportsTest(type) },
+    supported_features: { test_connection: supportsTest(type), runtime: runs(type) },
     in_beta: type.in_beta ?? false,
     version: type.version,
   });

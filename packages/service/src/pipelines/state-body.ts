@@ -16,7 +16,7 @@ export const Status = z.enum(STATUSES).openapi({
     '`Disabled`: off. `Pending`: nothing works on it yet. `Initializing`: works, and both ends have not answered. `Running`: they have. `Throttled`: a side asked for less, or the buffer is full. `Erroring`: fails again and again, or for good. `Unknown`: no word from its worker.',
 });
 
-const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
+export const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
 const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 const counts = {
   ingress: Amount,

@@ -32,7 +32,10 @@ describe('the catalog', () => {
           description: expect.any(String),
           category: expect.any(String),
           vendor: expect.any(String),
-          supported_features: { test_connection: connectors(type).testConnection !== undefined },
+          supported_features: {
+            test_connection: connectors(type).testConnection !== undefined,
+            runtime: connectors(type)[kind === 'input' ? 'createInput' : 'createOutput'] !== undefined,
+          },
           in_beta: expect.any(Boolean),
           version: expect.any(String),
           icon: type.icon && `${PUBLIC_URL}/external/icons/raw/${type.type_id}.svg`,

@@ -15,7 +15,10 @@ const TypeHead = z.object({
   description: z.string(),
   category: z.string(),
   vendor: z.string(),
-  supported_features: z.object({ test_connection: z.boolean() }),
+  supported_features: z.object({
+    test_connection: z.boolean(),
+    runtime: z.boolean().openapi({ description: 'Whether pipelines with it run. Else their status is `Erroring`.' }),
+  }),
   in_beta: z.boolean(),
   version: z.string(),
 });

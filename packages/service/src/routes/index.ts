@@ -12,6 +12,7 @@ import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
 import { organizationRoutes } from './organizations.js';
+import { pipelineActivityRoutes } from './pipeline-activity.js';
 import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
 import { sessionRoutes } from './sessions.js';
@@ -36,6 +37,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
       ...connectorWriteRoutes(context, kind),
     ]),
     ...pipelineRoutes(context),
+    ...pipelineActivityRoutes(context),
     ...pipelineWriteRoutes(context),
     ...transformRoutes(context),
     ...integrationRoutes(context),

@@ -1,0 +1,23 @@
+import { z } from '@hono/zod-openapi';
+import type { LogEntry } from '@connector-frame/engine';
+
+/** One entry of a pipeline's log as clients read it. */
+export const LogEntryBody = z
+  .object({
+    sequence: z.int().openapi({ description: 'Grows by one with each entry; a gap: entries that came too fast.' }),
+    time: z.iso.datetime().openapi({ description: 'RFC 3339.' }),
+    level: z.enum(['info', 'warn', 'error']),
+    code: z.string().openapi({ description: 'A stable word.' }),
+    message: z.string(),
+    node_id: z.string().optional(),
+  })
+  .openapi('PipelineLogEntry');
+
+export const presentLogEntry = ({ sequence, at, level, code, message, nodeId }: LogEntry) => ({
+  sequence,
+  time: new Date(at).toISOString(),
+  level,
+  code,
+  message,
+  ...(nodeId === undefined ? {} : { node_id: nodeId }),
+});

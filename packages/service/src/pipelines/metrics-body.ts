@@ -1,0 +1,30 @@
+import { z } from '@hono/zod-openapi';
+import type { PipelineMetrics } from './engine.js';
+import { Amount } from './state-body.js';
+
+/** What a pipeline moved lately, as clients read it. */
+export const PipelineMetricsBody = z
+  .object({
+    pipeline_id: z.string(),
+    interval_seconds: z.int(),
+    points: z.array(
+      z.object({
+        time: z.iso.datetime().openapi({ description: 'When the interval began. RFC 3339.' }),
+        ingress: Amount,
+        egress: Amount,
+        errors: z.int(),
+      }),
+    ),
+  })
+  .openapi('PipelineMetrics');
+
+export const presentMetrics = (pipelineId: string, { intervalSeconds, points }: PipelineMetrics) => ({
+  pipeline_id: pipelineId,
+  interval_seconds: intervalSeconds,
+  points: points.map(({ time, ingress, egress, errors }) => ({
+    time: new Date(time).toISOString(),
+    ingress,
+    egress,
+    errors,
+  })),
+});

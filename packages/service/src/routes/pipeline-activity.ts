@@ -1,0 +1,101 @@
+import { z } from '@hono/zod-openapi';
+import { ApiError, notFound } from '../http/api-error.js';
+import { eventStream, type ServerEvent } from '../http/event-stream.js';
+import { organizationRoute, type Route } from '../http/route.js';
+import { LogEntryBody, presentLogEntry } from '../pipelines/log-body.js';
+import { PipelineMetricsBody, presentMetrics } from '../pipelines/metrics-body.js';
+import type { RouteContext } from './context.js';
+import { OrgAndId } from './schemas.js';
+
+/** Streams that one organization may hold open at a time. */
+const MOST_STREAMS = 50;
+
+/** What a pipeline moved and did lately. */
+export function pipelineActivityRoutes({ store, engine, closing }: RouteContext): Route[] {
+  const shared = {
+    method: 'get',
+    tag: 'Pipelines',
+    access: { permission: 'read', session: 'deny' },
+    params: OrgAndId,
+  } as const;
+  const streams = new Map<string, number>();
+
+  async function find(organizationId: string, id: string): Promise<string> {
+    const pipeline = await store.pipelines.get(organizationId, id);
+    if (!pipeline) throw notFound();
+    return pipeline.id;
+  }
+
+  /** @returns what gives it back */
+  function takeStream(organizationId: string): () => void {
+    const open = streams.get(organizationId) ?? 0;
+    if (open >= MOST_STREAMS) {
+      const message = `An organization may follow ${MOST_STREAMS} logs at a time. Close one first.`;
+      throw new ApiError(429, 'rate_limited', message, { headers: { 'Retry-After': '10' } });
+    }
+    streams.set(organizationId, open + 1);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const left = (streams.get(organizationId) ?? 1) - 1;
+      if (left > 0) streams.set(organizationId, left);
+      else streams.delete(organizationId);
+    };
+  }
+
+  return [
+    organizationRoute(
+      {
+        ...shared,
+        path: '/v2/{org}/pipelines/{id}/metrics',
+        operation: 'readPipelineMetrics',
+        summary: 'What a pipeline moved in the last ten minutes',
+        description: 'Measured since the engine began; an interval that is not over is not told.',
+        answer: { status: 200, description: 'Oldest first.', schema: PipelineMetricsBody },
+      },
+      async ({ organization, params }) => {
+        const id = await find(organization.id, params.id);
+        return { status: 200, body: presentMetrics(id, engine.metrics(id)) };
+      },
+    ),
+
+    organizationRoute(
+      {
+        ...shared,
+        path: '/v2/{org}/pipelines/{id}/logs',
+        operation: 'readPipelineLog',
+        summary: 'What a pipeline did lately',
+        description: 'The last entries, since the engine began. Never a record or a secret.',
+        query: z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) }),
+        answer: { status: 200, description: 'Oldest first.', schema: z.object({ entries: z.array(LogEntryBody) }) },
+      },
+      async ({ organization, params, query }) => {
+        const id = await find(organization.id, params.id);
+        return { status: 200, body: { entries: engine.log(id, query.limit).map(presentLogEntry) } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        ...shared,
+        path: '/v2/{org}/pipelines/{id}/logs/stream',
+        operation: 'followPipelineLog',
+        summary: 'What a pipeline does, as it does it',
+        description:
+          'Server-sent events: what is kept, then what comes. `event: entry`, the data as in `entries` of `logs`. `Last-Event-ID` goes on after that entry. A comment comes every 15 seconds.',
+        answer: { status: 200, description: 'Entries.', schema: z.string(), contentType: 'text/event-stream' },
+      },
+      async ({ c, organization, params }) => {
+        const id = await find(organization.id, params.id);
+        const last = /^\d{1,16}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
+        const release = takeStream(organization.id);
+        async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
+          for await (const entry of engine.tail(id, signal, Number(last ?? 0)))
+            yield { id: String(entry.sequence), event: 'entry', data: presentLogEntry(entry) };
+        }
+        return eventStream(entries, AbortSignal.any([closing, c.req.raw.signal]), release);
+      },
+    ),
+  ];
+}
