@@ -90,7 +90,7 @@ function readAuthorization({ headers }: Received): Signed | undefined {
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 export function sign(
-  { method, url, headers, body }: Received,
+  { method, url, headers, body }: Omit<Received, 'bytes'>,
   { date, region, service, headers: names }: Omit<Signed, 'accessKey' | 'signature'>,
   secret: string,
 ): string {

@@ -218,7 +218,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
     });
 
     test.each([401, 403])('%i is for a person to mend, and is told in our words', async (status) => {
-      const { server } = await failing({ status, body: 'go away' });
+      const { server } = await failing({ status, body: 'go away' }, 10);
       const { failure } = await attempt(outputAt(server.origin), noted(2));
       expect(failure).toMatchObject({ kind: 'permanent', message: expect.stringMatching(/^[A-Z].{20,}\.$/) });
       expect(failure?.message).not.toContain('go away');

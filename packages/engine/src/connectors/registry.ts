@@ -9,6 +9,7 @@ import { httpOutput } from './http/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
+import { opensearchOutput } from './opensearch/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
 import { slackOutput } from './slack/index.js';
@@ -30,6 +31,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:elasticsearch', elasticsearchOutput],
   ['output:http', httpOutput],
   ['output:object-storage', objectStorageOutput],
+  ['output:opensearch', opensearchOutput],
   ['output:postgresql', postgresqlOutput],
   ['output:s3', s3Output],
   ['output:slack', slackOutput],

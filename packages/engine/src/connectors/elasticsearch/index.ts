@@ -1,4 +1,8 @@
 import type { ConnectorCode } from '../connector-code.js';
+import { createElasticsearchOutput } from './output.js';
 import { testElasticsearch } from './test-connection.js';
 
-export const elasticsearchOutput: ConnectorCode = { testConnection: testElasticsearch };
+export const elasticsearchOutput: ConnectorCode = {
+  testConnection: testElasticsearch,
+  createOutput: createElasticsearchOutput,
+};

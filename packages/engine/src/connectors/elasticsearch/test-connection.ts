@@ -3,6 +3,7 @@ import { createTester } from '../connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../connection-test/failures.js';
 import { failed, missing, passed } from '../connection-test/outcome.js';
 import { at, isRecord, json, text } from '../read.js';
+import { baseOf } from './cluster.js';
 import type { TestOutcome } from '../connection-test/tester.js';
 
 const URL_FIELD = '/settings/connection_config/url/endpoint';
@@ -78,19 +79,4 @@ async function whoAnswers(
   return isRecord(version) && text(version, 'number')
     ? passed('The cluster answered. It does not tell which rights there are on the index')
     : unexpected(elasticsearch);
-}
-
-function baseOf(settings: Record<string, unknown>): string | undefined {
-  const cloudId = text(settings, 'connection_config', 'cloud_id', 'id');
-  const address = cloudId === undefined ? text(settings, 'connection_config', 'url', 'endpoint') : hostOf(cloudId);
-  if (address === undefined || !URL.canParse(address)) return undefined;
-  return address.replace(/\/+$/, '');
-}
-
-/** A cloud id is a label, a colon, and in Base64: domain, Elasticsearch's own label in it, Kibana's, with `$` between. */
-function hostOf(cloudId: string): string | undefined {
-  const encoded = cloudId.slice(cloudId.lastIndexOf(':') + 1);
-  const [domain, label] = Buffer.from(encoded, 'base64').toString().split('$');
-  if (!domain || !label || !/^[\w-]+$/.test(label) || !/^[\w.-]+(:\d+)?$/.test(domain)) return undefined;
-  return `https://${label}.${domain}`;
 }

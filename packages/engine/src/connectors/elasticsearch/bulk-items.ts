@@ -1,0 +1,75 @@
+import { EndError, type WriteResult } from '../../runner/ends.js';
+import { again } from '../output/in-parts.js';
+import { throttled, unexpected } from '../output/failures.js';
+import { at, text } from '../read.js';
+
+/** What became of one document: the status of its item, and what the cluster calls and says of its error. */
+interface Item {
+  status: number;
+  type: string;
+  reason: string;
+}
+
+/** The parts of an answer that are read. */
+export const FILTER = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason';
+
+/** Our words for what a cluster may have against a document; others are told by their status. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['mapper_parsing_exception', 'A field does not fit the mapping of the index.'],
+  ['document_parsing_exception', 'A field does not fit the mapping of the index.'],
+  ['strict_dynamic_mapping_exception', 'The index takes no fields that its mapping does not name.'],
+  ['illegal_argument_exception', 'The index does not accept this record.'],
+]);
+
+/** The items of an answer to a `_bulk` request of `count` documents. @throws EndError when they are not there */
+export function itemsOf(body: unknown, count: number, product: string): Item[] {
+  const list = at(body, 'items');
+  if (!Array.isArray(list) || list.length !== count) throw unexpected(product);
+  return list.map((each: unknown): Item => {
+    const item = at(each, 'create');
+    const status = at(item, 'status');
+    if (typeof status !== 'number') throw unexpected(product);
+    const word = (...path: string[]): string => text(item, 'error', ...path) ?? '';
+    return { status, type: word('type'), reason: `${word('reason')} ${word('caused_by', 'reason')}` };
+  });
+}
+
+/** Whether a document was turned away because a data stream wants a time in it. */
+export const wantsTimestamp = ({ status, reason }: Item): boolean =>
+  status === 400 && reason.includes('data stream timestamp field');
+
+/**
+ * What became of the records at `indexes`, item by item. A document that is there already is a repeat of ours: its id
+ * is that of the record. @throws EndError when nothing was taken, for a reason that lies with none of them
+ */
+export function outcomeOf(items: readonly Item[], indexes: readonly number[], product: string): WriteResult {
+  const refused: { index: number; reason: string }[] = [];
+  const busy: number[] = [];
+  const broken: number[] = [];
+  const place: number[] = [];
+  for (const [position, { status, type }] of items.entries()) {
+    const index = indexes[position];
+    if (index === undefined || (status >= 200 && status < 300) || status === 409) continue;
+    if (status === 429) busy.push(index);
+    else if (status >= 500) broken.push(index);
+    else if ([401, 403, 404].includes(status)) place.push(index);
+    else
+      refused.push({
+        index,
+        reason: REASONS.get(type) ?? `${product} does not accept this record (status ${status}).`,
+      });
+  }
+  const open = [...busy, ...broken, ...place].toSorted((a, b) => a - b);
+  if (open.length === 0) return { ...(refused.length > 0 && { refused }) };
+  const failure = failureOf({ busy: busy.length > 0, place: place.length > 0 }, product);
+  if (open.length === indexes.length) throw failure;
+  return { ...(refused.length > 0 && { refused }), retry: again(failure, open) };
+}
+
+function failureOf({ busy, place }: { busy: boolean; place: boolean }, product: string): EndError {
+  if (place)
+    return new EndError('forbidden', `${product} has no such index, or does not let us write to it.`, 'permanent');
+  return busy
+    ? throttled(product)
+    : new EndError('upstream_error', `${product} has a problem of its own with some records.`);
+}
