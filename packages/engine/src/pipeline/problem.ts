@@ -14,7 +14,8 @@ export interface Problem {
     | 'duplicate'
     | 'dangling'
     | 'cycle'
-    | 'shape';
+    | 'shape'
+    | 'invalid';
   /** What is wrong and what to do. */
   readonly message: string;
 }

@@ -1,9 +1,16 @@
 import { batchId, type Batch } from './batch.js';
 import { isRecord, type DataRecord } from './record.js';
 
-interface Line {
+/** A record as JSON on one line, with the id it keeps. */
+export interface NamedLine {
   text: string;
   recordId: string;
+}
+
+/** A batch of records that have ids already. */
+export function createNamedBatch(id: string, lines: readonly NamedLine[], at?: number): Batch {
+  const bytes = lines.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  return new GatheredBatch(id, lines, bytes, at);
 }
 
 /** Several batches as one, in order. Records keep their ids; `at` as `Batch` has it. */
@@ -19,7 +26,7 @@ class GatheredBatch implements Batch {
 
   constructor(
     readonly id: string,
-    private readonly all: readonly Line[],
+    private readonly all: readonly NamedLine[],
     readonly bytes: number,
     readonly at: number | undefined,
   ) {
@@ -52,8 +59,7 @@ class GatheredBatch implements Batch {
     );
   }
 
-  #of(id: string, lines: readonly Line[]): Batch {
-    const bytes = lines.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    return new GatheredBatch(id, lines, bytes, this.at);
+  #of(id: string, lines: readonly NamedLine[]): Batch {
+    return createNamedBatch(id, lines, this.at);
   }
 }

@@ -1,8 +1,9 @@
 import { batchId, createBatch, type Batch } from '../records/batch.js';
 import type { DeadLetter } from './dead-letters.js';
-import { bury, deliver, type Work } from './deliver.js';
-import type { Output } from './ends.js';
-import { goWay, type Way } from './ways.js';
+import { again, bury, deliver, type Work } from './deliver.js';
+import { EndError, failureOf, type Output } from './ends.js';
+import { goWay } from './go-way.js';
+import type { Way } from './ways.js';
 
 export interface OutputWays {
   nodeId: string;
@@ -31,19 +32,28 @@ export async function arrivals(work: Work, to: OutputWays, batch: Batch): Promis
   return all;
 }
 
-/** One batch, or none. */
+/** What of a batch arrives over one way: in one batch, or none, or several where its records became several. */
 async function arrival(work: Work, to: OutputWays, way: Way, batch: Batch): Promise<readonly Batch[] | undefined> {
-  const letters: DeadLetter[] = [];
-  const arriving = goWay(way, batch, {
-    counters: work.counters,
-    now: work.clock.now(),
-    refuse: (more) => letters.push(...more),
-  });
-  if (!(await bury(work, to.nodeId, letters))) return undefined;
-  if (!arriving) return [];
+  for (let attempt = 1; ; attempt += 1) {
+    const letters: DeadLetter[] = [];
+    try {
+      const arriving = await goWay(way, batch, {
+        counters: work.counters,
+        now: work.clock.now(),
+        aborted: work.aborted,
+        refuse: (more) => letters.push(...more),
+      });
+      if (!arriving || !(await bury(work, to.nodeId, letters))) return undefined;
+      return arriving.map((each) => named(work, to, way, each));
+    } catch (error) {
+      if (!(error instanceof EndError)) throw error;
+      if (!(await again(work, to.nodeId, failureOf(error), attempt))) return undefined;
+    }
+  }
+}
+
+function named(work: Work, to: OutputWays, way: Way, batch: Batch): Batch {
+  work.counters.add(to.nodeId, 'ingress', batch.lines.length, batch.bytes);
   // Two ways bring the same record twice, on purpose: it must not read as a repeat.
-  const named =
-    way.name === '' ? arriving : createBatch(batchId(arriving.id, way.name), arriving.lines, arriving.bytes);
-  work.counters.add(to.nodeId, 'ingress', named.lines.length, named.bytes);
-  return [named];
+  return way.name === '' ? batch : createBatch(batchId(batch.id, way.name), batch.lines, batch.bytes);
 }

@@ -3,7 +3,7 @@ import type { Bus } from '../bus/bus.js';
 import type { Coordinator, Lease } from '../coordinator/coordinator.js';
 import type { PipelineDefinition } from '../pipeline/definition.js';
 import { routesOf } from '../pipeline/routes.js';
-import type { Transform } from '../transforms/compile-transform.js';
+import type { CompiledTransform } from '../transforms/compile-transform.js';
 import { again, type Work } from './deliver.js';
 import type { OutputWays } from './deliver-over.js';
 import type { Door } from './door.js';
@@ -18,7 +18,7 @@ export interface RunParts {
   nodeId: string;
   input: Input;
   outputs: ReadonlyMap<string, Output>;
-  transforms: ReadonlyMap<string, Transform>;
+  transforms: ReadonlyMap<string, CompiledTransform>;
   bus: Bus;
   /** Of a pushed input. */
   stream?: string;

@@ -1,82 +1,54 @@
-import { parseKeyPath, valueAt, type KeyPath } from '../conditions/key-path.js';
-import type { DataRecord, JsonValue } from '../records/record.js';
-import { withoutValue, withValue } from './edit.js';
-import { flattenRecord, leavesOf } from './flatten.js';
-import { mutateType } from './mutate-type.js';
-import type { Operation, TimestampFormat, TransformConfig } from './operation.js';
+import { compileOperation, type Transform } from './compile-operation.js';
+import { JqProgram } from './jq/jq-program.js';
+import type { JqOutcome } from './jq/protocol.js';
+import type { TransformConfig } from './operation.js';
 
-/**
- * A record after a transform; the one given is not changed.
- * @param now milliseconds since the epoch
- * @throws TransformRefusal when an operation can't be done on this record
- */
-export type Transform = (record: DataRecord, now: number) => DataRecord;
+export type { Transform };
 
-/** A transform that `validateTransform` found nothing wrong with, as a function. */
-export function compileTransform({ operations }: TransformConfig): Transform {
-  const steps = operations.map((operation) => compileOperation(operation));
+/** Operations that are done record by record, at once. */
+export interface EachStage {
+  readonly kind: 'each';
+  readonly apply: Transform;
+}
+
+/** An operation that takes its time, and takes many records at once. A record may become none or several. */
+export interface BatchStage {
+  readonly kind: 'batch';
+  /**
+   * @param lines records as JSON
+   * @returns for each in order what became of it; `undefined`: given up, because `signal` was aborted
+   * @throws EndError retry
+   */
+  run(lines: readonly string[], bounds: Bounds): Promise<readonly JqOutcome[] | undefined>;
+}
+
+export interface Bounds {
+  signal: AbortSignal;
+  /** Bytes that may be made of all of them. */
+  maxBytes: number;
+}
+
+/** A transform that `parseTransform` found nothing wrong with, ready to be applied: its stages, one after the other. */
+export type CompiledTransform = readonly (EachStage | BatchStage)[];
+
+export function compileTransform({ operations }: TransformConfig): CompiledTransform {
+  const stages: (EachStage | BatchStage)[] = [];
+  let steps: Transform[] = [];
+  const cut = (): void => {
+    if (steps.length > 0) stages.push({ kind: 'each', apply: inOrder(steps) });
+    steps = [];
+  };
+  for (const operation of operations) {
+    if (operation.operation === 'jq') {
+      cut();
+      const program = new JqProgram(operation.arguments.query);
+      stages.push({ kind: 'batch', run: (lines, bounds) => program.run(lines, bounds) });
+    } else steps.push(compileOperation(operation));
+  }
+  cut();
+  return stages;
+}
+
+function inOrder(steps: readonly Transform[]): Transform {
   return (record, now) => steps.reduce((changed, step) => step(changed, now), record);
 }
-
-function compileOperation(operation: Operation): Transform {
-  if (operation.operation === 'rename_key') {
-    const { key, new_key: newKey } = operation.arguments;
-    return rename(pathOf(key), pathOf(newKey));
-  }
-  if (operation.operation === 'drop_key') {
-    const path = pathOf(operation.arguments.key);
-    return (record) => withoutValue(record, path);
-  }
-  if (operation.operation === 'add') {
-    const { key, value } = operation.arguments;
-    const path = pathOf(key);
-    return (record) => withValue(record, path, value);
-  }
-  if (operation.operation === 'flatten') {
-    const { key, delimiter = '_' } = operation.arguments;
-    return key === undefined ? (record) => flattenRecord(record, delimiter) : flattenAt(pathOf(key), delimiter);
-  }
-  if (operation.operation === 'mutate_type') {
-    const { key, type } = operation.arguments;
-    const path = pathOf(key);
-    return (record) => {
-      const value = valueAt(record, path);
-      return value === undefined ? record : withValue(record, path, mutateType(value, type, key));
-    };
-  }
-  const { key, format = 'rfc3339' } = operation.arguments;
-  const path = pathOf(key);
-  return (record, now) => withValue(record, path, formats[format](now));
-}
-
-const pathOf = (key: string): KeyPath => parseKeyPath(key) ?? [key];
-
-function rename(from: KeyPath, to: KeyPath): Transform {
-  if (from.join('\0') === to.join('\0')) return (record) => record;
-  return (record) => {
-    const value = valueAt(record, from);
-    return value === undefined ? record : withValue(withoutValue(record, from), to, value);
-  };
-}
-
-function flattenAt(path: KeyPath, delimiter: string): Transform {
-  const last = path.at(-1) ?? '';
-  const holder = path.slice(0, -1);
-  return (record) => {
-    const value = valueAt(record, path);
-    if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return record;
-    let changed = withoutValue(record, path);
-    for (const [name, leaf] of leavesOf(last, value, delimiter))
-      if (leaf !== undefined) changed = withValue(changed, [...holder, name], leaf);
-    return changed;
-  };
-}
-
-const formats: Record<TimestampFormat, (now: number) => JsonValue> = {
-  rfc3339: (now) => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
-  iso8601: (now) => new Date(now).toISOString(),
-  unix: (now) => Math.floor(now / 1000),
-  unix_milli: (now) => now,
-  // A text: as a number it is more than a double holds.
-  unix_nano: (now) => `${now}000000`,
-};

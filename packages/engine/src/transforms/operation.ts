@@ -16,12 +16,19 @@ export interface OperationArguments {
   mutate_type: { key: string; type: MutatedType };
   /** The time the record passed, at `key`. `format`: default `rfc3339`. */
   timestamp: { key: string; format?: TimestampFormat };
+  /**
+   * The outputs of a jq program for each record: none drops it, several make several of it. Each must be an object. A
+   * program sees one record and nothing else.
+   */
+  jq: { query: string };
 }
 
 export type OperationName = keyof OperationArguments;
 export type Operation = {
   [Name in OperationName]: { readonly operation: Name; readonly arguments: Readonly<OperationArguments[Name]> };
 }[OperationName];
+/** What is done to one record at once, and leaves one. */
+export type RecordOperation = Exclude<Operation, { readonly operation: 'jq' }>;
 
 export const MUTATED_TYPES = ['string', 'int', 'float', 'bool', 'json'] as const;
 export type MutatedType = (typeof MUTATED_TYPES)[number];

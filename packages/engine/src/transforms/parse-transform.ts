@@ -1,19 +1,22 @@
 import { parseKeyPath } from '../conditions/key-path.js';
 import { Problems, shown, type Problem } from '../pipeline/problem.js';
 import { isRecord, type DataRecord } from '../records/record.js';
+import { checkProgram } from './jq/check-program.js';
 import { MUTATED_TYPES, OPERATION_ALIASES, TIMESTAMP_FORMATS } from './operation.js';
 import type { Operation, OperationName, TransformConfig } from './operation.js';
 
 const MAX_OPERATIONS = 20;
 const MAX_VALUE_LENGTH = 16 * 1024;
+const MAX_QUERY_BYTES = 16 * 1024;
 
 /**
  * A transform as it came from outside, in the form that is stored: names as this service writes them, nothing that it
- * does not know. Or what is wrong with it.
+ * does not know. Or what is wrong with it. jq programs are compiled to see that.
+ * @throws EndError `jq`, retry: there are jq programs in it, and jq can't be started here now
  */
-export function parseTransform(
+export async function parseTransform(
   value: unknown,
-): { ok: true; transform: TransformConfig } | { ok: false; problems: readonly Problem[] } {
+): Promise<{ ok: true; transform: TransformConfig } | { ok: false; problems: readonly Problem[] }> {
   const problems = new Problems();
   const given = isRecord(value) ? value['operations'] : undefined;
   const list = problems.at('operations');
@@ -22,14 +25,14 @@ export function parseTransform(
   else if (given.length > MAX_OPERATIONS) list.add('too_many', `A transform has at most ${MAX_OPERATIONS} operations.`);
   else {
     for (const [index, each] of given.entries()) {
-      const operation = parseOperation(each, list.at(index));
+      const operation = await parseOperation(each, list.at(index));
       if (operation) operations.push(operation);
     }
   }
   return problems.list.length > 0 ? { ok: false, problems: problems.list } : { ok: true, transform: { operations } };
 }
 
-function parseOperation(value: unknown, problems: Problems): Operation | undefined {
+async function parseOperation(value: unknown, problems: Problems): Promise<Operation | undefined> {
   if (!isRecord(value)) {
     problems.add('type', `An operation is an object, not ${shown(value)}.`);
     return undefined;
@@ -37,15 +40,14 @@ function parseOperation(value: unknown, problems: Problems): Operation | undefin
   const { operation, arguments: given = {} } = value;
   const name = nameOf(operation);
   const place = problems.at('operation');
-  if (operation === 'jq') place.add('not_supported', 'jq is not supported yet. Use the other operations.');
-  else if (!name)
-    place.add('unknown', `${shown(operation)} is no operation. Known: ${Object.keys(parsers).join(', ')}.`);
+  if (!name) place.add('unknown', `${shown(operation)} is no operation. Known: ${Object.keys(parsers).join(', ')}.`);
   else if (!isRecord(given)) problems.at('arguments').add('type', `Arguments are an object, not ${shown(given)}.`);
   else return parsers[name](given, problems.at('arguments'));
   return undefined;
 }
 
-type Parser = (given: DataRecord, problems: Problems) => Operation | undefined;
+type Parsed = Operation | undefined;
+type Parser = (given: DataRecord, problems: Problems) => Parsed | Promise<Parsed>;
 
 const parsers: Record<OperationName, Parser> = {
   rename_key: (given, problems) => {
@@ -87,6 +89,19 @@ const parsers: Record<OperationName, Parser> = {
     const format = given['format'] === undefined ? 'rfc3339' : word(given, 'format', TIMESTAMP_FORMATS, problems);
     if (key === undefined || format === undefined) return undefined;
     return { operation: 'timestamp', arguments: { key, format } };
+  },
+  jq: async ({ query }, problems) => {
+    const place = problems.at('query');
+    if (typeof query !== 'string' || query.trim() === '')
+      place.add('required', `It is a jq program, like {user: .actor.email}, not ${shown(query)}.`);
+    else if (Buffer.byteLength(query) > MAX_QUERY_BYTES)
+      place.add('too_long', `A jq program has at most ${MAX_QUERY_BYTES} bytes.`);
+    else {
+      const problem = query.includes('\0') ? 'It holds a NUL character.' : await checkProgram(query);
+      if (problem === undefined) return { operation: 'jq', arguments: { query } };
+      place.add('invalid', `The program does not compile. ${problem}`);
+    }
+    return undefined;
   },
 };
 

@@ -73,6 +73,23 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     expect((await send('POST', 'transforms', { name: 'x', config: {} })).status).toBe(400);
   });
 
+  it('tries a jq program when it is saved', async () => {
+    const config = (query: string) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
+    const made = await send('POST', 'transforms', { name: 'T', config: config('{user: .actor.email}') });
+    expect(made).toMatchObject({ status: 201, body: { config: config('{user: .actor.email}') } });
+    for (const [query, said] of [
+      ['.a\n| nothing', 'Line 2: nothing/0 is not defined.'],
+      ['.a | input', "input can't be used"],
+    ] as const) {
+      const refused = await send('PATCH', `transforms/${made.body.id}`, { config: config(query) });
+      expect(refused).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
+      const path = '/config/operations/0/arguments/query';
+      expect(refused.body.additional_details.issues).toEqual([
+        expect.objectContaining({ path, message: expect.stringContaining(said) }),
+      ]);
+    }
+  });
+
   it('keeps one that a pipeline uses, also when both come at once', async () => {
     const [input, output] = [await connector('input'), await connector('output')];
     for (let round = 0; round < 8; round += 1) {

@@ -91,14 +91,15 @@ export function transformRoutes(context: RouteContext): Route[] {
         answer: { status: 201, description: 'The transform.', schema: TransformBody },
         refusals: [422],
       },
-      ({ organization, body, commit }) => {
+      async ({ organization, body, commit }) => {
+        const config = await readConfig(body.config);
         const now = new Date(clock.now());
         const transform: Transform = {
           id: randomUUID(),
           organizationId: organization.id,
           name: body.name,
           description: body.description,
-          config: readConfig(body.config),
+          config,
           version: 1,
           createdAt: now,
           updatedAt: now,
@@ -146,6 +147,8 @@ export function transformRoutes(context: RouteContext): Route[] {
         refusals: [422],
       },
       async ({ c, organization, params, body, commit }) => {
+        // Before anything is locked: to try a jq program takes a while.
+        const config = body.config && (await readConfig(body.config));
         const answer = await commit(async (tables) => {
           const before = await tables.transforms.lock(organization.id, params.id);
           if (!before) throw notFound();
@@ -154,7 +157,7 @@ export function transformRoutes(context: RouteContext): Route[] {
             ...before,
             name: body.name ?? before.name,
             description: body.description ?? before.description,
-            config: body.config ? readConfig(body.config) : before.config,
+            config: config ?? before.config,
             version: before.version + 1,
             updatedAt: new Date(clock.now()),
           };
@@ -194,8 +197,8 @@ export function transformRoutes(context: RouteContext): Route[] {
 }
 
 /** @throws ApiError 422 */
-function readConfig(config: z.output<typeof Config>): TransformConfig {
-  const parsed = parseTransform(config);
+async function readConfig(config: z.output<typeof Config>): Promise<TransformConfig> {
+  const parsed = await parseTransform(config);
   if (parsed.ok) return parsed.transform;
   throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }

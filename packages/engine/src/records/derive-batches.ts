@@ -1,0 +1,40 @@
+import { batchId, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
+import { createNamedBatch, type NamedLine } from './gathered-batch.js';
+
+/** What became of the record at `index` of a batch: any number of records. */
+export interface Derived {
+  readonly index: number;
+  readonly lines: readonly string[];
+}
+
+/**
+ * Batches of what became of the records of one, in order, none over the bounds. A record that became one keeps its id;
+ * of several, each has that id with its number behind it (`.0`, `.1`). A record that became one stays in a batch of the
+ * same id where all others did too. All ids are the same in every repeat that gives the same.
+ * @param derived no line is longer than a batch may be
+ */
+export function deriveBatches(batch: Batch, derived: readonly Derived[]): Batch[] {
+  const batches: Batch[] = [];
+  const whole = derived.length === batch.lines.length && derived.every(({ lines }) => lines.length === 1);
+  let part: NamedLine[] = [];
+  let size = 0;
+  const cut = (last: boolean): void => {
+    if (part.length === 0) return;
+    const same = whole && last && batches.length === 0;
+    const id = same ? batch.id : batchId(batch.id, ...part.map(({ recordId }) => recordId));
+    batches.push(createNamedBatch(id, part, batch.at));
+    part = [];
+    size = 0;
+  };
+  for (const { index, lines } of derived) {
+    const recordId = batch.recordId(index);
+    for (const [number, text] of lines.entries()) {
+      const bytes = Buffer.byteLength(text);
+      if (part.length === MAX_BATCH_RECORDS || size + bytes > MAX_BATCH_BYTES) cut(false);
+      part.push({ text, recordId: lines.length === 1 ? recordId : `${recordId}.${number}` });
+      size += bytes;
+    }
+  }
+  cut(true);
+  return batches;
+}

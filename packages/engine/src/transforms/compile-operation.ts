@@ -1,0 +1,77 @@
+import { parseKeyPath, valueAt, type KeyPath } from '../conditions/key-path.js';
+import type { DataRecord, JsonValue } from '../records/record.js';
+import { withoutValue, withValue } from './edit.js';
+import { flattenRecord, leavesOf } from './flatten.js';
+import { mutateType } from './mutate-type.js';
+import type { RecordOperation, TimestampFormat } from './operation.js';
+
+/**
+ * A record after a change; the one given is not changed.
+ * @param now milliseconds since the epoch
+ * @throws TransformRefusal when an operation can't be done on this record
+ */
+export type Transform = (record: DataRecord, now: number) => DataRecord;
+
+/** One operation as a function of a record. */
+export function compileOperation(operation: RecordOperation): Transform {
+  if (operation.operation === 'rename_key') {
+    const { key, new_key: newKey } = operation.arguments;
+    return rename(pathOf(key), pathOf(newKey));
+  }
+  if (operation.operation === 'drop_key') {
+    const path = pathOf(operation.arguments.key);
+    return (record) => withoutValue(record, path);
+  }
+  if (operation.operation === 'add') {
+    const { key, value } = operation.arguments;
+    const path = pathOf(key);
+    return (record) => withValue(record, path, value);
+  }
+  if (operation.operation === 'flatten') {
+    const { key, delimiter = '_' } = operation.arguments;
+    return key === undefined ? (record) => flattenRecord(record, delimiter) : flattenAt(pathOf(key), delimiter);
+  }
+  if (operation.operation === 'mutate_type') {
+    const { key, type } = operation.arguments;
+    const path = pathOf(key);
+    return (record) => {
+      const value = valueAt(record, path);
+      return value === undefined ? record : withValue(record, path, mutateType(value, type, key));
+    };
+  }
+  const { key, format = 'rfc3339' } = operation.arguments;
+  const path = pathOf(key);
+  return (record, now) => withValue(record, path, formats[format](now));
+}
+
+const pathOf = (key: string): KeyPath => parseKeyPath(key) ?? [key];
+
+function rename(from: KeyPath, to: KeyPath): Transform {
+  if (from.join('\0') === to.join('\0')) return (record) => record;
+  return (record) => {
+    const value = valueAt(record, from);
+    return value === undefined ? record : withValue(withoutValue(record, from), to, value);
+  };
+}
+
+function flattenAt(path: KeyPath, delimiter: string): Transform {
+  const last = path.at(-1) ?? '';
+  const holder = path.slice(0, -1);
+  return (record) => {
+    const value = valueAt(record, path);
+    if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return record;
+    let changed = withoutValue(record, path);
+    for (const [name, leaf] of leavesOf(last, value, delimiter))
+      if (leaf !== undefined) changed = withValue(changed, [...holder, name], leaf);
+    return changed;
+  };
+}
+
+const formats: Record<TimestampFormat, (now: number) => JsonValue> = {
+  rfc3339: (now) => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z'),
+  iso8601: (now) => new Date(now).toISOString(),
+  unix: (now) => Math.floor(now / 1000),
+  unix_milli: (now) => now,
+  // A text: as a number it is more than a double holds.
+  unix_nano: (now) => `${now}000000`,
+};

@@ -1,0 +1,88 @@
+import { EndError } from '../../runner/ends.js';
+import { guardProgram } from './guard-program.js';
+import { jqLanes } from './jq-pool.js';
+import type { Ran } from './jq-thread.js';
+import type { JqOutcome, JqRefusal } from './protocol.js';
+
+/** Milliseconds of a thread's time that a program gets before the others have their turn. */
+const SLICE_MS = 500;
+/** Milliseconds of it that the records of one call get in all. */
+const BATCH_MS = 10_000;
+/** A program that was slow is taken for slow so long. */
+const SLOW_MS = 60_000;
+/** So often jq may fail to get to the first record before all of them are given up. */
+const STARTS = 2;
+
+/** A program of a customer. It runs on threads that all programs share, and gets no more of them than its turn. */
+export class JqProgram {
+  readonly #program: string;
+  #slowUntil = 0;
+  #doneWell = false;
+
+  constructor(query: string) {
+    this.#program = guardProgram(query);
+  }
+
+  /**
+   * What it makes of records, in their order. `undefined`: given up, because `signal` was aborted.
+   * @param lines each the JSON of one object
+   * @param bounds `maxBytes`: of what it makes of all of them; one turn of a thread may go over it
+   * @throws EndError `jq`, retry: no thread can be started
+   */
+  async run(
+    lines: readonly string[],
+    { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
+  ): Promise<readonly JqOutcome[] | undefined> {
+    const outcomes: JqOutcome[] = [];
+    const refused = new Map<number, JqRefusal>();
+    const spent: Spent = { ms: 0, bytes: 0, starts: 0 };
+    while (outcomes.length < lines.length) {
+      const from = outcomes.length;
+      const reason = refused.get(from) ?? exhausted(spent, maxBytes);
+      if (reason !== undefined) {
+        // What is known to hang is passed over; when there is nothing left to spend, so is all the rest.
+        outcomes.push(...lines.slice(from, refused.has(from) ? from + 1 : undefined).map(() => reason));
+        continue;
+      }
+      const end = Math.min(lines.length, ...[...refused.keys()].filter((index) => index > from));
+      const ran = await this.#turn(lines.slice(from, end));
+      if (signal.aborted) return undefined;
+      spent.ms += ran.ms;
+      if (ran.kind === 'answer') {
+        const { invalid, outcomes: more } = ran.answer;
+        if (invalid !== undefined) return lines.map(() => 'jq_invalid');
+        outcomes.push(...more);
+        spent.bytes += sizeOf(more);
+      } else if (ran.at >= 0) refused.set(from + ran.at, ran.why);
+      else if (ran.why === 'jq_timeout') spent.starts += 1;
+      else throw new EndError('jq', 'jq could not be started.');
+    }
+    return outcomes;
+  }
+
+  async #turn(lines: readonly string[]): Promise<Ran> {
+    const slow = performance.now() < this.#slowUntil;
+    const lane = slow ? jqLanes.slow : this.#doneWell ? jqLanes.fast : jqLanes.fresh;
+    const ran = await lane.run({ program: this.#program, lines, sliceMs: SLICE_MS });
+    this.#doneWell = ran.kind === 'answer' && ran.answer.outcomes.length === lines.length;
+    if (!this.#doneWell) this.#slowUntil = performance.now() + SLOW_MS;
+    return ran;
+  }
+}
+
+interface Spent {
+  ms: number;
+  bytes: number;
+  starts: number;
+}
+
+function exhausted({ ms, bytes, starts }: Spent, maxBytes: number): JqRefusal | undefined {
+  if (ms > BATCH_MS || starts >= STARTS) return 'jq_timeout';
+  return bytes > maxBytes ? 'jq_output_too_large' : undefined;
+}
+
+function sizeOf(outcomes: readonly JqOutcome[]): number {
+  let bytes = 0;
+  for (const outcome of outcomes) if (typeof outcome !== 'string') for (const line of outcome) bytes += line.length;
+  return bytes;
+}
