@@ -33,6 +33,7 @@ beforeAll(async () => {
   for (const { url } of [secured, plain]) {
     const admin = new Client({ connectionString: url });
     await admin.connect();
+    await admin.query('CREATE TABLE notes (id int PRIMARY KEY); GRANT SELECT ON notes TO PUBLIC');
     for (const role of ['certified', 'encrypted', 'unencrypted', 'anyone']) {
       await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD '${PASSWORD}'`);
     }
@@ -59,7 +60,6 @@ function signIn(
     port: Number(new URL(server.url).port),
     database: 'postgres',
     username,
-    schemas: ['pg_catalog'],
     ...(mode && { ssl_mode: { mode, [mode.replace('-', '_')]: details } }),
   };
   const egress = createEgress({ allow: ['127.0.0.0/8'], lookup: () => Promise.resolve(['127.0.0.1']) });

@@ -1,6 +1,10 @@
 import type { ConnectorCode } from '../connector-code.js';
+import { createPostgresqlInput } from './input.js';
 import { testPostgresqlInput } from './test-input.js';
 import { testPostgresqlOutput } from './test-output.js';
 
-export const postgresqlInput: ConnectorCode = { testConnection: testPostgresqlInput };
+export const postgresqlInput: ConnectorCode = {
+  testConnection: testPostgresqlInput,
+  createInput: createPostgresqlInput,
+};
 export const postgresqlOutput: ConnectorCode = { testConnection: testPostgresqlOutput };

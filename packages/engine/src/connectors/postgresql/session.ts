@@ -30,6 +30,24 @@ const MAX_BYTES = 1024 * 1024;
 /** invalid_authorization_specification: among others, that this user must come with TLS, or without. */
 const NOT_THIS_WAY = '28000';
 
+/** A connection that has signed in. */
+export interface Session {
+  query: Query;
+  /** The connection is gone, whoever ended it. */
+  readonly closed: boolean;
+  /** Says goodbye to the server. */
+  end(): Promise<void>;
+  /** Hangs up. */
+  destroy(): void;
+}
+
+export interface SessionLimits {
+  /** Milliseconds for the answer to one query; absent: as long as the caller waits. */
+  queryMs?: number;
+  /** Bytes of the answer to one query. Default 1 MiB. */
+  maxBytes?: number;
+}
+
 /**
  * Signs in and hands a way to ask to `work`. The connection ends with it.
  *
@@ -42,17 +60,50 @@ export async function withSession<T>(
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
   return withDeadline(TIMEOUT_MS, caller, async (signal) => {
-    const { tries } = database.encryption;
-    for (const [index, encrypted] of tries.entries()) {
-      try {
-        return await attempt(database, encrypted, egress, signal, work);
-      } catch (error) {
-        const another = index < tries.length - 1 && mayTryOtherwise(error);
-        if (!another) throw error;
-      }
+    const session = await signIn(database, egress, signal, {});
+    const stop = (): void => session.destroy();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const result = await work(session.query);
+      await session.end();
+      return result;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      session.destroy();
     }
-    throw new EgressError('tls_failed', 'no way of encryption was accepted');
   });
+}
+
+/**
+ * Signs in, within ten seconds; the connection stays until it is ended.
+ *
+ * @throws Refusal, EgressError
+ */
+export function openSession(
+  database: Database,
+  egress: Egress,
+  caller: AbortSignal,
+  limits: SessionLimits,
+): Promise<Session> {
+  return withDeadline(TIMEOUT_MS, caller, (signal) => signIn(database, egress, signal, limits));
+}
+
+async function signIn(
+  database: Database,
+  egress: Egress,
+  signal: AbortSignal,
+  limits: SessionLimits,
+): Promise<Session> {
+  const { tries } = database.encryption;
+  for (const [index, encrypted] of tries.entries()) {
+    try {
+      return await attempt(database, encrypted, egress, signal, limits);
+    } catch (error) {
+      const another = index < tries.length - 1 && mayTryOtherwise(error);
+      if (!another) throw error;
+    }
+  }
+  throw new EgressError('tls_failed', 'no way of encryption was accepted');
 }
 
 function mayTryOtherwise(error: unknown): boolean {
@@ -61,37 +112,62 @@ function mayTryOtherwise(error: unknown): boolean {
     : error instanceof EgressError && error.reason === 'tls_failed';
 }
 
-async function attempt<T>(
+async function attempt(
   database: Database,
   encrypted: boolean,
   egress: Egress,
   signal: AbortSignal,
-  work: (query: Query) => Promise<T>,
-): Promise<T> {
+  { queryMs, maxBytes = MAX_BYTES }: SessionLimits,
+): Promise<Session> {
   const { host, port, encryption } = database;
   const socket = await egress.connect({ host, port, signal });
-  const stop = (): void => void socket.destroy();
+  let received = 0;
+  let hungUp: EgressError | undefined;
+  const hangUp = (error?: EgressError): void => {
+    hungUp ??= error;
+    socket.destroy();
+  };
+  const stop = (): void => hangUp();
+  const late = (): void => hangUp(new EgressError('timeout', `${host} does not answer`));
   signal.addEventListener('abort', stop, { once: true });
   try {
     const stream = encrypted ? await encrypt(socket, host, signal, encryption) : socket;
+    // Nobody fills our memory: an answer that is too long ends the connection.
+    stream.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > maxBytes) hangUp(new EgressError('too_large', `more than ${maxBytes} bytes`));
+    });
     const client = createClient(database, stream);
     await understood(client.connect());
-    const query: Query = async (sql, values = []) => (await understood(client.query(sql, [...values]))).rows;
-    const result = await work(query);
-    await client.end();
-    return result;
+    let closed = false;
+    stream.once('close', () => (closed = true));
+    return {
+      query: async (sql, values = []) => {
+        received = 0;
+        const timer = queryMs === undefined ? undefined : setTimeout(late, queryMs);
+        try {
+          return (await understood(client.query(sql, [...values]), true)).rows;
+        } catch (error) {
+          throw hungUp ?? error;
+        } finally {
+          clearTimeout(timer);
+        }
+      },
+      get closed() {
+        return closed;
+      },
+      end: () => client.end(),
+      destroy: stop,
+    };
+  } catch (error) {
+    socket.destroy();
+    throw hungUp ?? error;
   } finally {
     signal.removeEventListener('abort', stop);
-    socket.destroy();
   }
 }
 
 function createClient({ host, port, database, user, password }: Database, socket: Socket): Client {
-  let received = 0;
-  socket.on('data', (chunk: Buffer) => {
-    received += chunk.length;
-    if (received > MAX_BYTES) socket.destroy(new EgressError('too_large', `more than ${MAX_BYTES} bytes`));
-  });
   const client = new Client({
     host,
     port,
@@ -113,12 +189,13 @@ function createClient({ host, port, database, user, password }: Database, socket
 }
 
 /** What the client rejects with, without the server's words. */
-async function understood<T>(answer: Promise<T>): Promise<T> {
+async function understood<T>(answer: Promise<T>, signedIn = false): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     if (error instanceof EgressError || error instanceof Refusal) throw error;
     if (error instanceof DatabaseError && error.code !== undefined) throw new Refusal(error.code);
+    if (signedIn) throw new EgressError('connect_failed', 'the connection broke');
     throw new EgressError('invalid_answer', 'the server does not speak PostgreSQL as expected');
   }
 }

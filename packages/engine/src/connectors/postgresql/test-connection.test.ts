@@ -14,12 +14,16 @@ const setUp = `
   CREATE ROLE stranger LOGIN PASSWORD '${PASSWORD}';
   CREATE SCHEMA logs;
   CREATE SCHEMA empty;
-  CREATE TABLE logs.events (id bigint, body jsonb);
-  CREATE TABLE logs."Mixed Case" (id bigint);
+  CREATE TABLE logs.events (id bigint PRIMARY KEY, body jsonb);
+  CREATE TABLE logs."Mixed Case" (id bigint PRIMARY KEY);
   CREATE TABLE logs.hidden (id bigint);
-  CREATE TABLE public.notes (id bigint);
+  CREATE TABLE public.notes (id bigint PRIMARY KEY);
+  CREATE SCHEMA plain;
+  CREATE TABLE plain.words (word text);
+  CREATE TABLE plain.times (word text, created_at timestamptz);
   GRANT SELECT ON public.notes TO reader;
-  GRANT USAGE ON SCHEMA logs, empty TO reader;
+  GRANT USAGE ON SCHEMA logs, empty, plain TO reader;
+  GRANT SELECT ON plain.words, plain.times TO reader;
   GRANT SELECT, INSERT ON logs.events TO reader;
   GRANT SELECT, INSERT (id) ON logs."Mixed Case" TO reader;
   ALTER ROLE reader SET search_path = logs;`;
@@ -78,6 +82,34 @@ describe('input', () => {
     expect(await read({ username: 'stranger' })).toMatchObject({
       reason: 'forbidden',
       issues: [{ path: '/settings/schemas' }],
+    });
+  });
+
+  test('says which tables have no column to go by', async () => {
+    expect(await read({ schemas: ['plain'] })).toEqual({
+      ok: true,
+      summary: 'Signed in, and may read 1 table; 1 more has no column to go by',
+    });
+    expect(await read({ tables: [{ table: 'plain.times' }, { table: 'plain.words' }] })).toMatchObject({
+      reason: 'invalid_config',
+      issues: [{ path: '/settings/tables/1/cursor_column' }],
+    });
+  });
+
+  test('listed tables: absent, hidden, with a column that is absent', async () => {
+    expect(await read({ tables: [{ table: 'logs.events', cursor_column: 'id' }, { table: 'notes' }] })).toMatchObject({
+      reason: 'not_found',
+      message: 'Signed in, but the table notes is not there.',
+      issues: [{ path: '/settings/tables/1/table' }],
+    });
+    expect(await read({ tables: [{ table: 'public.notes' }] })).toMatchObject({ ok: true });
+    expect(await read({ tables: [{ table: 'logs.hidden' }] })).toMatchObject({
+      reason: 'forbidden',
+      issues: [{ path: '/settings/tables/0/table' }],
+    });
+    expect(await read({ tables: [{ table: 'events', cursor_column: 'when' }] })).toMatchObject({
+      reason: 'not_found',
+      issues: [{ path: '/settings/tables/0/cursor_column' }],
     });
   });
 

@@ -1,62 +1,56 @@
-import { failed, passed } from '../connection-test/outcome.js';
-import { at, text, texts } from '../read.js';
+import { failed, passed, type Failure } from '../connection-test/outcome.js';
 import type { TesterConfig, TestOutcome } from '../connection-test/tester.js';
-import { readEncryption } from './encryption.js';
+import { at, isRecord, texts } from '../read.js';
+import { planInput, type TableProblem } from './input-plan.js';
+import { readInputTarget } from './input-target.js';
 import type { Query } from './session.js';
-import { createPostgresqlTester, type Target } from './sign-in.js';
+import { createPostgresqlTester } from './sign-in.js';
 
-/** Signs in and counts the tables it may read in the chosen schemas, or in `public`. */
-export const testPostgresqlInput = createPostgresqlTester(readTarget, countTables);
-
-function readTarget({ settings, secrets }: TesterConfig): Target | ReturnType<typeof failed> {
-  if (at(settings, 'entra_service_principal_auth') === true) {
-    return failed('unsupported', 'Signing in with a Microsoft Entra service principal can not be tested yet.', {
-      hint: 'Save the connector without a test.',
-    });
-  }
-  const encryption = readEncryption(settings, secrets);
-  if ('ok' in encryption) return encryption;
-  return {
-    database: {
-      host: text(settings, 'host') ?? '',
-      port: Number(at(settings, 'port') ?? 5432),
-      database: text(settings, 'database') ?? '',
-      user: text(settings, 'username') ?? '',
-      password: text(secrets, 'password') ?? '',
-      encryption,
-    },
-    fields: {
-      host: '/settings/host',
-      user: '/settings/username',
-      password: '/secrets/password',
-      database: '/settings/database',
-    },
-  };
-}
+/** Signs in and looks which tables it would read: those listed, else all of the chosen schemas, or of `public`. */
+export const testPostgresqlInput = createPostgresqlTester(readInputTarget, countTables);
 
 const existing = `SELECT nspname AS name FROM pg_namespace WHERE nspname = ANY($1)`;
 
-const readable = `
-  SELECT count(*)::int AS tables
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname = ANY($1)
-    AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')`;
-
 async function countTables(query: Query, { settings }: TesterConfig): Promise<TestOutcome> {
-  const chosen = texts(settings, 'schemas');
-  const schemas = chosen.length > 0 ? chosen : ['public'];
-  const found = new Set((await query(existing, [schemas])).map((row) => row['name']));
-  const absent = schemas.flatMap((schema, index) =>
-    found.has(schema) ? [] : [chosen.length > 0 ? `/settings/schemas/${index}` : '/settings/schemas'],
-  );
+  const listed = at(settings, 'tables');
+  const byName = Array.isArray(listed) && listed.filter(isRecord).length > 0;
+  const absent = byName ? [] : await absentSchemas(query, texts(settings, 'schemas'));
   if (absent.length > 0) return failed('not_found', 'There is no schema by this name.', { at: absent });
-  const [row] = await query(readable, [schemas]);
-  const tables = Number(row?.['tables'] ?? 0);
-  if (tables === 0) {
+  const { tables, problems, passedOver } = await planInput(query, settings);
+  const [problem] = problems;
+  if (problem) return described(problem);
+  if (tables.length + passedOver.length === 0) {
     return failed('forbidden', 'Signed in, but there is no table this user may read.', {
       hint: 'Grant USAGE on the schema and SELECT on its tables.',
       at: '/settings/schemas',
     });
   }
-  return passed(tables === 1 ? 'Signed in, and may read 1 table' : `Signed in, and may read ${tables} tables`);
+  if (tables.length === 0) {
+    return failed('invalid_config', 'Signed in, but no table has a column to go by.', {
+      hint: 'List the tables with the column that grows with each new row.',
+      at: '/settings/tables',
+    });
+  }
+  const { length } = passedOver;
+  const rest = length === 0 ? '' : `; ${length} more ${length === 1 ? 'has' : 'have'} no column to go by`;
+  return passed(`Signed in, and may read ${tables.length === 1 ? '1 table' : `${tables.length} tables`}${rest}`);
 }
+
+async function absentSchemas(query: Query, chosen: readonly string[]): Promise<string[]> {
+  const schemas = chosen.length > 0 ? chosen : ['public'];
+  const found = new Set((await query(existing, [schemas])).map((row) => row['name']));
+  return schemas.flatMap((schema, index) =>
+    found.has(schema) ? [] : [chosen.length > 0 ? `/settings/schemas/${index}` : '/settings/schemas'],
+  );
+}
+
+function described({ index, field, code, message }: TableProblem): Failure {
+  const path = index === undefined ? '/settings/tables' : `/settings/tables/${index}/${field}`;
+  const hint = code === 'forbidden' ? 'Grant USAGE on the schema and SELECT on the table.' : undefined;
+  return failed(code === 'no_cursor' ? 'invalid_config' : code, `Signed in, but ${lower(message)}`, {
+    ...(hint && { hint }),
+    at: path,
+  });
+}
+
+const lower = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);

@@ -1,0 +1,37 @@
+import type { JsonValue } from '../records/record.js';
+
+/** Strings are matched too, so that digits in them are left alone. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/**
+ * Reads JSON without losing a digit: a number that a double can't hold becomes a string with its digits as they were.
+ * @throws SyntaxError
+ */
+export function parseExact(text: string): JsonValue {
+  // Up to fifteen digits always fit: most texts need no second look.
+  const value: JsonValue = JSON.parse(text);
+  if (!/\d[\d.]{15}|\d[eE][+-]?\d/.test(text)) return value;
+  const exact: JsonValue = JSON.parse(text.replace(TOKEN, quoteLong));
+  return exact;
+}
+
+function quoteLong(token: string): string {
+  return token.startsWith('"') || isExact(token) ? token : `"${token}"`;
+}
+
+function isExact(token: string): boolean {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return false;
+  if (/^-?\d+$/.test(token)) return Number.isSafeInteger(value);
+  return digits(token) === digits(String(value));
+}
+
+/** Significant digits and the place of the point: `12.50` and `1.25e1` are one number. */
+function digits(token: string): string {
+  const [mantissa = '', exponent = '0'] = token.replace('-', '').toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const all = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = all.replace(/0+$/, '');
+  if (significant === '') return '0';
+  return `${significant}e${Number(exponent) - fraction.length + all.length - significant.length}`;
+}

@@ -1,0 +1,59 @@
+import { EgressError, type EgressReason } from '../../egress/index.js';
+import { EndError, type FailureKind } from '../../runner/ends.js';
+import type { Failure } from '../connection-test/outcome.js';
+import { Refusal } from './session.js';
+
+const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
+  egress_refused: ['PostgreSQL is on a network that is closed to connectors.', 'permanent'],
+  invalid_address: ['The host of PostgreSQL is not an address we can connect to.', 'permanent'],
+  invalid_header: ['The host of PostgreSQL is not an address we can connect to.', 'permanent'],
+  dns_failed: ['There is no PostgreSQL server by this name.', 'retry'],
+  connect_failed: ['PostgreSQL could not be reached, or the connection broke.', 'retry'],
+  timeout: ['PostgreSQL did not answer in time.', 'retry'],
+  tls_failed: ['No secure connection to PostgreSQL: its certificate is not trusted, or it has none.', 'permanent'],
+  redirected: ['What answers is not PostgreSQL.', 'permanent'],
+  too_large: ['The answer of PostgreSQL is larger than we take.', 'retry'],
+  invalid_answer: ['What answers is not PostgreSQL.', 'retry'],
+};
+
+/** What is said by the SQLSTATE alone. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const states: readonly (readonly [start: string, code: string, message: string, kind: FailureKind])[] = [
+  ['28', 'invalid_credentials', 'PostgreSQL does not let this user in.', 'permanent'],
+  ['3D000', 'not_found', 'There is no database by this name.', 'permanent'],
+  ['40', 'conflict', 'Other work on the server got in the way.', 'retry'],
+  ['42501', 'forbidden', 'This user may not do that in PostgreSQL.', 'permanent'],
+  ['42P01', 'not_found', 'The table is not there.', 'permanent'],
+  ['42703', 'not_found', 'A column is not there.', 'permanent'],
+  ['42', 'rejected', 'PostgreSQL can not do this with the table as it is.', 'permanent'],
+  ['25006', 'read_only', 'The server takes no changes at the moment.', 'retry'],
+  ['53300', 'rate_limited', 'PostgreSQL has no connection left.', 'retry'],
+  ['53', 'upstream_error', 'PostgreSQL lacks memory or disk space.', 'retry'],
+  ['55P03', 'conflict', 'Other work on the server got in the way.', 'retry'],
+  [
+    '57014',
+    'timeout',
+    'PostgreSQL took too long for one query. An index on the column that orders the rows helps.',
+    'retry',
+  ],
+  ['57P', 'connect_failed', 'PostgreSQL is starting or stopping, or ended the connection.', 'retry'],
+];
+
+/** Any failure on the way to or inside of the server, in our own words. */
+export function endError(error: unknown): EndError {
+  if (error instanceof EndError) return error;
+  if (error instanceof EgressError) {
+    const [message, kind] = ways[error.reason];
+    return new EndError(error.reason, message, kind);
+  }
+  if (error instanceof Refusal) {
+    const [, code, message, kind] = states.find(([start]) => error.state.startsWith(start)) ?? [];
+    if (code && message) return new EndError(code, message, kind);
+    return new EndError('rejected', 'PostgreSQL refused the request.', 'retry');
+  }
+  return new EndError('unexpected', 'Something unexpected happened on the way to PostgreSQL.', 'retry');
+}
+
+/** A configuration that makes up no connection: what the connection test says of it holds here as well. */
+export function invalidConfig({ message }: Failure): EndError {
+  return new EndError('invalid_config', message, 'permanent');
+}

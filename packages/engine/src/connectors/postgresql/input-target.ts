@@ -1,0 +1,33 @@
+import { failed, type Failure } from '../connection-test/outcome.js';
+import type { TesterConfig } from '../connection-test/tester.js';
+import { at, text } from '../read.js';
+import { readEncryption } from './encryption.js';
+import type { Target } from './sign-in.js';
+
+/** The database that the input's settings name. */
+export function readInputTarget({ settings, secrets }: TesterConfig): Target | Failure {
+  if (at(settings, 'entra_service_principal_auth') === true) {
+    return failed('unsupported', 'Signing in with a Microsoft Entra service principal is not there yet.', {
+      hint: 'Use a user with a password.',
+      at: '/settings/entra_service_principal_auth',
+    });
+  }
+  const encryption = readEncryption(settings, secrets);
+  if ('ok' in encryption) return encryption;
+  return {
+    database: {
+      host: text(settings, 'host') ?? '',
+      port: Number(at(settings, 'port') ?? 5432),
+      database: text(settings, 'database') ?? '',
+      user: text(settings, 'username') ?? '',
+      password: text(secrets, 'password') ?? '',
+      encryption,
+    },
+    fields: {
+      host: '/settings/host',
+      user: '/settings/username',
+      password: '/secrets/password',
+      database: '/settings/database',
+    },
+  };
+}

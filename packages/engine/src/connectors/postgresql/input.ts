@@ -1,0 +1,111 @@
+import { EndError, type Page, type PageInput } from '../../runner/ends.js';
+import type { JsonValue } from '../../records/record.js';
+import type { ConnectorConfig } from '@connector-frame/catalog/types';
+import type { ConnectorContext } from '../connector-code.js';
+import { at } from '../read.js';
+import { endError, invalidConfig } from './end-error.js';
+import { readInputCursor, writeInputCursor } from './input-cursor.js';
+import { planInput, type InputPlan, type TablePlan } from './input-plan.js';
+import { readTablePage } from './input-scan.js';
+import { readInputTarget } from './input-target.js';
+import { openSession, Refusal, type Database, type Session } from './session.js';
+
+/** Longer than the server's own limit, so that the server is the one to speak. */
+const QUERY_MS = 75_000;
+/** A hundred rows of half a megabyte each, and some room. */
+const MAX_BYTES = 96 * 1024 * 1024;
+const DEFAULT_LOOKBACK = 10;
+
+/**
+ * New rows of tables, each exactly once while nothing breaks, and never none: decision 012 says how. A pass over all
+ * tables is one call of `pages`; the connection stays for the next.
+ */
+export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }: ConnectorContext): PageInput {
+  const target = readInputTarget(config);
+  if ('ok' in target) throw invalidConfig(target);
+  const lookback = Number(at(config.settings, 'lookback_minutes') ?? DEFAULT_LOOKBACK);
+  const connection = new Connection(target.database, egress);
+
+  async function* read(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page> {
+    const { query } = await connection.use(signal);
+    const tables = readInputCursor(cursor);
+    const plan = await planInput(query, config.settings);
+    const problems = problemsOf(plan, new Set(Object.keys(tables)));
+    const pause = (): Promise<void> => clock.sleep(100, signal);
+    // In turn, so that a large table does not keep the others waiting.
+    for (let open = plan.tables; open.length > 0 && !signal.aborted;) {
+      const rest: TablePlan[] = [];
+      for (const table of open) {
+        if (signal.aborted) return;
+        try {
+          const page = await readTablePage({ query, lookbackMinutes: lookback, pause }, table, tables[table.sql]);
+          tables[table.sql] = page.cursor;
+          if (!page.done) rest.push(table);
+          if (page.moved) yield { records: page.records, cursor: writeInputCursor(tables) };
+        } catch (error) {
+          if (!ofTable(error)) throw error;
+          const { code, message, kind } = endError(error);
+          problems.push(new EndError(code, `${table.label} can not be read: ${message}`, kind));
+        }
+      }
+      open = rest;
+    }
+    const [first] = problems;
+    if (first && !signal.aborted) throw first;
+  }
+
+  return {
+    kind: 'pages',
+    async *pages(cursor, signal) {
+      try {
+        yield* read(cursor, signal);
+      } catch (error) {
+        if (!signal.aborted) throw endError(error);
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** The others can still be read. */
+function ofTable(error: unknown): boolean {
+  return error instanceof Refusal && /^(42|57014|22|55)/.test(error.state);
+}
+
+function problemsOf(plan: InputPlan, known: ReadonlySet<string>): EndError[] {
+  const problems = plan.problems.map(({ code, message }) => new EndError(code, message, 'permanent'));
+  if (plan.passedOver.some((table) => known.has(table))) {
+    const message = 'A table that was read has lost the column it was read by. List it with another column.';
+    problems.push(new EndError('not_found', message, 'permanent'));
+  }
+  if (plan.tables.length === 0 && problems.length === 0) {
+    const message = 'There is no table to read with a column to go by. List the tables with their columns.';
+    problems.push(new EndError('not_found', message, 'permanent'));
+  }
+  return problems;
+}
+
+/** One connection for a run: made when it is needed, gone when the run ends. */
+class Connection {
+  #session: Session | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly egress: ConnectorContext['egress'],
+  ) {}
+
+  async use(signal: AbortSignal): Promise<Session> {
+    if (this.#session && !this.#session.closed) return this.#session;
+    const limits = { queryMs: QUERY_MS, maxBytes: MAX_BYTES };
+    const session = await openSession(this.database, this.egress, signal, limits);
+    signal.addEventListener('abort', () => session.destroy(), { once: true });
+    if (signal.aborted) session.destroy();
+    this.#session = session;
+    return session;
+  }
+
+  async close(): Promise<void> {
+    this.#session?.destroy();
+    this.#session = undefined;
+  }
+}
