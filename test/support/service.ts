@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { loadCatalog } from '@connector-frame/catalog';
+import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from '../../packages/service/src/app.js';
 import { bootstrap } from '../../packages/service/src/bootstrap.js';
 import { createSessionTokens, type SessionTokens } from '../../packages/service/src/auth/session-tokens.js';
@@ -14,7 +15,7 @@ import type { FormAssets } from '../../packages/service/src/embed/form-assets.js
 import { createRateLimits, type RateLimitSettings } from '../../packages/service/src/http/rate-limits.js';
 import { createConformance, type Conformance } from './conformance.js';
 import { createLog } from '../../packages/service/src/log.js';
-import { createMetrics } from '../../packages/service/src/metrics.js';
+import { createMetrics, type Metrics } from '../../packages/service/src/metrics.js';
 import type { PipelineEngine } from '../../packages/service/src/pipelines/engine.js';
 import {
   openEngine,
@@ -90,6 +91,8 @@ export interface TestService {
   clock: TestClock;
   /** Lines written to the log. */
   log: string[];
+  logger: Logger;
+  metrics: Metrics;
   /** With `run`. */
   engine: RunningEngine | undefined;
   /** Ends the engine and what the app keeps open, then the database. */
@@ -128,6 +131,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     'trace',
     new Writable({ write: (chunk, _encoding, done) => (lines.push(String(chunk)), done()) }),
   );
+  const metrics = createMetrics();
   const store = createStore(database);
   const vault = await openVault(store, { current: master }, clock);
   const sessions = createSessionTokens([master.derive('sessions')], clock);
@@ -156,7 +160,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     settings: { publicUrl: PUBLIC_URL, allowedParentOrigins: [PARENT], ...options.settings },
     clock,
     log,
-    metrics: createMetrics(),
+    metrics,
   });
   const call = caller(app, await createConformance(app));
 
@@ -170,6 +174,8 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     readiness,
     clock,
     log: lines,
+    logger: log,
+    metrics,
     engine,
     call,
 

@@ -21,6 +21,7 @@ import { createObserver } from './http/observe.js';
 import { openApiDocument } from './http/openapi.js';
 import type { RateLimits } from './http/rate-limits.js';
 import { respond } from './http/respond.js';
+import { createIngestContext, type SyslogSettings } from './ingest/ingest-context.js';
 import type { Metrics } from './metrics.js';
 import { noEngine, type PipelineEngine } from './pipelines/engine.js';
 import type { Readiness } from './readiness.js';
@@ -41,6 +42,8 @@ export interface AppSettings {
   trustedProxies?: readonly string[];
   /** Asked of whoever reads `/metrics`; absent: anyone may. */
   metricsToken?: string;
+  /** Where senders of syslog are told to go. */
+  syslog?: SyslogSettings;
 }
 
 export interface AppDeps {
@@ -59,6 +62,8 @@ export interface AppDeps {
   dropIn?: DropIn;
   /** What runs pipelines; absent: nothing does, and their status is `Unknown`. */
   engine?: PipelineEngine;
+  /** Aborted when the service is about to close: answers that go on and on end. */
+  closing?: AbortSignal;
   settings: AppSettings;
   clock: Clock;
   log: Logger;
@@ -94,14 +99,20 @@ export function createApp(deps: AppDeps): App {
         catalogAnswers: createCatalogAnswers({
           catalog,
           supportsTest: (type) => tests.supports(type),
+          runs: (type) => {
+            const { createInput, createOutput } = deps.connectors(type);
+            return (type.kind === 'input' ? createInput : createOutput) !== undefined;
+          },
           iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
         }),
         tests,
         engine: deps.engine ?? noEngine,
+        closing: deps.closing ?? new AbortController().signal,
         parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
         limits,
         metrics,
         clock,
+        ingest: createIngestContext(deps, settings),
       },
       health: {
         readiness: deps.readiness,

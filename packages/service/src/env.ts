@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isPageOrigin } from './embed/origin.js';
+import { DEFAULT_PORTS } from './ingest/ports.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
 import { readMasterKey } from './secrets/master-key.js';
 
@@ -71,6 +72,15 @@ const rateLimit = (fallback: RateLimit | null) =>
     .optional()
     .transform((limit) => (limit === undefined ? fallback : limit));
 
+const portRange = z
+  .string()
+  .regex(/^\d{1,5}(?:-\d{1,5})?$/, 'ports, for example 6514-6613')
+  .transform((text) => {
+    const [first = 0, last = first] = text.split('-').map(Number);
+    return { first, last };
+  })
+  .refine(({ first, last }) => first >= 1 && first <= last && last <= 65_535, 'ports, for example 6514-6613');
+
 const Variables = z.object({
   SERVICE_PORT: integer(0, 65_535, 'a port: 4000, or 0 for any free one').default(4_000),
   SERVICE_HOST: z.string().default('127.0.0.1'),
@@ -84,6 +94,8 @@ const Variables = z.object({
     .string()
     .regex(/^postgres(?:ql)?:\/\//, 'a PostgreSQL address: postgres://user:password@host:5432/database')
     .optional(),
+  ENGINE: z.enum(['on', 'off'], '"on", or "off" for a replica that runs no pipelines').default('on'),
+  FILE_OUTPUT_DIR: z.string().optional(),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKey.optional(),
   EGRESS_ALLOW: listOf(isRange, 'CIDR ranges, separated by commas: 10.1.0.0/16'),
@@ -93,6 +105,17 @@ const Variables = z.object({
   RATE_LIMIT_ORGANIZATION: rateLimit(defaultRateLimits.organization),
   RATE_LIMIT_SESSION: rateLimit(defaultRateLimits.session),
   RATE_LIMIT_TEST: rateLimit(defaultRateLimits.test),
+  SYSLOG_HOST: z
+    .string()
+    .refine(ipaddr.isValid, 'the address to listen at: 0.0.0.0 for all of IPv4, :: for all')
+    .default('127.0.0.1'),
+  SYSLOG_PORTS: portRange.default(DEFAULT_PORTS),
+  SYSLOG_PUBLIC_HOST: z
+    .string()
+    .regex(/^[\w.:-]{1,255}$/, 'the host name or address that senders reach: logs.example')
+    .optional(),
+  SYSLOG_TLS_KEY: z.string().optional(),
+  SYSLOG_TLS_CERT: z.string().optional(),
   METRICS_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: z
     .enum(
@@ -108,12 +131,17 @@ const Variables = z.object({
     .optional(),
 });
 
-const Environment = Variables.refine(
+const WithBootstrap = Variables.refine(
   (env) => env.BOOTSTRAP_ORGANIZATION === undefined || env.SERVICE_API_KEY !== undefined,
   {
     path: ['SERVICE_API_KEY'],
     error: 'set together with BOOTSTRAP_ORGANIZATION; make one with: openssl rand -hex 32',
   },
+);
+
+const Environment = WithBootstrap.refine(
+  (env) => (env.SYSLOG_TLS_KEY === undefined) === (env.SYSLOG_TLS_CERT === undefined),
+  { path: ['SYSLOG_TLS_CERT'], error: 'set together with SYSLOG_TLS_KEY: files in PEM' },
 );
 
 /** The environment, checked. The README has the table of variables. */

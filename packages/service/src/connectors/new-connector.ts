@@ -3,6 +3,7 @@ import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
+import type { Ports } from '../ingest/ports.js';
 import type { OrganizationVault, Vault } from '../secrets/vault.js';
 import type { Connector, Organization, SecretNote, Store, Tables } from '../store/store.js';
 import type { ConfigWrite, WritePlan } from './plan-write.js';
@@ -14,8 +15,8 @@ export interface NewConnector {
   connector: Connector;
   plan: WritePlan;
   vault: OrganizationVault;
-  /** Stores it with its secrets. */
-  insert(tables: Tables): Promise<SecretNote[]>;
+  /** Stores it with its secrets, and with a port where its type listens: as it is then. @throws ApiError 409 `no_port` */
+  insert(tables: Tables): Promise<[stored: Connector, notes: SecretNote[]]>;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface NewConnector {
  * @throws ApiError as `planWrite` does
  */
 export async function newConnector(
-  { store, vault: vaults, clock }: { store: Store; vault: Vault; clock: Clock },
+  { store, vault: vaults, clock, ingest }: { store: Store; vault: Vault; clock: Clock; ingest: { ports: Ports } },
   planner: Planner,
   given: {
     type: ConnectorTypeData;
@@ -52,14 +53,16 @@ export async function newConnector(
     version: 1,
     createdAt: now,
     updatedAt: now,
+    port: null,
   };
   return {
     connector,
     plan,
     vault,
     async insert(tables) {
-      await tables.connectors.insert(connector);
-      return storePlan(plan, connector, tables, vault, now);
+      const stored = { ...connector, port: await ingest.ports.take(tables, type) };
+      await tables.connectors.insert(stored);
+      return [stored, await storePlan(plan, stored, tables, vault, now)];
     },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Place, PlaceOf } from '../ingest/places.js';
 import type { Connector, SecretNote } from '../store/store.js';
 
 const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
@@ -17,14 +18,29 @@ export const ConnectorBody = z
     }),
     created_at: Moment,
     updated_at: Moment,
+    ingest: z
+      .object({
+        url: z.string().openapi({ description: 'Where records are sent.' }),
+        token: z.string().optional().openapi({
+          description: 'Sent along as `Authorization: Bearer <token>`. Only a key that may write reads it.',
+        }),
+        host: z.string().optional(),
+        port: z.int().optional().openapi({ description: 'Of its own: UDP, TCP and TLS.' }),
+      })
+      .optional()
+      .openapi({ description: 'Of an input that is sent to, rather than fetching by itself.' }),
     version: z.int().openapi({ description: 'Grows by one with each change; the ETag is made from it.' }),
   })
   .openapi('Connector');
 
 export type ConnectorBody = z.output<typeof ConnectorBody>;
 
-/** @param notes of this connector */
-export function presentConnector(connector: Connector, notes: readonly SecretNote[]): ConnectorBody {
+/** @param notes of this connector @param place where records are sent to it, if they are */
+export function presentConnector(
+  connector: Connector,
+  notes: readonly SecretNote[],
+  place: Place | undefined,
+): ConnectorBody {
   const secrets: ConnectorBody['config']['secrets'] = {};
   for (const { field, id, name, updatedAt } of notes)
     secrets[field] = { id, name, updated_at: updatedAt.toISOString() };
@@ -37,17 +53,24 @@ export function presentConnector(connector: Connector, notes: readonly SecretNot
     config: { settings: connector.settings, secrets },
     created_at: connector.createdAt.toISOString(),
     updated_at: connector.updatedAt.toISOString(),
+    ...(place && { ingest: place }),
     version: connector.version,
   };
 }
 
 /** @param notes of any of the connectors */
-export function presentConnectors(connectors: readonly Connector[], notes: readonly SecretNote[]): ConnectorBody[] {
+export function presentConnectors(
+  connectors: readonly Connector[],
+  notes: readonly SecretNote[],
+  placeOf: PlaceOf,
+): ConnectorBody[] {
   const byConnector = new Map<string, SecretNote[]>();
   for (const note of notes) {
     const own = byConnector.get(note.connectorId);
     if (own) own.push(note);
     else byConnector.set(note.connectorId, [note]);
   }
-  return connectors.map((connector) => presentConnector(connector, byConnector.get(connector.id) ?? []));
+  return connectors.map((connector) =>
+    presentConnector(connector, byConnector.get(connector.id) ?? [], placeOf(connector)),
+  );
 }

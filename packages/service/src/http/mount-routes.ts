@@ -84,14 +84,16 @@ async function run(
   const key = spec.idempotent ? c.req.header('idempotency-key') : undefined;
   if (key === undefined || !organization) {
     const commit: Commit = (work) => store.transaction(work);
-    return route.handle({ ...call, commit });
+    const result = await route.handle({ ...call, commit });
+    return result instanceof Response ? result : (route.reveal?.(result, principal) ?? result);
   }
   const intent = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
-  return idempotently({ organizationId: organization.id, key, request: intent }, async (commit) => {
+  const kept = await idempotently({ organizationId: organization.id, key, request: intent }, async (commit) => {
     const result = await route.handle({ ...call, commit });
     if (result instanceof Response) throw new TypeError(`${spec.operation} answers a Response, which can't be kept.`);
     return result;
   });
+  return route.reveal?.(kept, principal) ?? kept;
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown, part: string): unknown {

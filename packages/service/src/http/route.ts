@@ -18,6 +18,9 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
+/** Adds to an answer, also to one that is given again, what must not be kept with it: secrets. */
+export type Reveal = (answer: Answer, principal: Principal | undefined) => Answer;
+
 /** Runs a handler's writes: all or nothing, and at most once per `Idempotency-Key`. */
 export type Commit = (work: (tables: Tables) => Promise<Answer>) => Promise<Answer>;
 
@@ -71,6 +74,7 @@ export interface Route {
   /** Name of the path's parameter that holds an organization. */
   organizationParam?: 'org' | 'parent_org';
   handle(call: RawCall): Promise<Answer | Response> | Answer | Response;
+  reveal?: Reveal;
 }
 
 /** Parts are already parsed by the route's own schemas. */

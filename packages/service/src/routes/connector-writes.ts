@@ -25,7 +25,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
   const Kind = tag.slice(0, -1);
   const access = { permission: 'write', session: 'allow' } as const;
   const answer = { status: 200, description: 'The connector as it is now.', schema: ConnectorBody } as const;
-  return [
+  const routes = [
     organizationRoute(
       {
         method: 'post',
@@ -79,6 +79,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
       (call) => update(context, planner, kind, call),
     ),
   ];
+  return routes.map((each): Route => ({ ...each, reveal: context.ingest.reveal }));
 }
 
 type Bodies = ReturnType<typeof connectorBodies>;
@@ -103,7 +104,7 @@ async function create(context: RouteContext, planner: Planner, kind: ConnectorKi
     await countTest(context, principal);
     await context.tests.run(type, openPlan(made.plan, made.vault), c.req.raw.signal);
   }
-  return commit(async (tables) => saved(made.connector, await made.insert(tables)));
+  return commit(async (tables) => saved(context, ...(await made.insert(tables))));
 }
 
 async function update(context: RouteContext, planner: Planner, kind: ConnectorKind, call: UpdateCall): Promise<Answer> {
@@ -132,7 +133,7 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
       // A rename asks nothing of the configuration, not even that its type still exists.
       if (issues.length > 0) throw invalidConfig(issues);
       await tables.connectors.update(after);
-      return saved(after, await tables.secrets.notes([after.id]));
+      return saved(context, after, await tables.secrets.notes([after.id]));
     }
     const type = planner.type(before.type);
     const plan = await planner.plan(
@@ -148,14 +149,14 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
     );
     after.settings = plan.settings;
     await tables.connectors.update(after);
-    return saved(after, await storePlan(plan, after, tables, vault, now));
+    return saved(context, after, await storePlan(plan, after, tables, vault, now));
   });
   await tellEngine(context, organization.id, params.id);
   return answer;
 }
 
-const saved = (connector: Connector, notes: SecretNote[]): Answer => ({
+const saved = ({ ingest }: RouteContext, connector: Connector, notes: SecretNote[]): Answer => ({
   status: 200,
-  body: presentConnector(connector, notes),
+  body: presentConnector(connector, notes, ingest.placeOf(connector)),
   headers: { ETag: versionTag(connector.version) },
 });

@@ -18,11 +18,11 @@ const ConnectorInUse = ConnectorBody.extend({
 }).openapi('ConnectorInUse');
 
 /** List, read and delete. */
-export function connectorRoutes({ store }: RouteContext, kind: ConnectorKind): Route[] {
+export function connectorRoutes({ store, ingest }: RouteContext, kind: ConnectorKind): Route[] {
   const plural = `${kind}s` as const;
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
   const Kind = tag.slice(0, -1);
-  return [
+  const routes = [
     organizationRoute(
       {
         method: 'get',
@@ -43,7 +43,7 @@ export function connectorRoutes({ store }: RouteContext, kind: ConnectorKind): R
         const { rows, total } = await store.connectors.list(organization.id, kind, query);
         const notes = await store.secrets.notes(rows.map(({ id }) => id));
         const pagination = { limit: query.limit, offset: query.offset, total };
-        return { status: 200, body: { [plural]: presentConnectors(rows, notes), pagination } };
+        return { status: 200, body: { [plural]: presentConnectors(rows, notes, ingest.placeOf), pagination } };
       },
     ),
 
@@ -73,7 +73,8 @@ export function connectorRoutes({ store }: RouteContext, kind: ConnectorKind): R
           isSession ? undefined : store.pipelines.using(organization.id, connector.id),
         ]);
         const component_of = used?.map(presentUse);
-        const body = { ...presentConnector(connector, notes), ...(component_of ? { component_of } : {}) };
+        const shown = presentConnector(connector, notes, ingest.placeOf(connector));
+        const body = { ...shown, ...(component_of ? { component_of } : {}) };
         return { status: 200, body, headers };
       },
     ),
@@ -100,8 +101,10 @@ export function connectorRoutes({ store }: RouteContext, kind: ConnectorKind): R
           requireUnused(kind, await tables.pipelines.using(organization.id, connector.id));
           const notes = await tables.secrets.notes([connector.id]);
           await tables.connectors.remove(connector.id);
-          return { status: 200, body: { ...presentConnector(connector, notes), component_of: [] } };
+          const shown = presentConnector(connector, notes, ingest.placeOf(connector));
+          return { status: 200, body: { ...shown, component_of: [] } };
         }),
     ),
   ];
+  return routes.map((each): Route => ({ ...each, reveal: ingest.reveal }));
 }

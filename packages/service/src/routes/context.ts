@@ -7,6 +7,7 @@ import type { ConnectionTests } from '../connectors/test-connection.js';
 import type { ParentOrigins } from '../embed/parent-origins.js';
 import type { Gate } from '../http/gate.js';
 import type { RateLimits } from '../http/rate-limits.js';
+import type { IngestContext } from '../ingest/ingest-context.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import type { Vault } from '../secrets/vault.js';
@@ -23,8 +24,12 @@ export interface RouteContext {
   catalogAnswers: CatalogAnswers;
   tests: ConnectionTests;
   engine: PipelineEngine;
+  /** Aborted when the service is about to close. */
+  closing: AbortSignal;
   parentOrigins: ParentOrigins;
   limits: RateLimits;
   metrics: Metrics;
   clock: Clock;
+  /** How records reach connectors that are sent to. */
+  ingest: IngestContext;
 }

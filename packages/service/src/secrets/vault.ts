@@ -28,7 +28,7 @@ export interface Vault {
   /** @param tables the transaction's own, inside one. */
   ofOrganization(tables: Tables, organizationId: string): Promise<OrganizationVault>;
   /** HMAC-SHA-256 for what must be recognized but not known. Survives a change of master key. */
-  digest(purpose: 'api-key' | 'request' | 'destination', text: string): Buffer;
+  digest(purpose: 'api-key' | 'request' | 'destination' | 'ingest', text: string): Buffer;
   /** Whether the master key still opens the database's own key. */
   check(tables: Tables): Promise<boolean>;
 }
@@ -80,6 +80,7 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
     'api-key': digestKey('api-key'),
     request: digestKey('request'),
     destination: digestKey('destination'),
+    ingest: digestKey('ingest'),
   };
 
   const opened = new Map<string, OrganizationVault>();

@@ -74,6 +74,12 @@ export interface Connectors {
   list(organizationId: string, kind: ConnectorKind, page: Page): Promise<Rows<Connector>>;
   update(connector: Connector): Promise<void>;
   remove(id: string): Promise<void>;
+  /** One of any organization: asked only for who has shown that connector's own token. */
+  ofToken(id: string): Promise<Connector | undefined>;
+  /** A port of this range that no connector has, the one that was given longest ago; the transaction must store or drop it. */
+  takePort(range: { first: number; last: number }, at: Date): Promise<number | undefined>;
+  /** Inputs of these types, of any organization, that have no port. */
+  withoutPort(types: readonly string[]): Promise<Connector[]>;
 }
 
 export interface Secrets {

@@ -52,6 +52,13 @@ export const connectors = pgTable('connectors', {
   version: integer('version').notNull(),
   createdAt: moment('created_at').notNull(),
   updatedAt: moment('updated_at').notNull(),
+  /** Of a type that listens. */
+  port: integer('port'),
+});
+
+export const ports = pgTable('ports', {
+  port: integer('port').primaryKey(),
+  givenAt: moment('given_at').notNull(),
 });
 
 export const secrets = pgTable('secrets', {

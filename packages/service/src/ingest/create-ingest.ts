@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Receiver, ReceiverAnswer } from '@connector-frame/engine/connectors';
+import type { Logger } from 'pino';
+import { apiHeaders } from '../http/respond.js';
+import type { Metrics } from '../metrics.js';
+import type { PipelineEngine } from '../pipelines/engine.js';
+import { createBodyRoom } from './body-room.js';
+import { createFindConnector, type FindConnector, type FindOptions } from './find-connector.js';
+import { createReceiveBody, SenderGone, type ReceiveBody } from './receive-body.js';
+import { Refusal } from './refusal.js';
+import { answerOf, notStored, refusalOf, type IngestAnswer, type Known } from './refusal-of.js';
+import { createTally, type Tally } from './tally.js';
+
+export interface IngestOptions extends FindOptions {
+  engine: Pick<PipelineEngine, 'append'>;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** Answers a request below `/ingest/`; `false`: it is for somebody else. */
+export type Ingest = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Bytes of bodies under way: of all, and of one connector. A body takes up to four times as much memory for a moment. */
+const ROOM = 128 * 1024 * 1024;
+const OWN_ROOM = 64 * 1024 * 1024;
+
+interface Tools extends IngestOptions {
+  find: FindConnector;
+  receive: ReceiveBody;
+  tally: Tally;
+}
+
+/**
+ * The addresses that records are sent to. They stand before the routes of the API, on Node's own request and answer: no
+ * session, no page and hardly ever a database has a part in it, and each record is handed on as the text it came as.
+ */
+export function createIngest(options: IngestOptions): Ingest {
+  const tools: Tools = {
+    ...options,
+    find: createFindConnector(options),
+    receive: createReceiveBody(createBodyRoom(ROOM, OWN_ROOM)),
+    tally: createTally(options.log),
+  };
+  return (request, response) => {
+    if (request.url?.startsWith('/ingest/') !== true) return false;
+    void handle(tools, request, response);
+    return true;
+  };
+}
+
+async function handle(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const began = performance.now();
+  const known: Known = { route: '/ingest' };
+  let answer: IngestAnswer;
+  try {
+    answer = { status: 200, ...(await takeIn(tools, request, known)), headers: {} };
+  } catch (error) {
+    // Nobody is left to answer. What was stored by then is stored.
+    if (error instanceof SenderGone) return;
+    answer = answerOf(refusalOf(tools.log, error, known), known.receiver, request.headers['content-type']);
+  }
+  const { status, contentType, body, headers } = answer;
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { ...apiHeaders, 'Content-Type': contentType, 'Content-Length': length, ...headers });
+  response.end(body);
+  tools.metrics.observe('POST', known.route, status, (performance.now() - began) / 1_000);
+  if (status >= 400 && known.connectorId !== undefined) tools.tally.add(known.connectorId, status);
+}
+
+/** @throws Refusal and others: none of it was taken in, or not all of it */
+async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Promise<ReceiverAnswer> {
+  const { connectorId, receiver, path } = await tools.find(request);
+  known.connectorId = connectorId;
+  if (receiver?.path !== path) throw elsewhere(connectorId, receiver);
+  known.route = `/ingest/{connector_id}${path}`;
+  known.receiver = receiver;
+  const position = positionOf(request);
+  const { bytes, done } = await tools.receive(request, connectorId, receiver.maxBytes);
+  try {
+    const contentType = request.headers['content-type'];
+    const lines = await receiver.read(bytes, contentType);
+    // A pipeline must be there also for nothing: who tries the address wants to know.
+    const appended = await tools.engine.append(connectorId, lines, position);
+    if (!appended.stored) throw notStored[appended.reason]();
+    return receiver.accepted(lines.length, appended.tooLarge, contentType);
+  } finally {
+    done();
+  }
+}
+
+function elsewhere(connectorId: string, receiver: Receiver | undefined): Refusal {
+  const place = receiver ? `/ingest/${connectorId}${receiver.path}` : 'another address';
+  return new Refusal(404, 'not_found', `There is nothing here: this connector takes records at ${place}.`);
+}
+
+function positionOf(request: IncomingMessage): { position?: string } {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return {};
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return { position: `key:${key}` };
+  throw new Refusal(400, 'invalid_request', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+}

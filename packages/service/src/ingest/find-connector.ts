@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { Catalog } from '@connector-frame/catalog';
+import type { Connectors, Receiver } from '@connector-frame/engine/connectors';
+import { createBriefCache } from '../auth/brief-cache.js';
+import type { Clock } from '../clock.js';
+import type { Connector, Store } from '../store/store.js';
+import { Refusal } from './refusal.js';
+import type { IngestTokens } from './tokens.js';
+
+/** Milliseconds for which a connector is believed to be there; one that was deleted is refused after that. */
+const BELIEF_MS = 400;
+
+export interface FindOptions {
+  store: { connectors: Pick<Store['connectors'], 'ofToken'> };
+  tokens: IngestTokens;
+  catalog: Catalog;
+  connectors: Connectors;
+  clock: Clock;
+}
+
+/** The connector of a request, whose sender has shown its token. */
+export interface Found {
+  connectorId: string;
+  /** Of its type; absent: nothing is sent to it. */
+  receiver: Receiver | undefined;
+  /** Of the address, below the connector's own: `''`, `/v1/logs`. */
+  path: string;
+}
+
+/**
+ * Finds who is meant, and whether the sender may. The token is checked first, without asking anybody; whatever is wrong
+ * with it or with the id is answered alike.
+ */
+export type FindConnector = (request: IncomingMessage) => Promise<Found>;
+
+export function createFindConnector({ store, tokens, catalog, connectors, clock }: FindOptions): FindConnector {
+  const known = createBriefCache<Connector>(BELIEF_MS, clock);
+  return async (request) => {
+    if (request.method !== 'POST')
+      throw new Refusal(405, 'invalid_request', 'Records are sent with POST.', { headers: { Allow: 'POST' } });
+    const [, id = '', path = ''] = /^\/ingest\/([\w-]{1,64})((?:\/\w+)*)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
+    const [, token = ''] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    const row = tokens.isOf(id, token) ? await known.get(id, () => store.connectors.ofToken(id)) : undefined;
+    if (!row) throw unknown();
+    const type = catalog.get(row.kind, row.type);
+    return { connectorId: row.id, receiver: type && connectors(type).receiver, path };
+  };
+}
+
+const unknown = (): Refusal =>
+  new Refusal(
+    401,
+    'unauthenticated',
+    'Send the token of this connector as "Authorization: Bearer <token>". The API tells both, as "ingest" of the connector.',
+    { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );

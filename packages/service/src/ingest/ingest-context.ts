@@ -1,0 +1,36 @@
+import type { Catalog } from '@connector-frame/catalog';
+import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Clock } from '../clock.js';
+import type { Reveal } from '../http/route.js';
+import type { Vault } from '../secrets/vault.js';
+import { createPlaces, type PlaceOf } from './places.js';
+import { createPorts, DEFAULT_PORTS, type PortRange, type Ports } from './ports.js';
+import { createRevealTokens } from './reveal-tokens.js';
+import { createIngestTokens } from './tokens.js';
+
+/** Where senders of syslog are told to go. */
+export interface SyslogSettings {
+  /** The name or address under which senders reach this machine. Default: that of the public address. */
+  publicHost?: string;
+  /** Default 6514 to 6613. */
+  ports?: PortRange;
+}
+
+/** What the routes of connectors need to know of connectors that are sent to. */
+export interface IngestContext {
+  placeOf: PlaceOf;
+  ports: Ports;
+  reveal: Reveal;
+}
+
+export function createIngestContext(
+  { catalog, connectors, secrets, clock }: { catalog: Catalog; connectors: Connectors; secrets: Vault; clock: Clock },
+  { publicUrl, syslog = {} }: { publicUrl: string; syslog?: SyslogSettings },
+): IngestContext {
+  const syslogHost = syslog.publicHost ?? new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
+  return {
+    placeOf: createPlaces(catalog, connectors, { publicUrl, syslogHost }),
+    ports: createPorts(syslog.ports ?? DEFAULT_PORTS, connectors, clock),
+    reveal: createRevealTokens(createIngestTokens(secrets)),
+  };
+}

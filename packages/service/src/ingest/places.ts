@@ -1,0 +1,30 @@
+import type { Catalog } from '@connector-frame/catalog';
+import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connector } from '../store/store.js';
+
+/** Where records for a connector are sent. */
+export interface Place {
+  /** `https://connect.example/ingest/<id>`, or `syslog://logs.example:6514`. */
+  url: string;
+  /** Of a connector that has a port of its own. */
+  host?: string;
+  port?: number;
+}
+
+/** Where records for a connector are sent; `undefined` for one that fetches them by itself, and for outputs. */
+export type PlaceOf = (connector: Pick<Connector, 'id' | 'kind' | 'type' | 'port'>) => Place | undefined;
+
+export function createPlaces(
+  catalog: Catalog,
+  connectors: Connectors,
+  { publicUrl, syslogHost }: { publicUrl: string; syslogHost: string },
+): PlaceOf {
+  return ({ id, kind, type: typeId, port }) => {
+    const type = catalog.get(kind, typeId);
+    const { receiver, listens } = type ? connectors(type) : {};
+    if (receiver) return { url: `${publicUrl}/ingest/${id}${receiver.path}` };
+    if (listens !== true || port === null) return undefined;
+    const host = syslogHost.includes(':') ? `[${syslogHost}]` : syslogHost;
+    return { url: `syslog://${host}:${port}`, host: syslogHost, port };
+  };
+}

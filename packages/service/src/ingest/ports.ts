@@ -1,0 +1,48 @@
+import type { ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import { ApiError } from '../http/api-error.js';
+import type { Store, Tables } from '../store/store.js';
+
+/** Ports for inputs that listen, both included. */
+export interface PortRange {
+  first: number;
+  last: number;
+}
+
+export const DEFAULT_PORTS: PortRange = { first: 6_514, last: 6_613 };
+
+export interface Ports {
+  /** A port for a new connector, stored with it; null for a type that does not listen. @throws ApiError 409 `no_port` */
+  take(tables: Tables, type: ConnectorTypeData): Promise<number | null>;
+}
+
+export function createPorts(range: PortRange, connectors: Connectors, clock: Clock): Ports {
+  return {
+    async take(tables, type) {
+      if (connectors(type).listens !== true) return null;
+      const port = await tables.connectors.takePort(range, new Date(clock.now()));
+      if (port !== undefined) return port;
+      const advice = 'Delete one that is no longer needed, or ask the operator for a larger range (SYSLOG_PORTS).';
+      throw new ApiError(409, 'no_port', `Every port for inputs that listen is taken. ${advice}`);
+    },
+  };
+}
+
+/** Gives a port to each connector that was made before there were any, as far as they reach. */
+export async function givePorts(
+  store: Store,
+  types: readonly string[],
+  { range, clock, log }: { range: PortRange; clock: Clock; log: Logger },
+): Promise<void> {
+  if ((await store.connectors.withoutPort(types)).length === 0) return;
+  await store.transaction(async (tables) => {
+    for (const connector of await tables.connectors.withoutPort(types)) {
+      const port = await tables.connectors.takePort(range, new Date(clock.now()));
+      if (port === undefined) return log.warn({ connector_id: connector.id }, 'no port is left: see SYSLOG_PORTS');
+      await tables.connectors.update({ ...connector, port, version: connector.version + 1 });
+    }
+    return undefined;
+  });
+}

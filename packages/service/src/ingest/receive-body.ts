@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Slots } from '../pipelines/running/slots.js';
+import type { BodyRoom } from './body-room.js';
+import { later, Refusal } from './refusal.js';
+
+/** Bytes of a request, as it comes. */
+const MAX_WIRE = 8 * 1024 * 1024;
+/** Bodies that are unpacked at a time; the others wait. */
+const UNPACKING = 4;
+/** Bytes that are read and thrown away of a body that is too large, so that its sender gets to read the answer. */
+const MAX_DISCARD = 32 * 1024 * 1024;
+
+const unzip = promisify(gunzip);
+
+/** The sender is gone: there is nobody to answer. */
+export class SenderGone extends Error {
+  override readonly name = 'SenderGone';
+}
+
+/** A body, unpacked. `done` is to be called once it is no longer needed. */
+export interface ReceivedBody {
+  bytes: Buffer;
+  done: () => void;
+}
+
+export type ReceiveBody = (request: IncomingMessage, connectorId: string, maxBytes: number) => Promise<ReceivedBody>;
+
+/** Reads bodies within bounds: of one, of all of a connector, of all. @throws Refusal, SenderGone */
+export function createReceiveBody(room: BodyRoom): ReceiveBody {
+  const slots = new Slots(UNPACKING);
+  return async (request, connectorId, maxBytes) => {
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    const packed = /^(?:x-)?gzip$/i.test(encoding);
+    if (!packed && encoding.toLowerCase() !== 'identity')
+      throw new Refusal(415, 'unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
+    let held = 0;
+    const done = (): void => {
+      room.give(connectorId, held);
+      held = 0;
+    };
+    const hold = (bytes: number): void => {
+      const answer = room.take(connectorId, bytes);
+      if (answer === 'own')
+        throw later(
+          429,
+          'rate_limited',
+          'Too much of this connector is under way at once. Send fewer requests together.',
+          1,
+        );
+      if (answer === 'shared') throw later(503, 'unavailable', 'Too much is under way at once. Come again.', 1);
+      held += bytes;
+    };
+    try {
+      const wire = await collect(request, packed ? MAX_WIRE : Math.min(MAX_WIRE, maxBytes), hold);
+      if (!packed) return { bytes: wire, done };
+      const bytes = await slots.run(async () => {
+        const whole = await unpack(wire, maxBytes);
+        hold(whole.length);
+        return whole;
+      });
+      return { bytes, done };
+    } catch (error) {
+      done();
+      throw error;
+    }
+  };
+}
+
+function collect(request: IncomingMessage, max: number, hold: (bytes: number) => void): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let refusal: unknown;
+    const refuse = (error: unknown): void => {
+      refusal ??= error;
+      chunks.length = 0;
+    };
+    const declared = Number(request.headers['content-length'] ?? 0);
+    if (declared > max) refuse(tooLarge(max));
+    if (declared > MAX_DISCARD) return reject(tooLarge(max));
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (refusal === undefined && size > max) refuse(tooLarge(max));
+      if (refusal !== undefined) return size > MAX_DISCARD ? reject(refusal) : undefined;
+      try {
+        hold(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+      return undefined;
+    });
+    request.once('end', () => {
+      if (refusal !== undefined) return reject(refusal);
+      const [only] = chunks;
+      return resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
+    });
+    request.once('error', () => reject(new SenderGone()));
+    request.once('close', () => reject(new SenderGone()));
+    return undefined;
+  });
+}
+
+async function unpack(wire: Buffer, max: number): Promise<Buffer> {
+  try {
+    return await unzip(wire, { maxOutputLength: max, chunkSize: 64 * 1024 });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(max, 'unpacked ');
+    throw new Refusal(
+      400,
+      'invalid_request',
+      'The body is not what Content-Encoding says: it can not be unpacked as gzip.',
+    );
+  }
+}
+
+const tooLarge = (max: number, what = ''): Refusal =>
+  new Refusal(413, 'payload_too_large', `The ${what}body is larger than ${max / 1024 / 1024} MiB. Send several.`, {
+    headers: { Connection: 'close' },
+  });

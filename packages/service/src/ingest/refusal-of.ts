@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { BusError } from '@connector-frame/engine';
+import { BodyError, type Receiver } from '@connector-frame/engine/connectors';
+import type { Logger } from 'pino';
+import { describeError } from '../describe-error.js';
+import { later, Refusal } from './refusal.js';
+
+/** What is known of a request by the time it is answered. */
+export interface Known {
+  /** Its pattern, for logs and figures. */
+  route: string;
+  /** Once the token was seen to be its own. */
+  connectorId?: string;
+  receiver?: Receiver;
+}
+
+/** An answer as it is sent. */
+export interface IngestAnswer {
+  status: number;
+  contentType: string;
+  body: string | Uint8Array;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Why records were not stored. */
+export const notStored = {
+  full: () =>
+    later(
+      429,
+      'buffer_full',
+      'The buffer is full: outputs are slower than what is sent. Come again with all of it.',
+      5,
+    ),
+  closed: () => later(503, 'unavailable', 'Nothing is taken in at the moment. Come again with all of it.', 2),
+  no_pipeline: () =>
+    new Refusal(
+      409,
+      'no_pipeline',
+      'No pipeline has this input, so the records would go nowhere. Build a pipeline with it, then send again.',
+    ),
+};
+
+const types = { 400: 'invalid_request', 413: 'payload_too_large', 415: 'unsupported_media_type' } as const;
+
+/** What the sender is told of anything that was thrown; what nobody expected is logged. */
+export function refusalOf(log: Logger, error: unknown, { route, connectorId }: Known): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof BodyError)
+    return new Refusal(error.status, types[error.status], error.message, { details: error.details });
+  if (error instanceof BusError && error.code !== 'storage') return notStored.closed();
+  const id = randomUUID();
+  log.error({ request_id: id, route, connector_id: connectorId, problem: describeError(error) }, 'request failed');
+  if (error instanceof BusError)
+    return later(503, 'unavailable', 'The records could not be written to disk. Come again with all of them.', 10);
+  return new Refusal(500, 'internal_error', 'Something went wrong on our side.', { details: { request_id: id } });
+}
+
+/** As the connector's type says it, or else as the API does. */
+export function answerOf(
+  refusal: Refusal,
+  receiver: Receiver | undefined,
+  contentType: string | undefined,
+): IngestAnswer {
+  const { status, type, message, options } = refusal;
+  const { headers = {}, details } = options;
+  const said = receiver?.refused?.(message, contentType);
+  if (said) return { status, ...said, headers };
+  const body = { error: message, error_type: type, code: status, ...(details && { additional_details: details }) };
+  return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body), headers };
+}

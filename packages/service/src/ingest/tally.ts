@@ -1,0 +1,27 @@
+import type { Logger } from 'pino';
+
+/** Milliseconds. */
+const EVERY = 60_000;
+
+/** Refused requests, by connector and status. The first is logged at once, what follows once a minute: a sender may be fast. */
+export interface Tally {
+  add(connectorId: string, status: number): void;
+}
+
+export function createTally(log: Logger): Tally {
+  let counts = new Map<string, Record<number, number>>();
+  let timer: NodeJS.Timeout | undefined;
+  const say = (): void => {
+    for (const [connectorId, refused] of counts) log.warn({ connector_id: connectorId, refused }, 'records refused');
+    timer = counts.size > 0 ? setTimeout(say, EVERY).unref() : undefined;
+    counts = new Map();
+  };
+  return {
+    add(connectorId, status) {
+      const own = counts.get(connectorId) ?? {};
+      own[status] = (own[status] ?? 0) + 1;
+      counts.set(connectorId, own);
+      if (!timer) say();
+    },
+  };
+}
