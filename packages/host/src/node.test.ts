@@ -116,6 +116,22 @@ describe('toNodeHandler', () => {
     },
   );
 
+  test('a stream arrives piece by piece, and one that its reader left is cancelled', async () => {
+    const cancel = vi.fn<() => void>();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('first')),
+      cancel,
+    });
+    const origin = await listen(toNodeHandler(() => Promise.resolve(new Response(body))));
+    const leaving = new AbortController();
+    const answer = await fetch(origin, { signal: leaving.signal });
+    expect(await answer.body?.pipeThrough(new TextDecoderStream()).getReader().read()).toMatchObject({
+      value: 'first',
+    });
+    leaving.abort();
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce());
+  });
+
   test('several cookies, streamed bodies and HEAD arrive as they were sent', async () => {
     const origin = await listen(toNodeHandler(answerAtLength));
     const answer = await fetch(origin);

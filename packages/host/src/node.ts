@@ -69,5 +69,18 @@ async function send(answer: Response, message: IncomingMessage, response: Server
     message.resume();
   }
   if (!answer.body || message.method === 'HEAD') response.end();
-  else await pipeline(answer.body, response);
+  else await sendBody(answer.body, response);
+}
+
+/** Piece by piece, as they come. A body that waits for its next piece is told when nobody is there to read it. */
+async function sendBody(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  if (response.destroyed) return cancel();
+  response.once('close', cancel);
+  return pipeline(piecesOf(reader), response);
+}
+
+async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
 }
