@@ -23,15 +23,15 @@ export async function followLog(source: LogSource, scope: Scope, id: string, aft
   if (!found) throw new Refusal(404, 'not_found', 'There is no pipeline here.');
   const path = `/v2/${encodeURIComponent(scope.org)}/pipelines/${encodeURIComponent(found.pipelineId)}/logs`;
 
-  const known =
-    after === null
-      ? listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(unlessGone))['entries'])
-      : [];
-  const from = after ?? String(countOf(known.at(-1)?.['sequence']));
+  const lines = listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(unlessGone))['entries']);
+  const from = countOf(lines.at(-1)?.['sequence']);
+  // A log that is shorter than what the page has seen began anew, with the service.
+  const seen = Number(after) <= from ? Number(after) : 0;
+  const known = lines.filter(({ sequence }) => countOf(sequence) > seen);
 
   const gone = new AbortController();
   const upstream = await fetch(`${source.serviceUrl}${path}/stream`, {
-    headers: { authorization: `ApiKey ${source.apiKey}`, accept: 'text/event-stream', 'last-event-id': from },
+    headers: { authorization: `ApiKey ${source.apiKey}`, accept: 'text/event-stream', 'last-event-id': String(from) },
     signal: gone.signal,
   });
   if (!upstream.ok || !upstream.body) {

@@ -1,5 +1,5 @@
 import type { IngestPlace, TestEventAnswer } from '../../pages/shared/pipelines/shapes.js';
-import { fieldsOf, textOf, type Fields } from './read.js';
+import { countOf, fieldsOf, textOf, type Fields } from './read.js';
 import { Refusal } from './refusal.js';
 import { unlessGone, type Scope } from './scope.js';
 
@@ -9,9 +9,9 @@ const patience = 10_000;
 /** Where an input takes records in that are sent to it; `null` for one that fetches them itself. Without the token. */
 export async function ingestPlace(scope: Scope, id: string): Promise<IngestPlace | null> {
   const ingest = await ingestOf(scope, id);
-  const [url, host] = [textOf(ingest['url']), textOf(ingest['host'])];
-  const port = typeof ingest['port'] === 'number' ? ingest['port'] : null;
-  return url === null && port === null ? null : { url, host, port, hasToken: textOf(ingest['token']) !== null };
+  const [url, host, port] = [textOf(ingest['url']), textOf(ingest['host']), countOf(ingest['port'])];
+  if (url === null) return null;
+  return { url, listens: host === null ? null : { host, port }, hasToken: textOf(ingest['token']) !== null };
 }
 
 /** The token that senders show. Its own tenant may have it, on demand. */
@@ -20,6 +20,13 @@ export async function ingestToken(scope: Scope, id: string): Promise<{ token: st
   if (token === null) throw new Refusal(404, 'not_found', 'This connection has no token.');
   return { token };
 }
+
+/** What the service's own answers mean for who sent the event. */
+const refusals: Readonly<Record<number, string>> = {
+  409: 'There is no pipeline behind this connection yet.',
+  429: 'The buffer is full just now. Try again in a moment.',
+  503: 'Nothing is taken in just now. Try again in a moment.',
+};
 
 /** Sends one event to an input of type `monad-http`, as any sender would. */
 export async function sendTestEvent(scope: Scope, id: string): Promise<TestEventAnswer> {
@@ -35,10 +42,8 @@ export async function sendTestEvent(scope: Scope, id: string): Promise<TestEvent
   }).catch((): null => null);
   await response?.body?.cancel();
   if (response?.ok) return { event };
-  if (response?.status === 429 || response?.status === 503) {
-    throw new Refusal(503, 'upstream_error', 'The buffer is full just now. Try again in a moment.');
-  }
-  throw new Refusal(502, 'upstream_error', 'The event was not taken in. Is there a pipeline behind this connection?');
+  const why = refusals[response?.status ?? 0] ?? 'The event was not taken in.';
+  throw new Refusal(502, 'upstream_error', why);
 }
 
 async function ingestOf({ request, org }: Scope, id: string): Promise<Fields> {

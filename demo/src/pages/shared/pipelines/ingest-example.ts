@@ -4,8 +4,8 @@ const otlp =
   '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityText":"INFO","body":{"stringValue":"Hello"}}]}]}]}';
 
 /** A command for a shell that sends one event to an input. Ids and tokens have no character that a shell would read. */
-export function exampleFor(typeId: string, { url, host, port }: IngestPlace): (token: string) => string {
-  if (url === null) return () => `logger --server ${host ?? 'localhost'} --port ${port ?? ''} --tcp --rfc5424 'Hello'`;
+export function exampleFor(typeId: string, { url, listens }: IngestPlace): (token: string) => string {
+  if (listens) return () => `logger --server ${listens.host} --port ${listens.port} --tcp --rfc5424 'Hello'`;
   const body = typeId === 'monad-otel' ? otlp : '{"message":"Hello"}';
   return (token) =>
     [

@@ -9,7 +9,7 @@ const veil = '••••••••••••';
 export async function ingestPanel(input: api.Input, typeId: string, inputName: string): Promise<HTMLElement | null> {
   const { ingest: place } = await api.ingest(input);
   if (!place) return null;
-  const address = place.url ?? `${place.host ?? 'localhost'}:${place.port ?? ''}`;
+  const address = place.url;
   const example = exampleFor(typeId, place);
   const code = el('code');
   const shownToken = el('code', {}, veil);

@@ -26,9 +26,9 @@ export interface PipelineSnapshots {
 
 /** Where an input takes in what is sent to it. */
 export interface IngestPlace {
-  url: string | null;
-  host: string | null;
-  port: number | null;
+  url: string;
+  /** Of an input that has a port of its own, and speaks no HTTP. */
+  listens: { host: string; port: number } | null;
   hasToken: boolean;
 }
 
