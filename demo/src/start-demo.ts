@@ -1,4 +1,5 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toNodeHandler } from '@connector-frame/host/node';
 import { createServer } from '@connector-frame/service';
@@ -34,7 +35,12 @@ const defaultPages = fileURLToPath(new URL('public', import.meta.url));
 export async function startDemo(environment: Environment, pages = defaultPages): Promise<Demo> {
   const port = readPort(environment['HOST_PORT'] || '3000');
   const folder = environment['DATA_DIR'] || '.data';
-  const service = await createServer({ ...environment, LOG_LEVEL: environment['LOG_LEVEL'] || 'warn' });
+  const service = await createServer({
+    ...environment,
+    LOG_LEVEL: environment['LOG_LEVEL'] || 'warn',
+    // Files that pipelines write, beside the rest. Private networks stay closed until EGRESS_ALLOW opens them.
+    FILE_OUTPUT_DIR: environment['FILE_OUTPUT_DIR'] || join(folder, 'files'),
+  });
   let handle = starting;
   const http = createHttpServer((request, response) => handle(request, response));
   const close = async () => {

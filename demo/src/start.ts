@@ -7,6 +7,8 @@ try {
   Northwind Security, the demo   ${demo.hostUrl}
   The connector service          ${demo.serviceUrl}
   Its API                        ${demo.serviceUrl}/openapi.json
+  Events are sent to             ${demo.serviceUrl}/ingest/<connection>
+                                 the whole command stands in a connection's Details
   Data                           ${process.env['DATA_DIR'] || '.data'}
 
   Ctrl+C stops both. What was saved stays.
