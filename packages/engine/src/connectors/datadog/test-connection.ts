@@ -2,20 +2,10 @@ import { createTester } from '../connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../connection-test/failures.js';
 import { failed, missing, passed } from '../connection-test/outcome.js';
 import { at, json, text } from '../read.js';
+import { siteOf } from './site.js';
 import type { Tester } from '../connection-test/tester.js';
 
 const datadog: Subject = { product: 'Datadog', address: '/settings/domain_url', credential: '/secrets/api_key' };
-
-/** https://docs.datadoghq.com/getting_started/site/ */
-const sites = [
-  'us3.datadoghq.com',
-  'us5.datadoghq.com',
-  'ap1.datadoghq.com',
-  'ap2.datadoghq.com',
-  'datadoghq.com',
-  'datadoghq.eu',
-  'ddog-gov.com',
-];
 
 export interface DatadogOptions {
   /** Where the API of a site answers. */
@@ -48,12 +38,4 @@ export function createDatadogTester({ apiOf = (site) => `https://api.${site}` }:
     }
     return statusFailure(response.status, datadog);
   });
-}
-
-/** The site a host belongs to: `https://http-intake.logs.us3.datadoghq.com/api/v2/logs` is `us3.datadoghq.com`. */
-function siteOf(address: string): string | undefined {
-  const written = address.includes('://') ? address : `https://${address}`;
-  if (!URL.canParse(written)) return undefined;
-  const { hostname } = new URL(written);
-  return sites.find((site) => hostname === site || hostname.endsWith(`.${site}`));
 }

@@ -1,0 +1,81 @@
+import { EndError } from '../../runner/ends.js';
+import { statusFailure, throttled, unexpected } from '../output/failures.js';
+import type { PartResult } from '../output/in-parts.js';
+import type { Answer } from '../output/send.js';
+import { at } from '../read.js';
+
+export const SLACK = 'Slack';
+
+/** About the message itself. https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+const MESSAGE = new Set([
+  'no_text',
+  'msg_too_long',
+  'invalid_blocks',
+  'invalid_payload',
+  'too_many_attachments',
+  'msg_blocks_too_long',
+]);
+/** About who posts. */
+const CREDENTIALS = new Set([
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'invalid_token',
+  'no_service',
+  'no_service_id',
+  'no_team',
+  'team_disabled',
+]);
+/** About where. */
+const CHANNEL = new Set([
+  'channel_not_found',
+  'not_in_channel',
+  'is_archived',
+  'channel_is_archived',
+  'restricted_action',
+  'action_prohibited',
+  'posting_to_general_channel_denied',
+  'missing_scope',
+]);
+const BUSY = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
+const BROKEN = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'rollup_error']);
+
+/** What became of a message. Both interfaces answer with a word of their own. @throws EndError */
+export function outcomeOf(answer: Answer, now: number): PartResult {
+  const { ok, word } = read(answer);
+  if (answer.status === 200 && ok) return {};
+  if (MESSAGE.has(word)) return { unwanted: 'Slack does not accept the message of this record.' };
+  throw failureOf(answer, word, now);
+}
+
+/** Of a call that is no message. @throws EndError */
+export function expectOk(answer: Answer, now: number): void {
+  const { ok, word } = read(answer);
+  if (answer.status !== 200 || !ok) throw failureOf(answer, word, now);
+}
+
+function failureOf(answer: Answer, word: string, now: number): EndError {
+  if (answer.status === 429 || BUSY.has(word)) return throttled(SLACK, statusFailure(answer, SLACK, now).afterMs);
+  if (CREDENTIALS.has(word))
+    return new EndError('invalid_credentials', 'Slack did not accept the bot token or webhook.', 'permanent');
+  if (CHANNEL.has(word))
+    return new EndError('forbidden', 'Slack does not let us post there. Invite the bot to the channel.', 'permanent');
+  if (BROKEN.has(word)) return new EndError('upstream_error', 'Slack has a problem of its own.');
+  if (answer.status !== 200) return statusFailure(answer, SLACK, now);
+  return word === '' ? unexpected(SLACK) : new EndError('rejected', 'Slack refused the message.', 'permanent');
+}
+
+/** A webhook says `ok` or a word; the API `{ ok, error }`. */
+function read({ text }: Answer): { ok: boolean; word: string } {
+  const bare = text.trim();
+  if (/^\w{1,60}$/.test(bare)) return { ok: bare === 'ok', word: bare };
+  try {
+    const body: unknown = JSON.parse(bare);
+    const word = at(body, 'error');
+    return { ok: at(body, 'ok') === true, word: typeof word === 'string' ? word : '' };
+  } catch {
+    return { ok: false, word: '' };
+  }
+}
