@@ -120,30 +120,35 @@ export class PollClient {
   }
 
   async #read(response: Response): Promise<Answer> {
-    const { rate = {} } = this.parts.poll;
     const { status, headers } = response;
-    const body = await readJson(response);
-    const now = this.parts.clock.now();
-    const afterMs = throttledFor(rate, { status, headers, body }, now);
-    if (afterMs !== undefined) {
-      this.#pace.close(afterMs);
-      throw this.#pace.throttled(afterMs, status);
-    }
+    const body = await this.#body(response);
     if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
-    const spent = spentFor(rate, headers, now);
+    const spent = spentFor(this.parts.poll.rate ?? {}, headers, this.parts.clock.now());
     if (spent !== undefined) this.#pace.close(spent);
     return { headers, body };
   }
 
+  /** The JSON of an answer, `undefined` when it is none. @throws PollError `rate_limited` when it asks for less */
+  async #body(response: Response): Promise<unknown> {
+    const { status, headers } = response;
+    const body = await readJson(response);
+    const afterMs = throttledFor(this.parts.poll.rate ?? {}, { status, headers, body }, this.parts.clock.now());
+    if (afterMs === undefined) return body;
+    this.#pace.close(afterMs);
+    throw this.#pace.throttled(afterMs, status);
+  }
+
   async #token({ url, headers, body }: Grant, signal: AbortSignal): Promise<Token> {
     const response = await this.#exchange(url, { method: 'POST', headers, body, signal });
+    const { status } = response;
+    const answer = await this.#body(response);
     // RFC 6749, 5.2: a client that is not known is 400 or 401.
-    if ([400, 401, 403].includes(response.status)) {
-      const outcome = statusFailure(401, this.subject);
-      throw new PollError(outcome, 'permanent', { status: response.status });
-    }
-    const answer = (await this.#read(response)).body;
+    const refused = [400, 401, 403].includes(status);
+    if (!response.ok)
+      throw new PollError(statusFailure(refused ? 401 : status, this.subject), refused ? 'permanent' : kindOf(status), {
+        status,
+      });
     const value: unknown = getAt(answer, '/access_token');
     const lifetime = Number(getAt(answer, '/expires_in') ?? DEFAULT_LIFETIME_S);
     if (typeof value !== 'string' || value === '') throw new PollError(unexpected(this.subject), 'retry');

@@ -9,7 +9,7 @@ import { listEach } from './list-each.js';
 import { PollError } from './poll-error.js';
 import { StreamReader, type StreamParts } from './read-stream.js';
 import { isDue } from './schedule.js';
-import { readState, type PollState } from './state.js';
+import { readState, type PollState, type StreamState } from './state.js';
 
 const DEFAULT_INTERVAL_S = 60;
 /** How often a schedule is looked at. */
@@ -67,7 +67,10 @@ class PollInput implements PageInput {
       for (const each of entries) {
         const key = keyOf(stream, each);
         try {
-          for await (const page of this.#reader(stream, each, state.streams[key]).read(signal)) {
+          for await (const page of this.#reader(
+            { stream, entries: entries.length, ...(each !== undefined && { each }) },
+            state.streams[key],
+          ).read(signal)) {
             this.#answered = true;
             state = { ...state, streams: { ...state.streams, [key]: page.state } };
             yield { records: page.records, cursor: state };
@@ -83,22 +86,10 @@ class PollInput implements PageInput {
     if (failure !== undefined) throw failure;
   }
 
-  #reader(
-    stream: PollStream,
-    each: string | undefined,
-    before: PollState['streams'][string] | undefined,
-  ): StreamReader {
+  #reader(of: Pick<StreamParts, 'stream' | 'each' | 'entries'>, before: StreamState | undefined): StreamReader {
     const { config, context } = this;
-    const begun = this.#begun ?? context.clock.now();
-    const parts: StreamParts = {
-      stream,
-      client: this.#client,
-      config,
-      clock: context.clock,
-      begun,
-      ...(each !== undefined && { each }),
-    };
-    return new StreamReader(parts, before);
+    const { clock } = context;
+    return new StreamReader({ ...of, client: this.#client, config, clock, begun: this.#begun ?? clock.now() }, before);
   }
 
   #isDue({ ran, streams }: PollState, now: number): boolean {

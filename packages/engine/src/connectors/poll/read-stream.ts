@@ -24,6 +24,8 @@ export interface StreamParts {
   begun: number;
   /** Id of the list entry it is read for. */
   each?: string;
+  /** How many entries share the bound of what is remembered. Default 1. */
+  entries?: number;
 }
 
 export interface StreamPage {
@@ -34,6 +36,8 @@ export interface StreamPage {
 /** Answers to a place that is not known any more. */
 const GONE = [400, 404, 410, 422];
 const MAX_EMPTY = 1_000;
+const DEFAULT_SEEN = 5_000;
+const LEAST_SEEN = 100;
 
 /** Reads one stream to its end for now, page by page, each with the state to go on from once it is delivered. */
 export class StreamReader {
@@ -73,7 +77,7 @@ export class StreamReader {
   async *#stretch(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
     const { stream, client } = this.parts;
     const { cursor, records: shape, page_size: pageSize } = stream;
-    const seen = new SeenRecords(this.#state.seen ?? [], shape.id, 'seen' in cursor ? cursor.seen : undefined);
+    const seen = new SeenRecords(this.#state.seen ?? [], shape.id, seenLimit(this.parts));
     const visited = new Set<string | undefined>();
     let place = this.#state.place;
     for (let empty = 0; !signal.aborted;) {
@@ -170,6 +174,11 @@ function valuesOf({ stream, config, each }: StreamParts, { since, until }: Strea
     ...(each !== undefined && { each }),
     ...(stream.cursor.kind === 'id' && place !== undefined && { after: place }),
   };
+}
+
+function seenLimit({ stream: { cursor }, entries = 1 }: StreamParts): number {
+  const limit = ('seen' in cursor ? cursor.seen : undefined) ?? DEFAULT_SEEN;
+  return Math.max(LEAST_SEEN, Math.ceil(limit / entries));
 }
 
 /** Whether a page ends it although it names a next place: that is where to go on later. */

@@ -6,8 +6,6 @@ import type { DataRecord, JsonValue } from '../../records/record.js';
 /** A record that was delivered: a hash of what tells it apart, its time in milliseconds, how often it was there. */
 export type SeenEntry = readonly [key: string, time: number, count: number];
 
-const DEFAULT_LIMIT = 5_000;
-
 /**
  * The records of the last stretch of time, so that they are not delivered again when the next one reaches back. Records
  * without an id are told by all they hold, and counted: two that are the same are two.
@@ -19,7 +17,7 @@ export class SeenRecords {
   constructor(
     entries: readonly SeenEntry[],
     private readonly id: PollRecords['id'],
-    private readonly limit = DEFAULT_LIMIT,
+    private readonly limit: number,
   ) {
     this.#known = new Map(entries.map(([key, time, count]) => [key, { time, count }]));
   }

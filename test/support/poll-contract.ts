@@ -1,0 +1,317 @@
+import { loadCatalog } from '@connector-frame/catalog';
+import { validateConfig } from '@connector-frame/catalog/validate';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import { connectors } from '../../packages/engine/src/connectors/index.js';
+import { undeclaredFields } from './declared-fields.js';
+import { Driver, PollWorld } from './poll-driver.js';
+import type { Reply } from './vendor.js';
+import type { PollVendor } from './vendors/poll-vendor.js';
+
+const MINUTE = 60_000;
+
+/** What holds for every vendor that is polled by its data file, against a server that answers as the vendor documents. */
+export function runPollContract(vendor: PollVendor): void {
+  const type = loadCatalog().get('input', vendor.type);
+  const poll = type?.poll;
+  if (!type || !poll) throw new Error(`${vendor.type} has no poll`);
+  const snapshot = poll.streams.every(({ cursor }) => cursor.kind === 'none');
+  const worlds: PollWorld[] = [];
+  const open = async (pageSize?: number): Promise<PollWorld> => {
+    const world = await PollWorld.open(vendor, pageSize);
+    worlds.push(world);
+    return world;
+  };
+  /** Ten events of the last minutes, some at the same moment, and a log that shows them. */
+  const filled = async (pageSize?: number): Promise<PollWorld> => {
+    const world = await open(pageSize);
+    for (let index = 0; index < 10; index += 1) world.happen(4 * MINUTE - Math.floor(index / 2) * 5_000);
+    return world;
+  };
+
+  describe(`${vendor.type}, polled`, () => {
+    afterEach(async () => {
+      for (const world of worlds.splice(0)) {
+        await world.close();
+        expect(world.elsewhere).toEqual([]);
+      }
+    });
+
+    test('its configuration is one that the form takes, and it names what it was built from', () => {
+      expect(validateConfig(type.config, vendor.config)).toEqual([]);
+      expect(poll.verified).toBe('contract');
+      expect(poll.documentation.length).toBeGreaterThan(0);
+    });
+
+    test('everything there is comes once, page by page', async () => {
+      const world = await filled();
+      const driver = new Driver(world);
+      await driver.poll();
+      expect(driver.numbers).toEqual(world.numbers);
+    });
+
+    test('an empty log is no failure', async () => {
+      const driver = new Driver(await open());
+      await driver.poll();
+      expect(driver.numbers).toEqual([]);
+    });
+
+    if (!snapshot) {
+      test('then only what is new comes, and what happened at the same moment as the last, and what turns up late', async () => {
+        const world = await filled();
+        const driver = new Driver(world);
+        await driver.poll();
+        await driver.poll();
+        world.happen(4 * MINUTE - 20_000, true);
+        world.advance(3 * MINUTE);
+        world.happen();
+        await driver.poll();
+        world.happen();
+        world.happen(2 * MINUTE, true);
+        await driver.poll();
+        world.advance(5 * MINUTE);
+        await driver.poll();
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+
+      test('it goes on over weeks, also quiet ones', async () => {
+        const world = await filled();
+        const driver = new Driver(world);
+        await driver.poll();
+        for (const days of [1, 9, 40]) {
+          world.advance(days * 24 * 60 * MINUTE);
+          world.happen();
+          world.advance(3 * MINUTE);
+          await driver.poll();
+        }
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+
+      test('events arrive while pages are read', async () => {
+        const world = await filled();
+        const driver = new Driver(world);
+        for (let round = 0; round < 30; round += 1) {
+          if (round < 8) world.happen(round * 1_000, true);
+          await driver.poll(2 + round);
+          world.advance(MINUTE / 2);
+        }
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+
+      test.each([1, 2, 3, 4, 5])('a stop after page %i loses nothing and repeats nothing', async (pages) => {
+        const world = await filled();
+        const driver = new Driver(world);
+        await driver.poll(pages);
+        driver.restart();
+        world.happen(MINUTE, true);
+        await driver.poll();
+        world.advance(5 * MINUTE);
+        driver.restart();
+        await driver.poll();
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+
+      test.each([-4, 4])('our clock is %i minutes ahead of theirs', async (minutes) => {
+        const world = await open();
+        world.skew = minutes * MINUTE;
+        const driver = new Driver(world);
+        await driver.poll();
+        for (let round = 0; round < 5; round += 1) {
+          world.happen();
+          world.advance(MINUTE);
+          await driver.poll();
+        }
+        world.advance(10 * MINUTE);
+        await driver.poll();
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+
+      const start = poll.streams[0]?.cursor;
+      test.runIf(start && 'start' in start && start.start !== undefined)(
+        'it begins as far back as it is told',
+        async () => {
+          const world = await open();
+          for (const days of [100, 61, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
+          const since = new Date(world.vendorNow() - 60 * 24 * 60 * MINUTE).toISOString();
+          const { settings, secrets } = vendor.config;
+          const driver = new Driver(world, { settings: { ...settings, backfill_start_time: since }, secrets });
+          await driver.poll();
+          expect(driver.numbers).toEqual([3, 4, 5, 6]);
+        },
+      );
+
+      test('the cursor stays small', async () => {
+        const world = await open(1_000);
+        const driver = new Driver(world);
+        await driver.poll();
+        for (let index = 0; index < 3_000; index += 1) world.happen(Math.floor(index / 15) * 1_000, true);
+        world.advance(3 * MINUTE);
+        await driver.poll();
+        expect(driver.cursor.length).toBeLessThan(500_000);
+        world.advance(24 * 60 * MINUTE);
+        world.happen();
+        world.advance(3 * MINUTE);
+        await driver.poll();
+        expect(driver.cursor.length).toBeLessThan(80_000);
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+    } else {
+      test('all of it comes again when the schedule says so, and not before', async () => {
+        const world = await filled();
+        const driver = new Driver(world);
+        await driver.poll();
+        world.advance(30 * MINUTE);
+        driver.restart();
+        const before = world.requests.length;
+        await driver.poll();
+        // Somebody was asked all the same: a status is measured.
+        expect(world.requests.length).toBeGreaterThan(before);
+        expect(driver.numbers).toEqual(world.numbers);
+        world.advance(30 * MINUTE);
+        await driver.poll();
+        expect(driver.delivered).toHaveLength(20);
+      });
+    }
+
+    test('it waits as long as it is asked to, and goes on from there', async () => {
+      const world = await filled();
+      const driver = new Driver(world);
+      await driver.poll(1);
+      const { reply, afterMs } = vendor.throttle(world.vendorNow());
+      world.queued.push(reply);
+      driver.restart();
+      world.advance(snapshot ? 60 * MINUTE : 0);
+      world.revoke();
+      const first = world.requests.length;
+      const error = await driver.fails();
+      expect(error).toMatchObject({ code: 'rate_limited', kind: 'throttled' });
+      expect(Math.abs((error.afterMs ?? 0) - afterMs)).toBeLessThanOrEqual(1_000);
+      // Nobody is asked before that.
+      expect(await driver.fails()).toMatchObject({ kind: 'throttled' });
+      expect(world.requests).toHaveLength(first + 1);
+      world.advance(afterMs + 1_000);
+      await driver.poll();
+      world.advance(3 * MINUTE);
+      await driver.poll();
+      expect(new Set(driver.numbers)).toEqual(new Set(world.numbers));
+      if (!snapshot) expect(driver.numbers).toEqual(world.numbers);
+    });
+
+    test('an outage, and an answer that is no JSON, are tried again', async () => {
+      const world = await filled();
+      const driver = new Driver(world);
+      world.queued.push({ status: 502, body: 'bad gateway' });
+      expect(await driver.fails()).toMatchObject({ code: 'upstream_error', kind: 'retry' });
+      world.queued.push({ headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Welcome</title>' });
+      expect(await driver.fails()).toMatchObject({ code: 'unexpected_answer', kind: 'retry' });
+      world.queued.push({ body: '{"cut off": [' });
+      expect(await driver.fails()).toMatchObject({ kind: 'retry' });
+      await driver.poll();
+      expect(driver.numbers).toEqual(world.numbers);
+    });
+
+    test('a wrong credential is told in our words, on its field', async () => {
+      const world = await filled();
+      const wrong = { ...vendor.config, secrets: { ...vendor.config.secrets, ...vendor.wrong } };
+      const error = await new Driver(world, wrong).fails();
+      expect(error).toMatchObject({ code: 'invalid_credentials', kind: 'permanent' });
+      expect(error.message).toMatch(/did not accept the credentials\.$/);
+      const outcome = await tested(world, wrong);
+      expect(outcome).toMatchObject({
+        ok: false,
+        reason: 'invalid_credentials',
+        issues: [{ path: expect.stringMatching(/^\/secrets\//) }],
+      });
+      expect(undeclaredFields(`input:${vendor.type}`, outcome)).toEqual([]);
+    });
+
+    test('the connection test passes on the right ones', async () => {
+      const world = await filled();
+      expect(await tested(world, vendor.config)).toMatchObject({
+        ok: true,
+        summary: expect.stringMatching(/^Read \d/),
+      });
+    });
+
+    test('tokens that were taken back are renewed, once', async () => {
+      const world = await filled();
+      const driver = new Driver(world);
+      await driver.poll();
+      world.revoke();
+      world.advance(61 * MINUTE);
+      world.happen(30_000);
+      await driver.poll();
+      world.advance(3 * MINUTE);
+      await driver.poll();
+      expect(new Set(driver.numbers)).toEqual(new Set(world.numbers));
+    });
+
+    test.each([200, 302, 400, 401, 403, 404, 418, 429, 500, 503])(
+      'an answer of %i that echoes what was sent leaks none of it',
+      async (status) => {
+        const world = await filled();
+        const said: string[] = [];
+        for (const skip of [0, 1]) {
+          const driver = new Driver(world);
+          for (let index = 0; index < skip; index += 1) world.queued.push((own) => own);
+          world.queued.push(() => echo(status, world.requests.at(-1)));
+          const error = await driver.fails().catch((other: unknown) => other);
+          said.push(inspect(error, { depth: 10 }));
+          world.queued.length = 0;
+        }
+        for (const part of said) {
+          expect(part.toLowerCase()).not.toContain('canary');
+          for (const secret of secretsOf(vendor.config.secrets))
+            for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)])
+              expect(part).not.toContain(form);
+        }
+      },
+    );
+
+    test.runIf(vendor.elsewhere)('a next page on another site is refused, and nothing goes there', async () => {
+      const world = await filled();
+      for (const other of [
+        'https://attacker.example',
+        'http://' + new URL(vendor.origins[0] ?? '').host,
+        `${vendor.origins[0]}:8443`,
+      ]) {
+        world.queued.push((own) => vendor.elsewhere?.(own, other) ?? own);
+        expect(await new Driver(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
+      }
+      const sent = world.requests.length;
+      world.queued.push({ status: 302, headers: { location: 'https://attacker.example/' }, body: '' });
+      expect(await new Driver(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
+      expect(world.requests).toHaveLength(sent + 1);
+    });
+
+    function tested(world: PollWorld, config: PollVendor['config']) {
+      const tester = type && connectors({ ...type, type_id: 'polled' }).testConnection;
+      if (!tester) throw new Error('no tester');
+      // The connection test has the system's clock, and so must the vendor.
+      world.clock.ms = Date.now();
+      return tester(config, { egress: world.egress, signal: new AbortController().signal });
+    }
+  });
+}
+
+/** What was sent, in every place where an answer has words. */
+function echo(status: number, request: unknown): Reply {
+  const sent = `canary ${JSON.stringify(request)}`;
+  return {
+    status,
+    headers: { 'x-echo': encodeURIComponent(sent).slice(0, 2_000) },
+    body: {
+      message: sent,
+      error: sent,
+      errors: [{ message: sent, detail: sent }],
+      errorSummary: sent,
+      ok: false,
+      stat: sent,
+    },
+  };
+}
+
+function secretsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
+}

@@ -1,0 +1,157 @@
+import { loadCatalog, type ConnectorConfig } from '@connector-frame/catalog';
+import { connectors } from '../../packages/engine/src/connectors/index.js';
+import { createEgress, EgressError, type Egress } from '../../packages/engine/src/egress/index.js';
+import type { DataRecord, JsonValue } from '../../packages/engine/src/records/record.js';
+import type { Clock } from '../../packages/engine/src/runner/clock.js';
+import { EndError, type PageInput } from '../../packages/engine/src/runner/ends.js';
+import { startVendor, type Reply, type Vendor } from './vendor.js';
+import type { PollVendor, VendorEvent, VendorRequest } from './vendors/poll-vendor.js';
+
+export const START = Date.UTC(2026, 2, 10, 12);
+const ASKED = 'x-asked-origin';
+
+/** Time that goes on when it is told to, and when somebody sleeps. */
+export class TestClock implements Clock {
+  ms = START;
+  now = (): number => this.ms;
+  sleep = (ms: number): Promise<void> => {
+    this.ms += ms;
+    return Promise.resolve();
+  };
+}
+
+/** A vendor's server on this machine, its log, and an egress that leads to it by the vendor's own address. */
+export class PollWorld {
+  readonly clock = new TestClock();
+  /** Milliseconds that our clock is ahead of the vendor's. */
+  skew = 0;
+  readonly events: VendorEvent[] = [];
+  readonly elsewhere: string[] = [];
+  readonly requests: VendorRequest[] = [];
+  /** Answers to the next requests, before the vendor is asked; a function changes the vendor's own. */
+  readonly queued: (Reply | ((own: Reply) => Reply))[] = [];
+  revoke: () => void = () => undefined;
+  egress: Egress;
+
+  private constructor(
+    readonly vendor: PollVendor,
+    private readonly server: Vendor,
+  ) {
+    const origins = new Set(vendor.origins);
+    const real = createEgress({ allow: ['127.0.0.0/8'], timeoutMs: 5_000 });
+    this.egress = {
+      ...real,
+      fetch: (address, init = {}) => {
+        const url = new URL(address);
+        if (!origins.has(url.origin)) {
+          this.elsewhere.push(url.origin);
+          return Promise.reject(new EgressError('dns_failed', 'another site'));
+        }
+        const headers = new Headers(init.headers);
+        headers.set(ASKED, url.origin);
+        return real.fetch(server.origin + url.pathname + url.search, { ...init, headers });
+      },
+    };
+  }
+
+  static async open(vendor: PollVendor, pageSize = 3): Promise<PollWorld> {
+    let world: PollWorld | undefined;
+    let respond: (request: VendorRequest) => Reply = () => ({ status: 503 });
+    const server = await startVendor(({ method, url, headers, body }) => {
+      const { pathname, searchParams } = new URL(url, 'http://vendor');
+      const { [ASKED]: origin, ...sent } = headers;
+      const request = { method, origin: String(origin), path: pathname, query: searchParams, headers: sent, body };
+      world?.requests.push(request);
+      const queued = world?.queued.shift();
+      if (queued === undefined) return respond(request);
+      return typeof queued === 'function' ? queued(respond(request)) : queued;
+    });
+    const made = new PollWorld(vendor, server);
+    world = made;
+    const opened = vendor.open({
+      now: () => made.vendorNow(),
+      get events() {
+        return made.events.filter(
+          ({ at, written }) => Math.max(at + (vendor.delayMs ?? 0), written) <= made.vendorNow(),
+        );
+      },
+      pageSize,
+    });
+    respond = opened.respond.bind(opened);
+    made.revoke = opened.revoke ?? (() => undefined);
+    return made;
+  }
+
+  close = (): Promise<void> => this.server.close();
+  vendorNow = (): number => this.clock.now() - this.skew;
+  advance = (ms: number): void => void (this.clock.ms += ms);
+
+  /** Something happened `ago` milliseconds before now, to the second, and was written at once; `late`: only now. */
+  happen(ago = 0, late = false): number {
+    const n = this.events.length + 1;
+    const at = Math.floor((this.vendorNow() - ago) / 1_000) * 1_000;
+    this.events.push({ n, at, written: late ? this.vendorNow() : at });
+    return n;
+  }
+
+  get numbers(): number[] {
+    return this.events.map(({ n }) => n);
+  }
+}
+
+/** Does with an input what the runner does: reads a page, delivers it, commits its cursor. */
+export class Driver {
+  readonly delivered: DataRecord[] = [];
+  #cursor: JsonValue | undefined;
+  #input: PageInput;
+
+  constructor(
+    private readonly world: PollWorld,
+    private readonly config: ConnectorConfig = world.vendor.config,
+  ) {
+    this.#input = this.#create();
+  }
+
+  /** Reads until there is nothing more for now, or so many pages. */
+  async poll(pages = Number.POSITIVE_INFINITY): Promise<void> {
+    if (pages === 0) return;
+    let read = 0;
+    for await (const page of this.#input.pages(this.#cursor, new AbortController().signal)) {
+      this.delivered.push(...page.records);
+      this.#cursor = JSON.parse(JSON.stringify(page.cursor));
+      read += 1;
+      if (read === pages) return;
+    }
+  }
+
+  async fails(): Promise<EndError> {
+    try {
+      await this.poll();
+    } catch (error) {
+      if (error instanceof EndError) return error;
+      throw error;
+    }
+    throw new Error('It did not fail.');
+  }
+
+  /** The process ends; what was committed stays. */
+  restart(): void {
+    this.#input = this.#create();
+  }
+
+  get cursor(): string {
+    return JSON.stringify(this.#cursor);
+  }
+
+  get numbers(): unknown[] {
+    return this.delivered.map((record) => this.world.vendor.numberOf(record)).sort((a, b) => Number(a) - Number(b));
+  }
+
+  #create(): PageInput {
+    const { vendor, egress, clock } = this.world;
+    const type = loadCatalog().get('input', vendor.type);
+    const input = type && connectors(type).createInput?.(this.config, { type, egress, clock });
+    if (input?.kind !== 'pages') throw new Error(`${vendor.type} can not be polled`);
+    return input;
+  }
+}
