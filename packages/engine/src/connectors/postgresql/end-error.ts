@@ -29,12 +29,7 @@ const states: readonly (readonly [start: string, code: string, message: string, 
   ['53300', 'rate_limited', 'PostgreSQL has no connection left.', 'retry'],
   ['53', 'upstream_error', 'PostgreSQL lacks memory or disk space.', 'retry'],
   ['55P03', 'conflict', 'Other work on the server got in the way.', 'retry'],
-  [
-    '57014',
-    'timeout',
-    'PostgreSQL took too long for one query. An index on the column that orders the rows helps.',
-    'retry',
-  ],
+  ['57014', 'timeout', 'PostgreSQL took too long for one query.', 'retry'],
   ['57P', 'connect_failed', 'PostgreSQL is starting or stopping, or ended the connection.', 'retry'],
 ];
 

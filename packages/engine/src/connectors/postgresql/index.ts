@@ -1,5 +1,6 @@
 import type { ConnectorCode } from '../connector-code.js';
 import { createPostgresqlInput } from './input.js';
+import { createPostgresqlOutput } from './output.js';
 import { testPostgresqlInput } from './test-input.js';
 import { testPostgresqlOutput } from './test-output.js';
 
@@ -7,4 +8,7 @@ export const postgresqlInput: ConnectorCode = {
   testConnection: testPostgresqlInput,
   createInput: createPostgresqlInput,
 };
-export const postgresqlOutput: ConnectorCode = { testConnection: testPostgresqlOutput };
+export const postgresqlOutput: ConnectorCode = {
+  testConnection: testPostgresqlOutput,
+  createOutput: createPostgresqlOutput,
+};

@@ -45,7 +45,8 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
         } catch (error) {
           if (!ofTable(error)) throw error;
           const { code, message, kind } = endError(error);
-          problems.push(new EndError(code, `${table.label} can not be read: ${message}`, kind));
+          const hint = code === 'timeout' ? ' An index on the column it is read by helps.' : '';
+          problems.push(new EndError(code, `${table.label} can not be read: ${message}${hint}`, kind));
         }
       }
       open = rest;
