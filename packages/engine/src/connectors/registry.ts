@@ -4,6 +4,7 @@ import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
+import { fileOutput } from './file/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { httpOutput } from './http/index.js';
 import { monadHttpInput } from './monad-http/index.js';
@@ -29,6 +30,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],
   ['output:elasticsearch', elasticsearchOutput],
+  ['output:file', fileOutput],
   ['output:http', httpOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
