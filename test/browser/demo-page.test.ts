@@ -1,55 +1,18 @@
-import { readFile, mkdtemp, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
-import { startDemo, type Demo } from '../../demo/src/start-demo.js';
-import { launchBrowser } from '../support/browser.js';
+import type { Page, Route } from 'playwright-core';
+import { startDemoStage, type DemoStage } from '../support/demo.js';
 
-/** The demo as `npm start` runs it: built pages, real service, real form, two origins. */
-let folder: string;
-let demo: Demo;
-let browser: Browser;
-let complaints: string[] = [];
+let stage: DemoStage;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'demo-page-'));
-  const configFile = fileURLToPath(new URL('../../demo/vite.config.ts', import.meta.url));
-  await build({ configFile, logLevel: 'error', build: { outDir: join(folder, 'pages') } });
-  const environment = { SERVICE_PORT: '0', HOST_PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'silent' };
-  [demo, browser] = await Promise.all([startDemo(environment, join(folder, 'pages')), launchBrowser()]);
+  stage = await startDemoStage();
 });
-afterAll(async () => {
-  await browser?.close();
-  await demo?.close();
-  await rm(folder, { recursive: true, force: true });
-});
-afterEach(async () => {
-  await Promise.all(browser.contexts().map((context) => context.close()));
-  complaints = [];
-});
+afterAll(() => stage?.close());
+afterEach(() => stage.clear());
 
-type Way = 'script' | 'html' | 'react' | 'vue';
-
-/** A page, signed in. What the browser complains about (policy, scripts) is kept; refusals that a test asks for are not. */
-async function open(way: Way, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-      complaints.push(message.text());
-    }
-  });
-  await page.goto(`${demo.hostUrl}/${way}/`);
-  await page.getByRole('button', { name: 'Continue as Acme' }).click();
-  await product(page, 'Okta System Log').waitFor();
-  return page;
-}
-
+const open: DemoStage['open'] = (way, options) => stage.open(way, options);
 const product = (page: Page, name: string) => page.locator('#catalog').getByRole('link', { name });
 const connections = (page: Page) => page.locator('#connections').getByRole('listitem');
 const form = (page: Page) => page.frameLocator('iframe');
@@ -83,7 +46,7 @@ describe.each(['script', 'react', 'vue'] as const)('%s', (way) => {
       .filter({ hasText: `Day ${way} is updated. Its id: ${id}` })
       .waitFor();
 
-    await page.goto(`${demo.hostUrl}/${way}/`);
+    await page.goto(`${stage.demo.hostUrl}/${way}/`);
     await connections(page)
       .filter({ hasText: `Day ${way}` })
       .waitFor();
@@ -92,7 +55,7 @@ describe.each(['script', 'react', 'vue'] as const)('%s', (way) => {
     await page.getByRole('button', { name: 'Switch to Globex' }).click();
     await page.getByText('No data sources yet.').waitFor();
     expect(await connections(page).count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(stage.complaints).toEqual([]);
   });
 
   test('cancel and the browser’s back button both lead back to the list', async () => {
@@ -221,7 +184,7 @@ describe('html', () => {
     });
     await product(page, 'Synthetic Data').click();
     await nameField(page).fill('Without a script');
-    expect(scripts).toEqual([`${demo.serviceUrl}/v/0/connector-frame.js`]);
+    expect(scripts).toEqual([`${stage.demo.serviceUrl}/v/0/connector-frame.js`]);
     expect(await page.locator('script:not([src])').count()).toBe(0);
 
     const lit = () =>
@@ -236,7 +199,7 @@ describe('html', () => {
     await connections(page).filter({ hasText: 'Without a script' }).getByRole('link').click();
     await page.getByRole('heading', { name: 'Edit data source' }).waitFor();
     expect(await nameField(page).inputValue()).toBe('Without a script');
-    expect(complaints).toEqual([]);
+    expect(stage.complaints).toEqual([]);
   });
 
   test('cancel closes the dialog around the form; it opens again with what was typed', async () => {
@@ -289,7 +252,7 @@ describe.each(['script', 'html', 'react', 'vue'] as const)('%s', (way) => {
     if (name === 'connector.html') {
       // Filled in by the server, and found word for word in what it sent.
       const sent = await (await page.request.get(page.url())).text();
-      expect(code).toContain(`src="${demo.serviceUrl}/v/0/connector-frame.js"`);
+      expect(code).toContain(`src="${stage.demo.serviceUrl}/v/0/connector-frame.js"`);
       expect(sent).toContain(code.trim());
     } else {
       const file = await readFile(new URL(`../../demo/src/pages/${way}/${name}`, import.meta.url), 'utf8');
@@ -317,6 +280,6 @@ describe.each(['script', 'html', 'react', 'vue'] as const)('%s', (way) => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to Northwind' }).waitFor();
     await check();
-    expect(complaints).toEqual([]);
+    expect(stage.complaints).toEqual([]);
   });
 });

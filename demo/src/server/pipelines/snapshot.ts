@@ -3,8 +3,8 @@ import { states } from '../../pages/shared/pipelines/states.js';
 import { countOf, fieldsOf, listOf, textOf } from './read.js';
 import { unlessGone, type Finder, type Scope } from './scope.js';
 
-/** The service counts in intervals of ten seconds: asking more often shows the same. */
-const historyKept = 10_000;
+/** The service counts in intervals of ten seconds: what is over is known a moment after the next one began. */
+const [interval, moment] = [10_000, 500];
 
 const statuses = Object.keys(states);
 
@@ -25,7 +25,7 @@ export function createSnapshots(finder: Finder) {
     const metrics = fieldsOf(await request(`${path}/metrics`).catch(unlessGone));
     const seconds = countOf(metrics['interval_seconds']) || 1;
     const points = listOf(metrics['points']).map(({ ingress }) => countOf(fieldsOf(ingress)['records']) / seconds);
-    histories.set(key, { points, until: now + historyKept });
+    histories.set(key, { points, until: now - (now % interval) + interval + moment });
     return points;
   }
 

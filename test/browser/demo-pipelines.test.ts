@@ -1,0 +1,251 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { allWays, startDemoStage, type DemoStage, type Way } from '../support/demo.js';
+import { exampleBody, typeOf } from '../support/connectors.js';
+import { serve } from '../support/serve.js';
+
+/** What stands behind a connection, on the pages of the demo, with the real service and its engine. */
+let stage: DemoStage;
+let receiver: Awaited<ReturnType<typeof serve>>;
+let arrived: string[] = [];
+
+beforeAll(async () => {
+  stage = await startDemoStage({ EGRESS_ALLOW: '127.0.0.0/8,::1/128' });
+  receiver = await serve((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      arrived.push(body);
+      response.end();
+    });
+  }, '127.0.0.1');
+});
+afterAll(async () => {
+  await stage?.close();
+  await receiver?.close();
+});
+afterEach(async () => {
+  await stage.clear();
+  arrived = [];
+});
+
+/** Connects an HTTP input through the form; answers its row. */
+async function connect(page: Page, way: Way, name: string) {
+  await page.goto(`${stage.demo.hostUrl}/${way}/?kind=input&type=monad-http`);
+  const form = page.frameLocator('iframe');
+  await form.getByLabel('Name', { exact: true }).fill(name);
+  if (way === 'html') {
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('link', { name: 'See the list' }).click();
+  } else {
+    await form.getByRole('button', { name: 'Save' }).click();
+  }
+  return rowOf(page, name);
+}
+
+function rowOf(page: Page, name: string) {
+  const item = page.locator('#connections > ul > li, #connections .connection').filter({ hasText: name });
+  const press = (label: string) => item.getByRole('button', { name: label }).click();
+  const counts = item.locator('.pipeline-counts');
+  return {
+    item,
+    press,
+    counts,
+    state: item.locator('.pipeline-state b'),
+    log: item.getByRole('log'),
+    async is(word: string) {
+      await expect.poll(() => item.locator('.pipeline-state b').textContent()).toBe(word);
+    },
+    async counted(text: string) {
+      await expect.poll(() => counts.textContent()).toContain(text);
+    },
+    async start() {
+      await press('Start a pipeline');
+      await this.is('Running');
+    },
+    /** Address and token, as the page shows them. */
+    async shown() {
+      await press('Details');
+      await press('Show token');
+      const texts = item.locator('.pipeline-field code');
+      await expect.poll(() => texts.nth(1).textContent()).toMatch(/^[\w-]{20,}$/);
+      return { url: (await texts.nth(0).textContent()) ?? '', token: (await texts.nth(1).textContent()) ?? '' };
+    },
+  };
+}
+
+/** Sends records as a customer's own system would. */
+async function send({ url, token }: { url: string; token: string }, count: number, from = 0): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+    body: Array.from({ length: count }, (_, index) => JSON.stringify({ number: from + index })).join('\n'),
+  });
+  expect(answer.status).toBe(200);
+}
+
+const list = async (what: 'inputs' | 'outputs' | 'pipelines') => {
+  const { body } = await stage.call('GET', `/${what === 'pipelines' ? 'v2' : 'v1'}/~/${what}?limit=1000`);
+  return (body[what] as { name: string }[]).map(({ name }) => name);
+};
+const addOutput = async (name: string) => {
+  const { body } = await stage.call('POST', '/v2/~/outputs', {
+    name,
+    type: 'http',
+    config: {
+      settings: { endpoint: `${receiver.origin}/in`, method: 'POST', payload_structure: 'array' },
+      secrets: {},
+    },
+  });
+  expect(body['id']).toEqual(expect.any(String));
+  return String(body['id']);
+};
+
+describe.each(allWays)('%s', (way) => {
+  test('a saved connection offers its pipeline at once, and counts what is sent to the shown address', async () => {
+    const page = await stage.open(way);
+    const row = await connect(page, way, `Feed ${way}`);
+    await row.start();
+    await send(await row.shown(), 1_000);
+    await row.counted('1,000 in · 1,000 out · 0 errors');
+    expect(await row.item.getByRole('img').getAttribute('aria-label')).toMatch(/^Records a second/);
+    expect(stage.complaints).toEqual([]);
+  });
+});
+
+test('paused it loses nothing: 1,000, then 500 that wait, then 1,500', async () => {
+  const page = await stage.open('script');
+  const row = await connect(page, 'script', 'Patient');
+  await row.start();
+  const place = await row.shown();
+  await send(place, 1_000);
+  await row.counted('1,000 in · 1,000 out');
+  await row.press('Pause');
+  await row.is('Paused');
+  await send(place, 500, 1_000);
+  await row.counted('1,500 in · 1,000 out · 500 waiting');
+  await row.is('Paused');
+  await page.reload();
+  await row.counted('1,500 in · 1,000 out · 500 waiting');
+  await row.press('Resume');
+  await row.counted('1,500 in · 1,500 out · 0 errors');
+  await row.is('Running');
+});
+
+test('to a destination of one’s own: it is chosen by name, and the records are there', async () => {
+  await addOutput('The archive');
+  const page = await stage.open('react');
+  const row = await connect(page, 'react', 'Forwarded');
+  await row.item.getByLabel('Send what comes to').selectOption({ label: 'The archive · http' });
+  await row.start();
+  await send(await row.shown(), 20);
+  await row.counted('20 in · 20 out');
+  const numbers = arrived.flatMap((body) => [...body.matchAll(/"number":(\d+)/g)].map(([, number]) => Number(number)));
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+  await row.item.getByText('The archive · http').waitFor();
+});
+
+test('a test event arrives, and the page says so', async () => {
+  const page = await stage.open('vue');
+  const row = await connect(page, 'vue', 'Tried');
+  await row.start();
+  await row.press('Details');
+  await row.press('Send a test event');
+  await row.item.getByText('It arrived: 1 record now.').waitFor();
+  await row.counted('1 in · 1 out');
+});
+
+test('the command is ready to copy, with the token that is hidden until it is asked for', async () => {
+  const page = await stage.open('html', { permissions: ['clipboard-read', 'clipboard-write'] });
+  const row = await connect(page, 'html', 'Copied');
+  await row.start();
+  await row.press('Details');
+  await row.item.getByText('••••').first().waitFor();
+  await row.press('Copy command');
+  await row.item.getByText('Copied', { exact: true }).waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  expect(command).toMatch(/^curl http:\/\/localhost:\d+\/ingest\/[\w-]+ \\\n {2}-H 'authorization: Bearer [\w-]{20,}'/);
+  expect(await row.item.locator('pre').textContent()).not.toContain(/Bearer ([\w-]+)/.exec(command)?.[1]);
+});
+
+test('log lines appear as they are written, and none are asked for once it is closed', async () => {
+  const page = await stage.open('script');
+  const row = await connect(page, 'script', 'Watched');
+  await row.start();
+  const streams: string[] = [];
+  const ended: string[] = [];
+  const isStream = (url: string) => url.includes('/demo/pipelines/log?');
+  page.on('request', (request) => isStream(request.url()) && streams.push(request.url()));
+  page.on('requestfailed', (request) => isStream(request.url()) && ended.push(request.url()));
+  await row.press('Details');
+  await row.item.getByText('live', { exact: true }).waitFor();
+  const before = await row.log.locator('li').count();
+  await row.press('Pause');
+  await expect.poll(() => row.log.locator('li').count()).toBeGreaterThan(before);
+  await row.press('Resume');
+  await expect.poll(() => row.log.locator('li').count()).toBeGreaterThan(before + 1);
+  expect([streams.length, ended.length]).toEqual([1, 0]);
+  await row.press('Details');
+  await expect.poll(() => ended.length).toBe(1);
+});
+
+test('what fails says why', async () => {
+  const { status } = await stage.call('POST', '/v2/~/inputs', {
+    ...exampleBody(typeOf('input', 'snowflake')),
+    name: 'Not yet',
+  });
+  expect(status).toBe(201);
+  const page = await stage.open('vue');
+  const row = rowOf(page, 'Not yet');
+  await row.press('Start a pipeline');
+  await row.is('Erroring');
+  expect(await row.item.locator('.pipeline-problem').first().textContent()).toMatch(/\w+ \w+ \w+/);
+});
+
+describe('deleting', () => {
+  const policies = [
+    ['script', 'Only the pipeline', true, true],
+    ['react', 'The connection, but keep the destination', false, true],
+    ['vue', 'Everything', false, false],
+    ['html', 'Everything', false, false],
+  ] as const;
+
+  test.each(policies)('on %s: %s', async (way, label, keepsInput, keepsOutput) => {
+    const [name, target] = [`Short-lived ${way}`, `Target ${way}`];
+    await addOutput(target);
+    const page = await stage.open(way);
+    const row = await connect(page, way, name);
+    await row.item.getByLabel('Send what comes to').selectOption({ label: `${target} · http` });
+    await row.start();
+
+    await row.press('Delete');
+    const dialog = page.getByRole('dialog', { name: `Delete the pipeline of “${name}”?` });
+    await dialog.getByText(`“${target}”`).first().waitFor();
+    await page.keyboard.press('Escape');
+    await row.is('Running');
+    await row.press('Delete');
+    await dialog.getByLabel(label, { exact: false }).check();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+
+    if (keepsInput) {
+      await row.item.getByRole('button', { name: 'Start a pipeline' }).waitFor();
+    } else {
+      await expect.poll(() => row.item.count()).toBe(0);
+      await page.getByRole('status').filter({ hasText: 'is deleted.' }).first().waitFor();
+    }
+    expect(await list('pipelines')).not.toContain(name);
+    expect((await list('inputs')).includes(name)).toBe(keepsInput);
+    expect((await list('outputs')).includes(target)).toBe(keepsOutput);
+    expect(stage.complaints).toEqual([]);
+  });
+
+  test('a connection without a pipeline goes alone', async () => {
+    const page = await stage.open('script');
+    const row = await connect(page, 'script', 'Never used');
+    await row.press('Delete');
+    const dialog = page.getByRole('dialog', { name: 'Delete “Never used”?' });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => row.item.count()).toBe(0);
+    expect(await list('inputs')).not.toContain('Never used');
+  });
+});

@@ -1,0 +1,82 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { startDemo, type Demo } from '../../demo/src/start-demo.js';
+import { launchBrowser } from './browser.js';
+
+export type Way = 'script' | 'html' | 'react' | 'vue';
+export const allWays: readonly Way[] = ['script', 'html', 'react', 'vue'];
+
+/** The demo as `npm start` runs it: built pages, real service, real form, two origins. */
+export interface DemoStage {
+  demo: Demo;
+  browser: Browser;
+  /** Where the data of the demo is kept. */
+  folder: string;
+  /** What browsers complained about (policy, scripts) since the last `clear`; refusals that a test asks for are not. */
+  complaints: string[];
+  /** A page, signed in as Acme. */
+  open(way: Way, options?: BrowserContextOptions): Promise<Page>;
+  /** Calls the service with the product's key; `~` in the path is Acme's organization. */
+  call(method: string, path: string, body?: object): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Closes all pages. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param environment of the demo, beyond free ports and a folder of its own */
+export async function startDemoStage(environment: Readonly<Record<string, string>> = {}): Promise<DemoStage> {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-stage-'));
+  const configFile = fileURLToPath(new URL('../../demo/vite.config.ts', import.meta.url));
+  await build({ configFile, logLevel: 'error', build: { outDir: join(folder, 'pages') } });
+  const data = join(folder, 'data');
+  const variables = { SERVICE_PORT: '0', HOST_PORT: '0', DATA_DIR: data, LOG_LEVEL: 'silent', ...environment };
+  const [demo, browser] = await Promise.all([startDemo(variables, join(folder, 'pages')), launchBrowser()]);
+  const record = JSON.parse(await readFile(join(data, 'host.json'), 'utf8')) as {
+    apiKey: string;
+    tenants: { id: string; organizationId: string }[];
+  };
+  const organization = record.tenants.find(({ id }) => id === 'acme')?.organizationId ?? '';
+  const complaints: string[] = [];
+  return {
+    demo,
+    browser,
+    folder: data,
+    complaints,
+    async open(way, options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+      const page = await context.newPage();
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+          complaints.push(message.text());
+        }
+      });
+      await page.goto(`${demo.hostUrl}/${way}/`);
+      await page.getByRole('button', { name: 'Continue as Acme' }).click();
+      await page.locator('#catalog').getByRole('link', { name: 'Okta System Log' }).waitFor();
+      return page;
+    },
+    async call(method, path, body) {
+      const answer = await fetch(demo.serviceUrl + path.replace('~', organization), {
+        method,
+        headers: { authorization: `ApiKey ${record.apiKey}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+    },
+    async clear() {
+      await Promise.all(browser.contexts().map((context) => context.close()));
+      complaints.length = 0;
+    },
+    async close() {
+      await browser.close();
+      await demo.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
