@@ -1,5 +1,6 @@
 import { loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { connectors } from '@connector-frame/engine/connectors';
@@ -25,6 +26,7 @@ describe('the catalog', () => {
           .map((type) => type.type_id),
       );
       for (const type of body) {
+        const code = connectors(typeOf(kind, type.type_id));
         expect(type).toEqual({
           type_id: expect.any(String),
           kind,
@@ -33,8 +35,8 @@ describe('the catalog', () => {
           category: expect.any(String),
           vendor: expect.any(String),
           supported_features: {
-            test_connection: connectors(type).testConnection !== undefined,
-            runtime: connectors(type)[kind === 'input' ? 'createInput' : 'createOutput'] !== undefined,
+            test_connection: code.testConnection !== undefined,
+            runtime: (kind === 'input' ? code.createInput : code.createOutput) !== undefined,
           },
           in_beta: expect.any(Boolean),
           version: expect.any(String),

@@ -1,7 +1,8 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Batch } from '../../records/batch.js';
 import { BusError, type Bus, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
+import { OpenFiles } from '../../files/resting-file.js';
 import type { Damage } from './segments.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
@@ -23,6 +24,7 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
   return new EmbeddedBus(options.folder, {
     maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
     segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
+    files: new OpenFiles(),
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),
   });
@@ -76,8 +78,7 @@ class EmbeddedBus implements Bus {
     for (const stream of streams) await stream.close();
   }
 
-  async #open(name: string): Promise<EmbeddedStream> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+  #open(name: string): Promise<EmbeddedStream> {
     return EmbeddedStream.open(join(this.folder, name), name, this.options);
   }
 

@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { OpenFiles, RestingFile } from '../../files/resting-file.js';
 import { bodyFits, decodeHead, HEAD_BYTES, MAGIC, type FrameHead } from './frame.js';
 
 export type ReadFrame =
@@ -11,20 +11,21 @@ export type ReadFrame =
   | { found: 'damage' };
 
 const WINDOW_BYTES = 128 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** Reads frames of one segment file through a window, so that small frames do not cost a call each. */
 export class FrameReader {
-  #window = Buffer.alloc(0);
+  #window = NOTHING;
   #windowAt = 0;
+  readonly #file: RestingFile;
 
-  private constructor(readonly handle: FileHandle) {}
-
-  static async open(path: string): Promise<FrameReader> {
-    return new FrameReader(await open(path, 'r'));
+  /** @param among closes the file while nobody reads */
+  constructor(path: string, among = new OpenFiles()) {
+    this.#file = new RestingFile(path, 'r', among, () => (this.#window = NOTHING));
   }
 
   close(): Promise<void> {
-    return this.handle.close();
+    return this.#file.close();
   }
 
   /** The frame at `offset`. Bytes from `limit` on are never looked at: they may be half written. */
@@ -71,12 +72,15 @@ export class FrameReader {
     const from = offset - this.#windowAt;
     if (from >= 0 && from + length <= this.#window.length) return this.#window.subarray(from, from + length);
     const window = Buffer.allocUnsafe(Math.min(Math.max(length, WINDOW_BYTES), limit - offset));
-    let filled = 0;
-    while (filled < window.length) {
-      const { bytesRead } = await this.handle.read(window, filled, window.length - filled, offset + filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
+    const filled = await this.#file.use(async (handle) => {
+      let done = 0;
+      while (done < window.length) {
+        const { bytesRead } = await handle.read(window, done, window.length - done, offset + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return done;
+    });
     this.#window = window.subarray(0, filled);
     this.#windowAt = offset;
     return this.#window.subarray(0, length);

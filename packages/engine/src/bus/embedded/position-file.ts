@@ -1,5 +1,8 @@
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
 
 /** How far one consumer has come: the last batch it is done with, and where the one after it begins. */
 export interface Position {
@@ -20,21 +23,25 @@ const SLOT_BYTES = 40;
  */
 export class PositionFile {
   #generation = 0;
+  #made: boolean;
+  readonly #file: RestingFile;
 
   private constructor(
     private readonly path: string,
-    private readonly handle: FileHandle,
-  ) {}
+    files: OpenFiles,
+    made: boolean,
+  ) {
+    this.#file = new RestingFile(path, constants.O_RDWR | constants.O_CREAT, files);
+    this.#made = made;
+  }
 
-  static async open(path: string): Promise<{ file: PositionFile; position?: Position }> {
-    const handle = await open(path, 'a+', 0o600).then(async (made) => {
-      // Appending mode makes the file where it is missing; writing at a place needs the other mode.
-      await made.close();
-      return open(path, 'r+');
-    });
-    const file = new PositionFile(path, handle);
+  /** The file is made when it is first written. */
+  static async open(path: string, files: OpenFiles): Promise<{ file: PositionFile; position?: Position }> {
+    const saved = await contentOf(path);
+    const file = new PositionFile(path, files, saved !== undefined);
+    if (!saved) return { file };
     const bytes = Buffer.alloc(2 * SLOT_BYTES);
-    await handle.read(bytes, 0, bytes.length, 0);
+    saved.copy(bytes);
     const slots = [0, SLOT_BYTES].map((at) => readSlot(bytes.subarray(at, at + SLOT_BYTES)));
     const [newest] = slots.filter((slot) => slot !== undefined).sort((a, b) => b.generation - a.generation);
     if (!newest) return { file };
@@ -51,17 +58,28 @@ export class PositionFile {
     slot.writeDoubleLE(position.records, 24);
     slot.writeUInt32LE(this.#generation, 32);
     slot.writeUInt32LE(crc32(slot.subarray(0, 36)), 36);
-    await this.handle.write(slot, 0, SLOT_BYTES, (this.#generation % 2) * SLOT_BYTES);
+    if (!this.#made) await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    this.#made = true;
+    const place = (this.#generation % 2) * SLOT_BYTES;
+    await this.#file.use((handle) => handle.write(slot, 0, SLOT_BYTES, place));
   }
 
-  async close(): Promise<void> {
-    await this.handle.datasync();
-    await this.handle.close();
+  close(): Promise<void> {
+    return this.#file.close((handle) => handle.datasync());
   }
 
   async remove(): Promise<void> {
-    await this.handle.close();
+    await this.#file.close();
     await rm(this.path, { force: true });
+  }
+}
+
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { createBatch } from '../../records/batch.js';
 import type { Delivery } from '../bus.js';
 import type { FrameHead } from './frame.js';
+import type { OpenFiles } from '../../files/resting-file.js';
 import { FrameReader } from './frame-reader.js';
 import type { Position } from './position-file.js';
 import type { Damage, Segment, Segments } from './segments.js';
@@ -15,8 +16,9 @@ export interface Reading {
   more(): Promise<void>;
   ack(done: Position): Promise<void>;
   damaged(damage: Damage): void;
-  /** Open files; whoever ends a reading that nobody finishes closes them. */
+  /** Whoever ends a reading that nobody finishes closes them. */
   readers: Set<FrameReader>;
+  files: OpenFiles;
 }
 
 /** Batches from a position on. What is damaged is told and skipped, for one bad byte must not hold up the rest. */
@@ -31,7 +33,7 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
   };
   const move = async (segment: Segment, to: number): Promise<void> => {
     await leave();
-    const reader = await FrameReader.open(segment.path);
+    const reader = new FrameReader(segment.path, reading.files);
     reading.readers.add(reader);
     current = { segment, reader };
     offset = to;

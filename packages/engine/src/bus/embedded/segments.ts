@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, rm, stat, truncate, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { syncFolder, writeAll } from '../../files/durable.js';
+import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
 import { decodeHead, encodeFrame, HEAD_BYTES, type FrameHead } from './frame.js';
 import { FrameReader } from './frame-reader.js';
 import { RecentIds } from './recent-ids.js';
@@ -38,7 +39,8 @@ export class Segments {
   lastSequence = 0;
   /** Records in all batches so far. */
   records = 0;
-  #tail: FileHandle | undefined;
+  #tail: RestingFile | undefined;
+  #made = false;
   /** The last file ends in damage: it is left as it is. */
   #sealed = false;
 
@@ -46,6 +48,7 @@ export class Segments {
     private readonly folder: string,
     private readonly stream: string,
     private readonly segmentBytes: number,
+    private readonly files: OpenFiles,
     private readonly report: (damage: Damage) => void,
   ) {}
 
@@ -53,11 +56,11 @@ export class Segments {
     folder: string,
     stream: string,
     segmentBytes: number,
+    files: OpenFiles,
     report: (damage: Damage) => void,
   ): Promise<Segments> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const segments = new Segments(folder, stream, segmentBytes, report);
-    const names = (await readdir(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
+    const segments = new Segments(folder, stream, segmentBytes, files, report);
+    const names = (await namesIn(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
     let base = 0;
     for (const name of names) {
       const path = join(folder, name);
@@ -93,11 +96,13 @@ export class Segments {
     if (!this.#tail) {
       // After a failed write: what it left behind the last good byte goes.
       await truncate(tail.path, tail.size);
-      this.#tail = await open(tail.path, 'r+');
+      this.#tail = new RestingFile(tail.path, 'r+', this.files);
     }
     try {
-      await writeAll(this.#tail, bytes, tail.size);
-      await this.#tail.datasync();
+      await this.#tail.use(async (handle) => {
+        await writeAll(handle, bytes, tail.size);
+        await handle.datasync();
+      });
     } catch (error) {
       await this.#letGo();
       throw error;
@@ -119,14 +124,15 @@ export class Segments {
   }
 
   async #letGo(): Promise<void> {
-    const handle = this.#tail;
+    const file = this.#tail;
     this.#tail = undefined;
     // The error that led here is the one to tell.
-    await handle?.close().catch(() => undefined);
+    await file?.close().catch(() => undefined);
   }
 
   async #rotate(): Promise<void> {
     await this.#letGo();
+    await this.#make();
     const first = this.lastSequence + 1;
     const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
     const ids = encodeFrame(
@@ -143,15 +149,25 @@ export class Segments {
       await rm(path, { force: true });
       throw error;
     }
+    await handle.close();
     this.list.push({ first, path, base: this.end, recordsBefore: this.records, size: ids.length });
-    this.#tail = handle;
+    this.#tail = new RestingFile(path, 'r+', this.files);
     this.#sealed = false;
+  }
+
+  /** The folder is made with the first file in it: most streams of a large installation have never had a record. */
+  async #make(): Promise<void> {
+    if (this.#made) return;
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await syncFolder(dirname(this.folder));
+    await syncFolder(dirname(dirname(this.folder)));
+    this.#made = true;
   }
 
   async #scan(segment: Segment): Promise<void> {
     const last = segment === this.tail;
     this.lastSequence = Math.max(this.lastSequence, segment.first - 1);
-    const reader = await FrameReader.open(segment.path);
+    const reader = new FrameReader(segment.path);
     try {
       for (let offset = 0; ;) {
         const read = await reader.frame(offset, segment.size);
@@ -196,6 +212,16 @@ export class Segments {
 
   #damage(segment: Segment, offset: number, bytes: number, kind: Damage['kind']): void {
     this.report({ stream: this.stream, segment: segment.path.slice(-20), offset, bytes, kind });
+  }
+}
+
+/** A folder that is not there has nothing in it. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
   }
 }
 

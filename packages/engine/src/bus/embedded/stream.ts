@@ -1,6 +1,6 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { syncFolder } from '../../files/durable.js';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { OpenFiles } from '../../files/resting-file.js';
 import type { Batch } from '../../records/batch.js';
 import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
 import { encodeFrame, HEAD_BYTES } from './frame.js';
@@ -8,7 +8,7 @@ import type { FrameReader } from './frame-reader.js';
 import { PositionFile } from './position-file.js';
 import { readFrom } from './read-from.js';
 import { Room } from './room.js';
-import { Segments, type Damage } from './segments.js';
+import { namesIn, Segments, type Damage } from './segments.js';
 import { StreamConsumer } from './stream-consumer.js';
 
 export interface StreamOptions {
@@ -16,6 +16,7 @@ export interface StreamOptions {
   maxBytes: number;
   /** A segment that has grown to this is followed by a new one. */
   segmentBytes: number;
+  files: OpenFiles;
   now(): number;
   onDamage(damage: Damage): void;
 }
@@ -53,11 +54,9 @@ export class EmbeddedStream {
 
   static async open(folder: string, name: string, options: StreamOptions): Promise<EmbeddedStream> {
     const early: Damage[] = [];
-    const segments = await Segments.open(folder, name, options.segmentBytes, (damage) => early.push(damage));
+    const { segmentBytes, files } = options;
+    const segments = await Segments.open(folder, name, segmentBytes, files, (damage) => early.push(damage));
     const stream = new EmbeddedStream(folder, name, options, segments);
-    await mkdir(stream.#positions, { recursive: true, mode: 0o700 });
-    await syncFolder(folder);
-    await syncFolder(dirname(folder));
     for (const damage of early) stream.#damaged(damage);
     return stream;
   }
@@ -68,13 +67,13 @@ export class EmbeddedStream {
       this.#consumers.delete(name);
       await consumer.remove();
     }
-    for (const name of await readdir(this.#positions)) {
+    for (const name of await namesIn(this.#positions)) {
       const known = name.endsWith('.pos') && names.includes(name.slice(0, -4));
       if (!known) await rm(join(this.#positions, name), { force: true });
     }
     for (const name of names) {
       if (this.#consumers.has(name)) continue;
-      const { file, position } = await PositionFile.open(join(this.#positions, `${name}.pos`));
+      const { file, position } = await PositionFile.open(join(this.#positions, `${name}.pos`), this.options.files);
       this.#consumers.set(name, new StreamConsumer(this.segments, file, position));
     }
     await this.#trim();
@@ -111,6 +110,7 @@ export class EmbeddedStream {
       },
       damaged: (damage) => this.#damaged(damage),
       readers: this.#readers,
+      files: this.options.files,
     });
   }
 
