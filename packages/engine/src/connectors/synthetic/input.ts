@@ -1,15 +1,14 @@
-import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { createSyntheticInput } from '../../ends/synthetic-input.js';
 import type { Clock } from '../../runner/clock.js';
 import type { PageInput } from '../../runner/ends.js';
-import { shapeOf } from './shape-of.js';
+import { shapeOf, type ShapedType } from './shape-of.js';
 
 /** Records a second where the configuration has no field for it. */
 const RATE = 5;
 
 /** Made-up records that look like those of a type, at a set rate. It connects to nothing. */
 export function createSyntheticInputOf(
-  type: Pick<ConnectorTypeData, 'type_id' | 'name' | 'vendor' | 'category'>,
+  type: ShapedType,
   { rate = RATE, clock }: { rate?: number; clock: Clock },
 ): PageInput {
   return createSyntheticInput({ rate, clock, shape: shapeOf(type) });

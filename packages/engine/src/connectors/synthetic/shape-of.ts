@@ -1,11 +1,77 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
-import { auditEvent } from '../../ends/audit-event.js';
-import type { DataRecord } from '../../records/record.js';
+import { auth0Logs } from './shapes/auth0.js';
+import { cloudTrail, guardDuty } from './shapes/aws.js';
+import { azureActivityLogs } from './shapes/azure.js';
+import { cloudflareAuditLogs } from './shapes/cloudflare.js';
+import { crowdStrikeEventStream } from './shapes/crowdstrike.js';
+import { duoAuthLogs } from './shapes/duo.js';
+import { email } from './shapes/email.js';
+import { alert, asset, auditEvent, cloudEvent, identityEvent, networkEvent, vulnerability } from './shapes/families.js';
+import { dependabotAlerts, gitHubAuditLogs } from './shapes/github.js';
+import { gitLabAuditEvents } from './shapes/gitlab.js';
+import { googleAdminActivity, googleLoginActivity } from './shapes/google.js';
+import { ocsfAuthentication } from './shapes/ocsf.js';
+import { oktaSystemLog, oktaUsers } from './shapes/okta.js';
+import { oneLoginEvents } from './shapes/one-login.js';
+import { onePasswordEvents } from './shapes/one-password.js';
+import { otelLogs } from './shapes/otel.js';
+import { sentryAuditLogs } from './shapes/sentry.js';
+import { slackAuditLogs } from './shapes/slack.js';
+import { snykIssues } from './shapes/snyk.js';
+import { syslog } from './shapes/syslog.js';
+import { tailscaleDevices } from './shapes/tailscale.js';
+import { tenableVulnerabilities } from './shapes/tenable.js';
+import { zoomActivityLogs } from './shapes/zoom.js';
+import { compileShape, type MakeRecord, type Shape } from './template.js';
 
-/** The record with a number, from 0, at a time in milliseconds since the epoch. */
-export type Shape = (number: number, at: number) => DataRecord;
+/** By type id, and by what the `demo` input calls its records. */
+const byType: ReadonlyMap<string, Shape> = new Map([
+  ['1password-events', onePasswordEvents],
+  ['auth0-logs', auth0Logs],
+  ['aws-guardduty', guardDuty],
+  ['cloudflare-audit-logs', cloudflareAuditLogs],
+  ['cloudtrail', cloudTrail],
+  ['crowdstrike-event-stream', crowdStrikeEventStream],
+  ['duo-security-auth-logs', duoAuthLogs],
+  ['github-audit-logs', gitHubAuditLogs],
+  ['github-dependabot-alerts', dependabotAlerts],
+  ['gitlab-audit-events', gitLabAuditEvents],
+  ['google-workspace-admin-activity', googleAdminActivity],
+  ['google-workspace-login-activity', googleLoginActivity],
+  ['microsoft-azure-activity-logs', azureActivityLogs],
+  ['monad-otel', otelLogs],
+  ['monad-syslog', syslog],
+  ['ocsf', ocsfAuthentication],
+  ['okta-systemlog', oktaSystemLog],
+  ['okta-users', oktaUsers],
+  ['onelogin-events', oneLoginEvents],
+  ['sentry-organization-audit-logs', sentryAuditLogs],
+  ['slack-enterprise-audit-logs', slackAuditLogs],
+  ['snyk-issues', snykIssues],
+  ['syslog', syslog],
+  ['tailscale-devices', tailscaleDevices],
+  ['tenable-vulnerabilities', tenableVulnerabilities],
+  ['zoom-activity-logs', zoomActivityLogs],
+]);
 
-/** What the records of a type look like. */
-export function shapeOf({ vendor }: Pick<ConnectorTypeData, 'type_id' | 'name' | 'vendor' | 'category'>): Shape {
-  return (number, at) => ({ vendor, ...auditEvent(number, at) });
+/** By words in the category; the first that fits. */
+const byCategory: readonly (readonly [RegExp, Shape])[] = [
+  [/identity/i, identityEvent],
+  [/vulnerab/i, vulnerability],
+  [/endpoint|threat|incident|security operations|behavior/i, alert],
+  [/network|web application|things|operational technology/i, networkEvent],
+  [/cloud/i, cloudEvent],
+  [/e-?mail/i, email],
+  [/asset|mdm/i, asset],
+  [/system logs/i, syslog],
+];
+
+export type ShapedType = Pick<ConnectorTypeData, 'type_id' | 'name' | 'vendor' | 'category'>;
+
+/** What the records of a type look like: as its vendor documents them, or else as others of its category do. */
+export function shapeOf({ type_id: id, name, vendor, category }: ShapedType): MakeRecord {
+  const own = byType.get(id);
+  if (own) return compileShape(own);
+  const shape = byCategory.find(([words]) => words.test(category))?.[1] ?? auditEvent;
+  return compileShape({ ...shape, record: { vendor, product: name, ...shape.record } });
 }

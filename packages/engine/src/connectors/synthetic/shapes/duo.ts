@@ -1,0 +1,51 @@
+import type { Shape } from '../template.js';
+
+export const duoAuthLogs: Shape = {
+  documentation: 'https://duo.com/docs/adminapi#authentication-logs',
+  choices: {
+    attempt: [
+      { factor: 'duo_push', result: 'success', reason: 'user_approved' },
+      { factor: 'duo_push', result: 'success', reason: 'user_approved' },
+      { factor: 'passcode', result: 'success', reason: 'valid_passcode' },
+      { factor: 'duo_push', result: 'denied', reason: 'user_mistake' },
+      { factor: 'duo_push', result: 'denied', reason: 'no_response' },
+      { factor: 'not_available', result: 'fraud', reason: 'user_marked_fraud' },
+    ],
+  },
+  record: {
+    txid: '{uuid}',
+    timestamp: '{time.seconds}',
+    isotimestamp: '{time.iso_micros}',
+    event_type: 'authentication',
+    factor: '{attempt.factor}',
+    result: '{attempt.result}',
+    reason: '{attempt.reason}',
+    user: { key: 'DU{capitals:18}', name: '{person.login}', groups: ['Employees'] },
+    email: '{person.email}',
+    alias: '',
+    application: { key: 'DI{capitals:18#2}', name: 'Example VPN' },
+    access_device: {
+      browser: 'Chrome',
+      browser_version: '140.0',
+      epkey: 'EP{capitals:18#3}',
+      hostname: '{host}',
+      ip: '{ip}',
+      is_encryption_enabled: true,
+      is_firewall_enabled: '{bool}',
+      is_password_set: true,
+      location: { city: 'Exampleville', country: 'United States', state: 'Example' },
+      os: 'Mac OS X',
+      os_version: '15.6',
+      security_agents: [],
+    },
+    auth_device: {
+      ip: '{ip#2}',
+      key: 'DP{capitals:18#4}',
+      name: 'iPhone',
+      location: { city: 'Exampleville', country: 'United States', state: 'Example' },
+    },
+    adaptive_trust_assessments: {},
+    ood_software: null,
+    trusted_endpoint_status: 'not trusted',
+  },
+};

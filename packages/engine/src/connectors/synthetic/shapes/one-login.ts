@@ -1,0 +1,43 @@
+import type { Shape } from '../template.js';
+
+export const oneLoginEvents: Shape = {
+  documentation: 'https://developers.onelogin.com/api-docs/1/events/get-events',
+  choices: {
+    event: [
+      { id: 5, notes: 'Password' },
+      { id: 6, notes: 'Invalid password' },
+      { id: 8, notes: null },
+      { id: 13, notes: null },
+      { id: 22, notes: 'One-time password' },
+    ],
+  },
+  record: {
+    id: '{sequence}',
+    created_at: '{time.iso}',
+    account_id: 50_001,
+    user_id: '{person.number}',
+    event_type_id: '{event.id}',
+    notes: '{event.notes}',
+    ipaddr: '{ip}',
+    actor_user_id: '{person.number}',
+    assuming_acting_user_id: null,
+    role_id: null,
+    app_id: '{int:100000:100040}',
+    group_id: null,
+    otp_device_id: null,
+    policy_id: null,
+    actor_system: '',
+    custom_message: null,
+    operation_name: null,
+    directory_sync_run_id: null,
+    directory_id: null,
+    resolution: null,
+    client_id: null,
+    resource_type_id: null,
+    error_description: null,
+    proxy_ip: null,
+    risk_score: '{int:0:60}',
+    risk_reasons: null,
+    browser_fingerprint: null,
+  },
+};
