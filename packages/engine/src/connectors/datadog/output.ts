@@ -4,7 +4,7 @@ import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { EndError, type Output } from '../../runner/ends.js';
 import type { CreateOutput } from '../connector-code.js';
 import { statusFailure, unexpected } from '../output/failures.js';
-import { partsOf, writeInParts, type PartResult } from '../output/in-parts.js';
+import { createPartWriter, partsOf, type PartResult } from '../output/in-parts.js';
 import { invalidConfig, send, type Answer } from '../output/send.js';
 import { text, texts } from '../read.js';
 import { siteOf } from './site.js';
@@ -42,6 +42,7 @@ export function createDatadogOutput({
     const key = { 'dd-api-key': apiKey };
     const headers = { ...key, 'content-type': 'application/json', 'content-encoding': 'gzip' };
 
+    const writeInParts = createPartWriter();
     return {
       /** https://docs.datadoghq.com/api/latest/authentication/#validate-api-key */
       async open(signal) {
@@ -52,7 +53,7 @@ export function createDatadogOutput({
       write: (batch, signal) => {
         const logs = batch.lines.map((line) => `${before}${JSON.stringify(line)}}`);
         const sizes = logs.map((log) => Buffer.byteLength(log) + 1);
-        return writeInParts(partsOf(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
+        return writeInParts(batch, partsOf(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
           // Datadog would cut it off, and say nothing.
           const [fit, tooLarge] = [true, false].map((fits) =>
             indexes.filter((index) => (sizes[index] ?? 0) <= MAX_LOG_BYTES === fits),

@@ -1,6 +1,6 @@
 import type { Output } from '../../runner/ends.js';
 import type { ConnectorContext } from '../connector-code.js';
-import { partsOf, writeInParts, type PartResult } from '../output/in-parts.js';
+import { createPartWriter, partsOf, type PartResult } from '../output/in-parts.js';
 import { statusFailure, unexpected } from '../output/failures.js';
 import { send, type Answer } from '../output/send.js';
 import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';
@@ -43,6 +43,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
     return send(egress, { ...init, url, headers: { ...headers, ...type }, body, maxBytes: MAX_ANSWER }, signal);
   }
 
+  const writeInParts = createPartWriter();
   return {
     async open(signal) {
       const answer = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
@@ -56,7 +57,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
         Infinity,
         MAX_BYTES,
       );
-      return writeInParts(parts, async function writePart(indexes): Promise<PartResult> {
+      return writeInParts(batch, parts, async function writePart(indexes): Promise<PartResult> {
         const documents = indexes.map((at) => {
           const line = batch.lines[at] ?? '{}';
           return { id: batch.recordId(at), line: timestamps ? withTimestamp(line, clock.now()) : line };

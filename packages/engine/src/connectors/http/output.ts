@@ -1,7 +1,7 @@
 import { EndError, type Output } from '../../runner/ends.js';
 import type { CreateOutput } from '../connector-code.js';
 import { statusFailure } from '../output/failures.js';
-import { partsOf, writeInParts, type PartResult } from '../output/in-parts.js';
+import { createPartWriter, partsOf, type PartResult } from '../output/in-parts.js';
 import { createPace } from '../output/pace.js';
 import { invalidConfig, send } from '../output/send.js';
 import { at } from '../read.js';
@@ -36,6 +36,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
   const maxBytes = numberAt(config.settings, 'max_batch_data_size');
   const pace = createPace(1_000 / numberAt(config.settings, 'rate_limit'), clock);
 
+  const writeInParts = createPartWriter();
   return {
     write: (batch, signal) => {
       const count = batch.lines.length;
@@ -47,7 +48,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
               maxRecords,
               maxBytes,
             );
-      return writeInParts(parts, async (indexes): Promise<PartResult> => {
+      return writeInParts(batch, parts, async (indexes): Promise<PartResult> => {
         const part = batch.pick(indexes);
         const key = structure === 'single' ? part.recordId(0) : part.id;
         const own = new Headers(headers);

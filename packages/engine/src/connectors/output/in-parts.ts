@@ -1,7 +1,10 @@
+import type { Batch } from '../../records/batch.js';
 import { EndError, type Refusal, type WriteResult } from '../../runner/ends.js';
 
 /** How often a batch is halved in one go to find what is refused; the rest comes again. One bad record takes nine. */
 const MAX_SPLITS = 200;
+/** Parts that were turned away. */
+const REMEMBERED = 2_000;
 
 /** What became of one request. Indexes are those of the batch. */
 export type PartResult =
@@ -17,54 +20,78 @@ export type PartResult =
  * nothing was settled before; otherwise it and all after it are to be tried again.
  * @param parts indexes of records, each part for one request
  */
-export async function writeInParts(
+export type WriteInParts = (
+  batch: Batch,
   parts: readonly (readonly number[])[],
   write: (indexes: readonly number[]) => Promise<PartResult>,
-): Promise<WriteResult> {
-  const todo = parts.toReversed();
-  const refused: Refusal[] = [];
-  let retry: WriteResult['retry'];
-  let settled = 0;
-  let splits = 0;
-  const rest = (): number[] => todo.toReversed().flat();
-  const result = (more?: WriteResult['retry']): WriteResult => {
-    const indexes = [...(retry?.indexes ?? []), ...(more?.indexes ?? [])];
-    const last = more ?? retry;
-    return { ...(refused.length > 0 && { refused }), ...(last && { retry: { ...last, indexes } }) };
+) => Promise<WriteResult>;
+
+/** For one output: it remembers what was turned away, so that a failure on the way to a bad record costs no step twice. */
+export function createPartWriter(): WriteInParts {
+  const unwanted = new Set<string>();
+  const remember = (id: string): void => {
+    unwanted.add(id);
+    for (const oldest of unwanted) {
+      if (unwanted.size <= REMEMBERED) return;
+      unwanted.delete(oldest);
+    }
   };
-  for (let part = todo.pop(); part !== undefined; part = todo.pop()) {
-    let outcome: PartResult;
-    try {
-      outcome = await write(part);
-    } catch (error) {
-      if (!(error instanceof EndError) || settled === 0) throw error;
-      return result(again(error, [...part, ...rest()]));
-    }
-    if ('unwanted' in outcome) {
-      const { unwanted: reason } = outcome;
-      const at = part.length === 1 ? 0 : outcome.at;
-      const index = at === undefined ? undefined : part[at];
-      if (index !== undefined && at !== undefined) {
-        refused.push({ index, reason });
-        // What stood before it was not acknowledged either. It goes by itself, so that it comes twice at most.
-        todo.push(...[part.slice(at + 1), part.slice(0, at)].filter((side) => side.length > 0));
-      } else if (splits < MAX_SPLITS) {
-        const middle = Math.ceil(part.length / 2);
-        todo.push(part.slice(middle), part.slice(0, middle));
-        splits += 1;
+
+  return async (batch, parts, write) => {
+    const todo = parts.toReversed();
+    const refused: Refusal[] = [];
+    let retry: WriteResult['retry'];
+    let settled = 0;
+    let splits = 0;
+    const halve = (part: readonly number[]): void => {
+      const middle = Math.ceil(part.length / 2);
+      todo.push(part.slice(middle), part.slice(0, middle));
+    };
+    const rest = (): number[] => todo.toReversed().flat();
+    const result = (more?: WriteResult['retry']): WriteResult => {
+      const indexes = [...(retry?.indexes ?? []), ...(more?.indexes ?? [])];
+      const last = more ?? retry;
+      return { ...(refused.length > 0 && { refused }), ...(last && { retry: { ...last, indexes } }) };
+    };
+    for (let part = todo.pop(); part !== undefined; part = todo.pop()) {
+      if (part.length > 1 && unwanted.size > 0 && unwanted.has(batch.pick(part).id)) {
+        halve(part);
         continue;
-      } else {
-        const reason = 'what is refused among them is still looked for';
-        return result({ indexes: [...part, ...rest()], reason, afterMs: 0 });
       }
-    } else {
-      refused.push(...(outcome.refused ?? []));
-      if (outcome.retry?.throttled) return result({ ...outcome.retry, indexes: [...outcome.retry.indexes, ...rest()] });
-      if (outcome.retry) retry = { ...outcome.retry, indexes: [...(retry?.indexes ?? []), ...outcome.retry.indexes] };
+      let outcome: PartResult;
+      try {
+        outcome = await write(part);
+      } catch (error) {
+        if (!(error instanceof EndError) || settled === 0) throw error;
+        return result(again(error, [...part, ...rest()]));
+      }
+      if ('unwanted' in outcome) {
+        const { unwanted: reason } = outcome;
+        const at = part.length === 1 ? 0 : outcome.at;
+        const index = at === undefined ? undefined : part[at];
+        if (index !== undefined && at !== undefined) {
+          refused.push({ index, reason });
+          // What stood before it was not acknowledged either. It goes by itself, so that it comes twice at most.
+          todo.push(...[part.slice(at + 1), part.slice(0, at)].filter((side) => side.length > 0));
+        } else if (splits < MAX_SPLITS) {
+          remember(batch.pick(part).id);
+          halve(part);
+          splits += 1;
+          continue;
+        } else {
+          const why = 'what is refused among them is still looked for';
+          return result({ indexes: [...part, ...rest()], reason: why, afterMs: 0 });
+        }
+      } else {
+        refused.push(...(outcome.refused ?? []));
+        const more = outcome.retry;
+        if (more?.throttled) return result({ ...more, indexes: [...more.indexes, ...rest()] });
+        if (more) retry = { ...more, indexes: [...(retry?.indexes ?? []), ...more.indexes] };
+      }
+      settled += 1;
     }
-    settled += 1;
-  }
-  return result();
+    return result();
+  };
 }
 
 /** A failure that is only for some of the batch. */

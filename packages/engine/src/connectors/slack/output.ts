@@ -1,7 +1,7 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import type { Output } from '../../runner/ends.js';
 import type { CreateOutput } from '../connector-code.js';
-import { partsOf, writeInParts } from '../output/in-parts.js';
+import { createPartWriter, partsOf } from '../output/in-parts.js';
 import { createPace } from '../output/pace.js';
 import { invalidConfig, send } from '../output/send.js';
 import { at, text } from '../read.js';
@@ -35,6 +35,7 @@ export function createSlackOutput({
       }
     };
 
+    const writeInParts = createPartWriter();
     return {
       async open(signal) {
         if (!way.test) return;
@@ -47,7 +48,7 @@ export function createSlackOutput({
           perMessage,
           MAX_TEXT,
         );
-        return writeInParts(parts, async (indexes) => {
+        return writeInParts(batch, parts, async (indexes) => {
           const blank = indexes.filter((index) => texts[index]?.trim() === '');
           const refused = blank.map((index) => ({ index, reason: 'The message of this record is empty.' }));
           const open = indexes.filter((index) => !blank.includes(index) && !posted.has(batch.recordId(index)));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Output } from '../../runner/ends.js';
 import type { CreateOutput } from '../connector-code.js';
-import { partsOf, writeInParts } from '../output/in-parts.js';
+import { createPartWriter, partsOf } from '../output/in-parts.js';
 import { invalidConfig, send, type Answer } from '../output/send.js';
 import { at, text } from '../read.js';
 import { baseOf } from './address.js';
@@ -40,6 +40,7 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
     const post = (body: string, signal: AbortSignal): Promise<Answer> =>
       send(egress, { url: `${base}/services/collector/event`, headers, body, verifyTls, product: SPLUNK }, signal);
 
+    const writeInParts = createPartWriter();
     return {
       async open(signal) {
         await makeIndex?.(signal);
@@ -52,7 +53,7 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
           Infinity,
           MAX_BYTES,
         );
-        return writeInParts(parts, async (indexes) => {
+        return writeInParts(batch, parts, async (indexes) => {
           const body = indexes.map((index) => events[index]).join('\n');
           return outcomeOf(await post(body, signal), clock.now());
         });

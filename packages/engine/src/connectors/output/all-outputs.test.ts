@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exampleConfig } from '@connector-frame/catalog';
+import { expect, onTestFinished, test } from 'vitest';
+import { typeOf } from '../../../../../test/support/declared-fields.js';
+import { attempt, hurriedClock, noted } from '../../../../../test/support/output-contract.js';
+import { createEgress } from '../../egress/index.js';
+import { registry } from '../registry.js';
+
+/** No name leads to an open address, so that every test ends before its first connection. */
+const egress = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
+
+/** Each way to sign in that a type offers. */
+const choices = [
+  [],
+  [['/settings/auth_config/type', 'bot_token'] as const],
+  [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
+];
+/** They write nothing, or on this machine. */
+const local = new Set(['output:dev-null', 'output:file']);
+
+const outputs = [...registry].flatMap(([name, { createOutput }]) =>
+  createOutput ? [[name, createOutput] as const] : [],
+);
+
+test.each(outputs)(
+  '%s runs on the fields that the catalog declares, and goes out through the guard',
+  async (name, create) => {
+    const type = typeOf(name);
+    const filesFolder = await mkdtemp(join(tmpdir(), 'outputs-'));
+    onTestFinished(() => rm(filesFolder, { recursive: true, force: true }));
+    for (const choice of choices) {
+      const config = exampleConfig(type.config, { optional: true, choices: new Map(choice) });
+      const output = create(config, { type, egress, clock: hurriedClock(), filesFolder });
+      const { failure } = await attempt(output, noted(1));
+      if (local.has(name)) expect(failure).toBeUndefined();
+      else expect(failure).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
+      await output.close?.();
+    }
+  },
+);
