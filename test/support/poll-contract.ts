@@ -45,13 +45,13 @@ export function runPollContract(vendor: PollVendor): void {
 
     test('everything there is comes once, page by page', async () => {
       const world = await filled();
-      const driver = new Driver(world);
+      const driver = Driver.of(world);
       await driver.poll();
       expect(driver.numbers).toEqual(world.numbers);
     });
 
     test('an empty log is no failure', async () => {
-      const driver = new Driver(await open());
+      const driver = Driver.of(await open());
       await driver.poll();
       expect(driver.numbers).toEqual([]);
     });
@@ -59,7 +59,7 @@ export function runPollContract(vendor: PollVendor): void {
     if (!snapshot) {
       test('then only what is new comes, and what happened at the same moment as the last, and what turns up late', async () => {
         const world = await filled();
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         await driver.poll();
         await driver.poll();
         world.happen(4 * MINUTE - 20_000, true);
@@ -76,7 +76,7 @@ export function runPollContract(vendor: PollVendor): void {
 
       test('it goes on over weeks, also quiet ones', async () => {
         const world = await filled();
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         await driver.poll();
         for (const days of [1, 9, 40]) {
           world.advance(days * 24 * 60 * MINUTE);
@@ -89,7 +89,7 @@ export function runPollContract(vendor: PollVendor): void {
 
       test('events arrive while pages are read', async () => {
         const world = await filled();
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         for (let round = 0; round < 30; round += 1) {
           if (round < 8) world.happen(round * 1_000, true);
           await driver.poll(2 + round);
@@ -100,7 +100,7 @@ export function runPollContract(vendor: PollVendor): void {
 
       test.each([1, 2, 3, 4, 5])('a stop after page %i loses nothing and repeats nothing', async (pages) => {
         const world = await filled();
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         await driver.poll(pages);
         driver.restart();
         world.happen(MINUTE, true);
@@ -114,7 +114,7 @@ export function runPollContract(vendor: PollVendor): void {
       test.each([-4, 4])('our clock is %i minutes ahead of theirs', async (minutes) => {
         const world = await open();
         world.skew = minutes * MINUTE;
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         await driver.poll();
         for (let round = 0; round < 5; round += 1) {
           world.happen();
@@ -134,7 +134,7 @@ export function runPollContract(vendor: PollVendor): void {
           for (const days of [100, 61, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
           const since = new Date(world.vendorNow() - 60 * 24 * 60 * MINUTE).toISOString();
           const { settings, secrets } = vendor.config;
-          const driver = new Driver(world, { settings: { ...settings, backfill_start_time: since }, secrets });
+          const driver = Driver.of(world, { settings: { ...settings, backfill_start_time: since }, secrets });
           await driver.poll();
           expect(driver.numbers).toEqual([3, 4, 5, 6]);
         },
@@ -142,7 +142,7 @@ export function runPollContract(vendor: PollVendor): void {
 
       test('the cursor stays small', async () => {
         const world = await open(1_000);
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         await driver.poll();
         for (let index = 0; index < 3_000; index += 1) world.happen(Math.floor(index / 15) * 1_000, true);
         world.advance(3 * MINUTE);
@@ -158,7 +158,7 @@ export function runPollContract(vendor: PollVendor): void {
     } else {
       test('all of it comes again when the schedule says so, and not before', async () => {
         const world = await filled();
-        const driver = new Driver(world);
+        const driver = Driver.of(world);
         await driver.poll();
         world.advance(30 * MINUTE);
         driver.restart();
@@ -175,7 +175,7 @@ export function runPollContract(vendor: PollVendor): void {
 
     test('it waits as long as it is asked to, and goes on from there', async () => {
       const world = await filled();
-      const driver = new Driver(world);
+      const driver = Driver.of(world);
       await driver.poll(1);
       const { reply, afterMs } = vendor.throttle(world.vendorNow());
       world.queued.push(reply);
@@ -199,7 +199,7 @@ export function runPollContract(vendor: PollVendor): void {
 
     test('an outage, and an answer that is no JSON, are tried again', async () => {
       const world = await filled();
-      const driver = new Driver(world);
+      const driver = Driver.of(world);
       world.queued.push({ status: 502, body: 'bad gateway' });
       expect(await driver.fails()).toMatchObject({ code: 'upstream_error', kind: 'retry' });
       world.queued.push({ headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Welcome</title>' });
@@ -213,7 +213,7 @@ export function runPollContract(vendor: PollVendor): void {
     test('a wrong credential is told in our words, on its field', async () => {
       const world = await filled();
       const wrong = { ...vendor.config, secrets: { ...vendor.config.secrets, ...vendor.wrong } };
-      const error = await new Driver(world, wrong).fails();
+      const error = await Driver.of(world, wrong).fails();
       expect(error).toMatchObject({ code: 'invalid_credentials', kind: 'permanent' });
       expect(error.message).toMatch(/did not accept the credentials\.$/);
       const outcome = await tested(world, wrong);
@@ -235,7 +235,7 @@ export function runPollContract(vendor: PollVendor): void {
 
     test('tokens that were taken back are renewed, once', async () => {
       const world = await filled();
-      const driver = new Driver(world);
+      const driver = Driver.of(world);
       await driver.poll();
       world.revoke();
       world.advance(61 * MINUTE);
@@ -252,7 +252,7 @@ export function runPollContract(vendor: PollVendor): void {
         const world = await filled();
         const said: string[] = [];
         for (const skip of [0, 1]) {
-          const driver = new Driver(world);
+          const driver = Driver.of(world);
           for (let index = 0; index < skip; index += 1) world.queued.push((own) => own);
           world.queued.push(() => echo(status, world.requests.at(-1)));
           const error = await driver.fails().catch((other: unknown) => other);
@@ -276,11 +276,11 @@ export function runPollContract(vendor: PollVendor): void {
         `${vendor.origins[0]}:8443`,
       ]) {
         world.queued.push((own) => vendor.elsewhere?.(own, other) ?? own);
-        expect(await new Driver(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
+        expect(await Driver.of(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
       }
       const sent = world.requests.length;
       world.queued.push({ status: 302, headers: { location: 'https://attacker.example/' }, body: '' });
-      expect(await new Driver(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
+      expect(await Driver.of(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
       expect(world.requests).toHaveLength(sent + 1);
     });
 

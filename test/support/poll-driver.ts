@@ -20,6 +20,24 @@ export class TestClock implements Clock {
   };
 }
 
+/** An egress that leads to a server of this machine by a vendor's own addresses, and nowhere else. */
+export function leadTo(server: string, origins: readonly string[], elsewhere: (origin: string) => void): Egress {
+  const real = createEgress({ allow: ['127.0.0.0/8'], timeoutMs: 5_000 });
+  return {
+    ...real,
+    fetch: (address, init = {}) => {
+      const url = new URL(address);
+      if (!origins.includes(url.origin)) {
+        elsewhere(url.origin);
+        return Promise.reject(new EgressError('dns_failed', 'another site'));
+      }
+      const headers = new Headers(init.headers);
+      headers.set(ASKED, url.origin);
+      return real.fetch(server + url.pathname + url.search, { ...init, headers });
+    },
+  };
+}
+
 /** A vendor's server on this machine, its log, and an egress that leads to it by the vendor's own address. */
 export class PollWorld {
   readonly clock = new TestClock();
@@ -37,21 +55,7 @@ export class PollWorld {
     readonly vendor: PollVendor,
     private readonly server: Vendor,
   ) {
-    const origins = new Set(vendor.origins);
-    const real = createEgress({ allow: ['127.0.0.0/8'], timeoutMs: 5_000 });
-    this.egress = {
-      ...real,
-      fetch: (address, init = {}) => {
-        const url = new URL(address);
-        if (!origins.has(url.origin)) {
-          this.elsewhere.push(url.origin);
-          return Promise.reject(new EgressError('dns_failed', 'another site'));
-        }
-        const headers = new Headers(init.headers);
-        headers.set(ASKED, url.origin);
-        return real.fetch(server.origin + url.pathname + url.search, { ...init, headers });
-      },
-    };
+    this.egress = leadTo(server.origin, vendor.origins, (origin) => this.elsewhere.push(origin));
   }
 
   static async open(vendor: PollVendor, pageSize = 3): Promise<PollWorld> {
@@ -106,10 +110,20 @@ export class Driver {
   #input: PageInput;
 
   constructor(
-    private readonly world: PollWorld,
-    private readonly config: ConnectorConfig = world.vendor.config,
+    private readonly create: () => PageInput,
+    private readonly numberOf: (record: DataRecord) => unknown = ({ n }) => n,
   ) {
-    this.#input = this.#create();
+    this.#input = create();
+  }
+
+  static of(world: PollWorld, config: ConnectorConfig = world.vendor.config): Driver {
+    const { vendor, egress, clock } = world;
+    const type = loadCatalog().get('input', vendor.type);
+    return new Driver(() => {
+      const input = type && connectors(type).createInput?.(config, { type, egress, clock });
+      if (input?.kind !== 'pages') throw new Error(`${vendor.type} can not be polled`);
+      return input;
+    }, vendor.numberOf);
   }
 
   /** Reads until there is nothing more for now, or so many pages. */
@@ -136,7 +150,7 @@ export class Driver {
 
   /** The process ends; what was committed stays. */
   restart(): void {
-    this.#input = this.#create();
+    this.#input = this.create();
   }
 
   get cursor(): string {
@@ -144,14 +158,6 @@ export class Driver {
   }
 
   get numbers(): unknown[] {
-    return this.delivered.map((record) => this.world.vendor.numberOf(record)).sort((a, b) => Number(a) - Number(b));
-  }
-
-  #create(): PageInput {
-    const { vendor, egress, clock } = this.world;
-    const type = loadCatalog().get('input', vendor.type);
-    const input = type && connectors(type).createInput?.(this.config, { type, egress, clock });
-    if (input?.kind !== 'pages') throw new Error(`${vendor.type} can not be polled`);
-    return input;
+    return this.delivered.map((record) => this.numberOf(record)).sort((a, b) => Number(a) - Number(b));
   }
 }

@@ -6,6 +6,7 @@ import { PollError } from './poll-error.js';
 const UNITS: Readonly<Record<string, number>> = { per_second: 1_000, per_minute: 60_000, per_hour: 3_600_000 };
 /** A longer wait is told as a status rather than sat out. */
 const LONGEST_SLEEP = 5_000;
+const LONGEST_CLOSED = 3_600_000;
 
 /** Keeps requests apart: by the customer's own limit, and until a limit that was used up begins again. */
 export class Pace {
@@ -35,9 +36,9 @@ export class Pace {
     this.#next = this.clock.now() + this.#gap;
   }
 
-  /** Nothing goes for so long. */
+  /** Nothing goes for so long, an hour at most. */
   close(ms: number): void {
-    this.#closedUntil = this.clock.now() + ms;
+    this.#closedUntil = this.clock.now() + Math.min(ms, LONGEST_CLOSED);
   }
 
   throttled(afterMs: number, status?: number): PollError {

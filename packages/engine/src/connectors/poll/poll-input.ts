@@ -7,9 +7,10 @@ import { text } from '../read.js';
 import { PollClient } from './client.js';
 import { listEach } from './list-each.js';
 import { PollError } from './poll-error.js';
-import { StreamReader, type StreamParts } from './read-stream.js';
+import { StreamReader } from './read-stream.js';
 import { isDue } from './schedule.js';
 import { readState, type PollState, type StreamState } from './state.js';
+import type { StreamParts } from './stream-parts.js';
 
 const DEFAULT_INTERVAL_S = 60;
 /** How often a schedule is looked at. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ConnectorConfig, PollStream } from '@connector-frame/catalog/types';
+import type { PollStream } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '../../records/record.js';
-import type { Clock } from '../../runner/clock.js';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { Answer, PollClient } from './client.js';
@@ -11,33 +10,13 @@ import { PollError } from './poll-error.js';
 import { isWanted, recordsIn } from './records.js';
 import { SeenRecords } from './seen.js';
 import type { StreamState } from './state.js';
+import { seenLimit, valuesOf, type StreamPage, type StreamParts } from './stream-parts.js';
 import { endOf, firstSince, nextSince } from './stretch.js';
-import type { Values } from './template.js';
 import { readTime } from './times.js';
-
-export interface StreamParts {
-  stream: PollStream;
-  client: PollClient;
-  config: ConnectorConfig;
-  clock: Clock;
-  /** When reading was first tried: who begins now begins there. Milliseconds since 1970. */
-  begun: number;
-  /** Id of the list entry it is read for. */
-  each?: string;
-  /** How many entries share the bound of what is remembered. Default 1. */
-  entries?: number;
-}
-
-export interface StreamPage {
-  records: DataRecord[];
-  state: StreamState;
-}
 
 /** Answers to a place that is not known any more. */
 const GONE = [400, 404, 410, 422];
 const MAX_EMPTY = 1_000;
-const DEFAULT_SEEN = 5_000;
-const LEAST_SEEN = 100;
 
 /** Reads one stream to its end for now, page by page, each with the state to go on from once it is delivered. */
 export class StreamReader {
@@ -52,7 +31,7 @@ export class StreamReader {
     const { stream, client, config, begun } = parts;
     const url = client.url({ path: stream.path }, valuesOf(parts, {}));
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
-    this.#state = before.of === of ? before : { of };
+    this.#state = before.of === of ? { ...before } : { of };
     const { kind } = stream.cursor;
     if (kind === 'time' || kind === 'link') this.#state.since ??= firstSince(stream.cursor, config, begun);
   }
@@ -80,8 +59,10 @@ export class StreamReader {
     const seen = new SeenRecords(this.#state.seen ?? [], shape.id, seenLimit(this.parts));
     const visited = new Set<string | undefined>();
     let place = this.#state.place;
+    let kept = place !== undefined;
     for (let empty = 0; !signal.aborted;) {
-      const answer = await this.#ask(place, signal);
+      const answer = await this.#ask(place, signal, kept);
+      kept = false;
       if (answer === 'gone') {
         place = undefined;
         this.#open();
@@ -108,7 +89,8 @@ export class StreamReader {
     }
   }
 
-  async #ask(place: string | undefined, signal: AbortSignal): Promise<Answer | 'gone'> {
+  /** `gone`: the place was `kept` from before, and is not known any more. */
+  async #ask(place: string | undefined, signal: AbortSignal, kept: boolean): Promise<Answer | 'gone'> {
     const { stream, client } = this.parts;
     const first = client.url(stream, valuesOf(this.parts, this.#state, place));
     const url = pageUrl(stream.pagination, client, first, place);
@@ -117,7 +99,7 @@ export class StreamReader {
       return await client.get(url, signal);
     } catch (error) {
       const gone = error instanceof PollError && error.status !== undefined && GONE.includes(error.status);
-      if (place !== undefined && stream.cursor.kind !== 'id' && gone) return 'gone';
+      if (gone && kept && stream.cursor.kind !== 'id') return 'gone';
       throw error;
     }
   }
@@ -143,10 +125,12 @@ export class StreamReader {
       const time = shape.time === undefined ? undefined : readTime(getAt(record, shape.time), shape.time_form);
       return { record, time };
     });
-    const newest = Math.max(...timed.map(({ time }) => time ?? 0), this.#state.newest ?? 0);
+    const newest = timed.reduce((latest, { time }) => Math.max(latest, time ?? 0), this.#state.newest ?? 0);
     if (newest > 0) this.#state = { ...this.#state, newest };
+    // Who has no time is remembered as long as the newest, or from now on.
+    const timeless = newest > 0 ? newest : this.parts.clock.now();
     return timed.flatMap(({ record, time }) =>
-      (exact || time === undefined || time >= since) && seen.isNew(record, time ?? newest) ? [record] : [],
+      (exact || time === undefined || time >= since) && seen.isNew(record, time ?? timeless) ? [record] : [],
     );
   }
 
@@ -163,22 +147,6 @@ export class StreamReader {
       ...(stays && next !== undefined && { place: next }),
     };
   }
-}
-
-function valuesOf({ stream, config, each }: StreamParts, { since, until }: StreamState, place?: string): Values {
-  return {
-    settings: config.settings,
-    page_size: stream.page_size,
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-    ...(each !== undefined && { each }),
-    ...(stream.cursor.kind === 'id' && place !== undefined && { after: place }),
-  };
-}
-
-function seenLimit({ stream: { cursor }, entries = 1 }: StreamParts): number {
-  const limit = ('seen' in cursor ? cursor.seen : undefined) ?? DEFAULT_SEEN;
-  return Math.max(LEAST_SEEN, Math.ceil(limit / entries));
 }
 
 /** Whether a page ends it although it names a next place: that is where to go on later. */

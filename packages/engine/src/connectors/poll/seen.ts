@@ -32,6 +32,7 @@ export class SeenRecords {
     const id = this.#idOf(record);
     const key = hash(id ?? JSON.stringify(record));
     const known = this.#known.get(key);
+    if (known) known.time = Math.max(known.time, time);
     if (id !== undefined) {
       if (!known) this.#known.set(key, { time, count: 1 });
       return !known;
