@@ -26,7 +26,7 @@ export async function assumeRole(
     Action: 'AssumeRole',
     Version: '2011-06-15',
     RoleArn: role,
-    RoleSessionName: 'connection-test',
+    RoleSessionName: 'connector-frame',
     DurationSeconds: '900',
   });
   const body = form.toString();

@@ -1,11 +1,15 @@
 import type { ConnectorCode } from '../connector-code.js';
+import { createS3Input } from './input.js';
 import { createS3InputTester } from './test-input.js';
 import { createS3OutputTester } from './test-output.js';
 
 const objectStorage = { product: 'the storage', address: '/settings/endpoint', credential: '/secrets/secret_key' };
 
-export const s3Input: ConnectorCode = { testConnection: createS3InputTester() };
+export const s3Input: ConnectorCode = { testConnection: createS3InputTester(), createInput: createS3Input() };
 export const s3Output: ConnectorCode = { testConnection: createS3OutputTester() };
 /** Any storage that speaks as S3 does, under an address of its own. */
-export const objectStorageInput: ConnectorCode = { testConnection: createS3InputTester(objectStorage) };
+export const objectStorageInput: ConnectorCode = {
+  testConnection: createS3InputTester(objectStorage),
+  createInput: createS3Input(objectStorage),
+};
 export const objectStorageOutput: ConnectorCode = { testConnection: createS3OutputTester(objectStorage) };

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import type { Egress } from '../../egress/index.js';
+import type { Egress, EgressInit } from '../../egress/index.js';
 import type { Subject } from '../connection-test/failures.js';
 import { failed, missing, type Failure } from '../connection-test/outcome.js';
 import { at, text } from '../read.js';
@@ -23,12 +24,15 @@ export const awsEndpoint: AwsEndpoint = (service, region) =>
 
 export const storage: Subject = { product: 'the storage', credential: '/secrets/secret_key' };
 
-/** Reads the fields; takes on the role when there is one. */
-export async function openBucket(
-  { settings, secrets }: TesterConfig,
-  egress: Egress,
-  aws: AwsEndpoint,
-): Promise<Bucket | Failure> {
+/** What the fields lead to, before anybody is asked. */
+export interface Place extends Omit<Bucket, 'credentials'> {
+  keys: Credentials;
+  /** To take on with the keys. */
+  role?: string;
+}
+
+/** Reads the fields. */
+export function readPlace({ settings, secrets }: TesterConfig, aws: AwsEndpoint): Place | Failure {
   const name = text(settings, 'bucket');
   if (!name) return missing('/settings/bucket', 'Enter a bucket.');
   const region = text(settings, 'region') ?? 'us-east-1';
@@ -38,9 +42,28 @@ export async function openBucket(
 
   const url = addressOf(settings, name, region, aws);
   if (!url) return failed('invalid_config', 'This is not an address we can connect to.', { at: '/settings/endpoint' });
-  const keys = await readCredentials(settings, secrets, region, egress, aws);
+  const keys = readKeys(settings, secrets);
   if ('ok' in keys) return keys;
-  return { url, region, credentials: keys, verifyTls: at(settings, 'skip_ssl_verification') !== true };
+  const role = text(settings, 'role_arn');
+  return { url, region, keys, ...(role && { role }), verifyTls: at(settings, 'skip_ssl_verification') !== true };
+}
+
+/** Reads the fields; takes on the role when there is one. */
+export async function openBucket(config: TesterConfig, egress: Egress, aws: AwsEndpoint): Promise<Bucket | Failure> {
+  const place = readPlace(config, aws);
+  if ('ok' in place) return place;
+  const { url, region, verifyTls } = place;
+  const credentials = await credentialsFor(place, egress, aws);
+  return 'ok' in credentials ? credentials : { url, region, verifyTls, credentials };
+}
+
+/** The keys themselves, or those of the role. */
+export function credentialsFor(
+  { keys, role, region }: Place,
+  egress: Egress,
+  aws: AwsEndpoint,
+): Promise<Credentials | Failure> {
+  return role ? assumeRole(role, keys, region, egress, aws('sts', region)) : Promise.resolve(keys);
 }
 
 function addressOf(
@@ -61,43 +84,52 @@ function addressOf(
   return inPath ? `${url.origin}${path}/${bucket}` : `${url.protocol}//${bucket}.${url.host}${path}`;
 }
 
-async function readCredentials(
-  settings: Record<string, unknown>,
-  secrets: Record<string, unknown>,
-  region: string,
-  egress: Egress,
-  aws: AwsEndpoint,
-): Promise<Credentials | Failure> {
+function readKeys(settings: Record<string, unknown>, secrets: Record<string, unknown>): Credentials | Failure {
   const accessKey = text(secrets, 'access_key');
   const secretKey = text(secrets, 'secret_key');
-  const role = text(settings, 'role_arn');
-  if (role && !accessKey && !secretKey) {
-    return failed(
-      'unsupported',
-      'A role alone can not be tested: this service has no AWS identity to take it on with.',
-      {
-        hint: 'Save without a test, or enter an access key that may assume the role.',
-        at: '/settings/role_arn',
-      },
-    );
+  if (text(settings, 'role_arn') && !accessKey && !secretKey) {
+    return failed('unsupported', 'A role alone can not be used: this service has no AWS identity to take it on with.', {
+      hint: 'Enter an access key that may assume the role.',
+      at: '/settings/role_arn',
+    });
   }
   if (!accessKey) return missing('/secrets/access_key', 'Enter an access key ID.');
   if (!secretKey) return missing('/secrets/secret_key', 'Enter the secret access key.');
-  const keys = { accessKey, secretKey };
-  return role ? assumeRole(role, keys, region, egress, aws('sts', region)) : keys;
+  return { accessKey, secretKey };
+}
+
+/** What a request may say beside its method and path. */
+export interface RequestOptions extends Pick<EgressInit, 'signal' | 'timeoutMs' | 'maxBytes' | 'stream'> {
+  headers?: Readonly<Record<string, string>>;
+  /** Signed with the request, so that nobody on the way changes it. */
+  body?: Uint8Array;
 }
 
 /** One signed request to the bucket; `path` begins with `/` or `?`. */
-export async function request(bucket: Bucket, egress: Egress, method: string, path: string): Promise<Response> {
+export async function request(
+  bucket: Bucket,
+  egress: Egress,
+  method: string,
+  path: string,
+  { headers = {}, body, ...options }: RequestOptions = {},
+): Promise<Response> {
   const { accessKey, secretKey, sessionToken } = bucket.credentials;
+  const digest = body && createHash('sha256').update(body).digest('hex');
   const signed = await new AwsV4Signer({
     method,
     url: `${bucket.url}${path}`,
+    headers: { ...headers, ...(digest && { 'x-amz-content-sha256': digest }) },
     accessKeyId: accessKey,
     secretAccessKey: secretKey,
     ...(sessionToken && { sessionToken }),
     service: 's3',
     region: bucket.region,
   }).sign();
-  return egress.fetch(signed.url, { method: signed.method, headers: signed.headers, verifyTls: bucket.verifyTls });
+  return egress.fetch(signed.url, {
+    method: signed.method,
+    headers: signed.headers,
+    verifyTls: bucket.verifyTls,
+    ...(body && { body }),
+    ...options,
+  });
 }

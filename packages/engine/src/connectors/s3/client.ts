@@ -1,0 +1,118 @@
+import type { Egress } from '../../egress/index.js';
+import { EndError } from '../../runner/ends.js';
+import type { Clock } from '../../runner/clock.js';
+import { statusFailure, type Subject } from '../connection-test/failures.js';
+import type { TesterConfig } from '../connection-test/tester.js';
+import { retryAfter } from '../output/failures.js';
+import { endError, onTheWay } from './end-errors.js';
+import { refused } from './refusals.js';
+import { credentialsFor, readPlace, request, type AwsEndpoint, type Place, type RequestOptions } from './storage.js';
+import type { Credentials } from './assume-role.js';
+import { element } from './xml.js';
+
+/** Credentials of a role live for 15 minutes. */
+const RENEW_MS = 10 * 60_000;
+/** Codes of credentials that were good and are not any more. https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const EXPIRED = new Set(['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired', 'InvalidToken']);
+
+export interface ClientOptions {
+  config: TesterConfig;
+  egress: Egress;
+  clock: Clock;
+  subject: Subject;
+  aws: AwsEndpoint;
+}
+
+/** An answer that is no success, with what its body said. */
+export interface Refused {
+  refused: true;
+  response: Response;
+  body: string;
+  /** S3's word for it, to compare with. */
+  code: string | undefined;
+}
+
+/** A bucket, with credentials that are renewed when they are those of a role. */
+export class BucketClient {
+  readonly #place: Place;
+  #taken: { credentials: Credentials; at: number } | undefined;
+
+  /** @throws EndError `invalid_config`, permanent */
+  constructor(private readonly options: ClientOptions) {
+    const place = readPlace(options.config, options.aws);
+    if ('ok' in place) throw new EndError('invalid_config', endError(place).message, 'permanent');
+    this.#place = place;
+  }
+
+  /**
+   * One request. `path` begins with `/` or `?`. Resolves with any answer: `good` names the statuses of a success, whose
+   * body nobody has read yet. @throws EndError nothing was answered, or the credentials of the role could not be had
+   */
+  async send(
+    method: string,
+    path: string,
+    good: readonly number[],
+    options: RequestOptions = {},
+  ): Promise<Response | Refused> {
+    const first = await this.#once(method, path, good, options);
+    if (first instanceof Response || !this.#place.role || !EXPIRED.has(first.code ?? '')) return first;
+    this.#taken = undefined;
+    return this.#once(method, path, good, options);
+  }
+
+  /** What a refusal means for people. `rights`: what the access key may lack. */
+  problem({ response, body }: Refused, rights: string): EndError {
+    const { status } = response;
+    const { subject, clock } = this.options;
+    const afterMs = retryAfter(response.headers, clock.now());
+    if (status === 429 || (status === 503 && (afterMs !== undefined || element(body, 'Code') === 'SlowDown')))
+      return endError(statusFailure(429, subject), afterMs);
+    return endError(refused(response, body, subject, rights));
+  }
+
+  async #once(
+    method: string,
+    path: string,
+    good: readonly number[],
+    { signal, ...options }: RequestOptions,
+  ): Promise<Response | Refused> {
+    const { egress, subject } = this.options;
+    try {
+      const { url, region, verifyTls } = this.#place;
+      const credentials = await this.#credentials(signal);
+      const bucket = { url, region, verifyTls, credentials };
+      const response = await request(bucket, egress, method, path, { ...options, ...(signal && { signal }) });
+      if (good.includes(response.status)) return response;
+      const body = await beginningOf(response);
+      return { refused: true, response, body, code: element(body, 'Code') };
+    } catch (error) {
+      throw onTheWay(error, subject);
+    }
+  }
+
+  async #credentials(signal: AbortSignal | undefined): Promise<Credentials> {
+    const { egress, clock, aws } = this.options;
+    const now = clock.now();
+    if (this.#taken && (!this.#place.role || now - this.#taken.at < RENEW_MS)) return this.#taken.credentials;
+    const bound: Egress = {
+      fetch: (url, init) => egress.fetch(url, { ...init, ...(signal && { signal }) }),
+      connect: (target) => egress.connect(target),
+    };
+    const credentials = await credentialsFor(this.#place, bound, aws);
+    if ('ok' in credentials) throw endError(credentials);
+    this.#taken = { credentials, at: now };
+    return credentials;
+  }
+}
+
+/** Enough of an error to read its code; a stream is let go. */
+async function beginningOf(response: Response): Promise<string> {
+  if (!response.body) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > 16_384) break;
+  }
+  return text;
+}

@@ -1,0 +1,183 @@
+import { ContentError } from '../unpack.js';
+import { MAX_TEXT, unreadable, type Found, type Parser } from './parser.js';
+import { recordsOf } from './records-of.js';
+
+/** An object or list that is gone into. */
+interface Frame {
+  list: boolean;
+  /** Steps of the path that lead here; -1: another way. */
+  steps: number;
+  /** A list whose elements are the records. */
+  records: boolean;
+  key: string | undefined;
+  colon: boolean;
+}
+
+/** A value that is passed over in one go. */
+interface Taking {
+  depth: number;
+  inText: boolean;
+  scalar: boolean;
+  wanted: boolean;
+}
+
+const MAX_DEPTH = 100;
+const SPACE = /\s/;
+
+/**
+ * Documents of JSON one after the other: the elements of the list at `path`, or what else stands there. Only one record
+ * at a time is held, however large a document is.
+ */
+export class DocumentParser implements Parser {
+  #text = '';
+  /** The next character. */
+  #at = 0;
+  /** What is before it is not needed any more. */
+  #from = 0;
+  #taking: Taking | undefined;
+  readonly #frames: Frame[] = [];
+
+  constructor(private readonly path: readonly string[]) {}
+
+  push(text: string): Found[] {
+    this.#text = this.#text.slice(this.#from) + text;
+    this.#at -= this.#from;
+    this.#from = 0;
+    return this.#read();
+  }
+
+  end(): Found[] {
+    const found = this.#taking?.scalar === true ? this.#taken() : [];
+    if (this.#taking || this.#frames.length > 0) throw new ContentError('incomplete_json');
+    return found;
+  }
+
+  #read(): Found[] {
+    const found: Found[] = [];
+    while (this.#at < this.#text.length) {
+      if (this.#taking) {
+        if (this.#take(this.#taking)) {
+          found.push(...this.#taken());
+          continue;
+        }
+        if (this.#taking.wanted && this.#at - this.#from > MAX_TEXT) {
+          found.push(unreadable('too_large', this.#text.slice(this.#from, this.#from + 3_000)));
+          this.#taking.wanted = false;
+        }
+        if (!this.#taking.wanted) this.#from = this.#at;
+        break;
+      } else if (!this.#step()) break;
+    }
+    return found;
+  }
+
+  /** One token of what holds the records. `false`: it is not all there yet. */
+  #step(): boolean {
+    const char = this.#text[this.#at] ?? '';
+    const frame = this.#frames.at(-1);
+    if (SPACE.test(char)) this.#pass();
+    else if (!frame) this.#begin(char, 0, false);
+    else if (frame.list) {
+      if (char === ']') this.#leave();
+      else if (char === ',') this.#pass();
+      else this.#begin(char, frame.steps, frame.records);
+    } else if (frame.key === undefined) {
+      if (char === '}') this.#leave();
+      else if (char === ',') this.#pass();
+      else return this.#readKey(frame, char);
+    } else if (!frame.colon) {
+      if (char !== ':') throw new ContentError('invalid_json');
+      frame.colon = true;
+      this.#pass();
+    } else {
+      const leads = frame.steps >= 0 && frame.key === this.path[frame.steps];
+      frame.key = undefined;
+      frame.colon = false;
+      this.#begin(char, leads ? frame.steps + 1 : -1, false);
+    }
+    return true;
+  }
+
+  #pass(): void {
+    this.#at += 1;
+    this.#from = this.#at;
+  }
+
+  #leave(): void {
+    this.#frames.pop();
+    this.#pass();
+  }
+
+  #readKey(frame: Frame, char: string): boolean {
+    if (char !== '"') throw new ContentError('invalid_json');
+    const whole = /"(?:[^"\\]|\\[^])*"/y;
+    whole.lastIndex = this.#at;
+    const key = whole.exec(this.#text)?.[0];
+    if (key === undefined) {
+      if (this.#text.length - this.#at > MAX_TEXT) throw new ContentError('invalid_json');
+      return false;
+    }
+    try {
+      frame.key = String(JSON.parse(key));
+    } catch {
+      throw new ContentError('invalid_json');
+    }
+    this.#at += key.length;
+    this.#from = this.#at;
+    return true;
+  }
+
+  #begin(char: string, steps: number, isElement: boolean): void {
+    const here = steps === this.path.length;
+    const opens = char === '{' || char === '[';
+    if (this.#frames.length === 0 && !opens && !/["\d\-tfn]/.test(char)) throw new ContentError('invalid_json');
+    if (opens && steps >= 0 && (here ? char === '[' && !isElement : true)) {
+      if (this.#frames.length === MAX_DEPTH) throw new ContentError('invalid_json');
+      this.#frames.push({ list: char === '[', steps, records: here, key: undefined, colon: false });
+      this.#pass();
+      return;
+    }
+    // What stands at the top is told of in any case.
+    const wanted = here || this.#frames.length === 0;
+    this.#from = this.#at;
+    this.#taking = { depth: 0, inText: false, scalar: !opens && char !== '"', wanted };
+  }
+
+  /** Goes on to the end of a value; `false`: it is not there yet. */
+  #take(taking: Taking): boolean {
+    const text = this.#text;
+    for (; this.#at < text.length; this.#at += 1) {
+      const char = text[this.#at];
+      if (taking.inText) {
+        // What is escaped may be in the next piece.
+        if (char === '\\') {
+          if (this.#at + 1 === text.length) return false;
+          this.#at += 1;
+        } else if (char === '"') {
+          taking.inText = false;
+          if (taking.depth === 0) return this.#behind();
+        }
+      } else if (char === '"') taking.inText = true;
+      else if (taking.scalar) {
+        if (char === undefined || /[\s,\]}]/.test(char)) return true;
+      } else if (char === '{' || char === '[') taking.depth += 1;
+      else if (char === '}' || char === ']') {
+        taking.depth -= 1;
+        if (taking.depth === 0) return this.#behind();
+      }
+    }
+    return false;
+  }
+
+  #behind(): true {
+    this.#at += 1;
+    return true;
+  }
+
+  #taken(): Found[] {
+    const found = this.#taking?.wanted === true ? recordsOf(this.#text.slice(this.#from, this.#at), []) : [];
+    this.#taking = undefined;
+    this.#from = this.#at;
+    return found;
+  }
+}

@@ -1,0 +1,42 @@
+import { MAX_TEXT, unreadable, type Found, type Parser } from './parser.js';
+
+/** A text cut into lines; a longer one than any record is given as what begins it. */
+export class Lines {
+  #rest = '';
+  #skipping = false;
+
+  push(text: string): { line: string; whole: boolean }[] {
+    const lines: { line: string; whole: boolean }[] = [];
+    let from = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      if (this.#skipping) this.#skipping = false;
+      else lines.push({ line: withoutReturn(this.#rest + text.slice(from, end)), whole: true });
+      this.#rest = '';
+      from = end + 1;
+    }
+    if (!this.#skipping) this.#rest += text.slice(from);
+    if (this.#rest.length > MAX_TEXT) {
+      lines.push({ line: this.#rest, whole: false });
+      this.#rest = '';
+      this.#skipping = true;
+    }
+    return lines;
+  }
+
+  end(): { line: string; whole: boolean }[] {
+    return this.#rest === '' ? [] : [{ line: withoutReturn(this.#rest), whole: true }];
+  }
+}
+
+const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
+
+/** Each line by itself: a bad one holds up nothing. */
+export function createLineParser(read: (line: string) => Found[]): Parser {
+  const lines = new Lines();
+  const all = (found: { line: string; whole: boolean }[]): Found[] =>
+    found.flatMap(({ line, whole }) => {
+      if (!whole) return [unreadable('too_large', line)];
+      return line.trim() === '' ? [] : read(line);
+    });
+  return { push: (text) => all(lines.push(text)), end: () => all(lines.end()) };
+}

@@ -1,0 +1,26 @@
+import { isRecord, type JsonValue } from '../../../records/record.js';
+import { parseExact } from '../../exact-json.js';
+import { unreadable, type Found } from './parser.js';
+
+/** `data.records` or `$.data.records`, as steps. */
+export const pathOf = (location: string | undefined): string[] =>
+  (location ?? '').split('.').filter((step) => step !== '' && step !== '$');
+
+/** The records in one JSON document. A list on the way is gone through. */
+export function recordsOf(text: string, path: readonly string[]): Found[] {
+  let value: JsonValue;
+  try {
+    value = parseExact(text);
+  } catch {
+    return [unreadable('invalid_json', text)];
+  }
+  let level: readonly JsonValue[] = [value];
+  for (const step of path)
+    level = level.flatMap((each) =>
+      [each].flat().flatMap((item) => (isRecord(item) && Object.hasOwn(item, step) ? (item[step] ?? []) : [])),
+    );
+  return level.flatMap((each) => [each].flat()).map(found);
+}
+
+const found = (value: JsonValue): Found =>
+  isRecord(value) ? { record: value } : unreadable('no_json_object', JSON.stringify(value));

@@ -1,0 +1,67 @@
+import { EndError } from '../../runner/ends.js';
+import { text, texts } from '../read.js';
+import { FORMATS, type FormatOptions } from './formats/index.js';
+import { LAYOUTS, type Layout } from './partition.js';
+import type { Compression } from './unpack.js';
+
+/** What an input is to read, and how. */
+export interface InputSettings extends FormatOptions {
+  prefix: string;
+  compression: Compression;
+  layout: Layout | undefined;
+  /** Whether an object is to be read, by its whole key. */
+  matches: (key: string) => boolean;
+  /** Objects older than this are left; milliseconds since the epoch. Absent: than the first look. */
+  since: number | undefined;
+}
+
+const COMPRESSIONS = ['auto', 'gzip', 'none'] as const;
+
+/** @throws EndError `invalid_config`, permanent */
+export function readInputSettings(settings: Record<string, unknown>): InputSettings {
+  const start = text(settings, 'backfill_start_time');
+  const since = start === undefined ? undefined : Date.parse(start);
+  if (Number.isNaN(since)) throw invalid('Start from is no date and time.');
+  return {
+    prefix: text(settings, 'prefix') ?? '',
+    format: oneOf(FORMATS, text(settings, 'format'), 'jsonl', 'This file format is not known.'),
+    columns: texts(settings, 'schema'),
+    location: text(settings, 'record_location'),
+    compression: oneOf(COMPRESSIONS, text(settings, 'compression'), 'auto', 'This compression is not known.'),
+    layout: oneOf(
+      [...LAYOUTS, undefined],
+      text(settings, 'partition_format'),
+      undefined,
+      'This folder layout is not known.',
+    ),
+    matches: readFilter(settings),
+    since,
+  };
+}
+
+/** One of the values there are; `fallback` where there is none. @throws EndError */
+export function oneOf<T extends string | undefined>(
+  values: readonly T[],
+  given: string | undefined,
+  fallback: T,
+  message: string,
+): T {
+  if (given === undefined) return fallback;
+  const found = values.find((value) => value === given);
+  if (found === undefined) throw invalid(message);
+  return found;
+}
+
+export const invalid = (message: string): EndError => new EndError('invalid_config', message, 'permanent');
+
+function readFilter(settings: Record<string, unknown>): (key: string) => boolean {
+  const value = text(settings, 'key_filter', 'filter', 'value');
+  if (text(settings, 'key_filter', 'type') !== 'filter' || value === undefined) return () => true;
+  const included = text(settings, 'key_filter', 'filter', 'mode') !== 'exclude';
+  const operator = text(settings, 'key_filter', 'filter', 'operator');
+  return (key) => {
+    if (operator === 'contains') return key.includes(value) === included;
+    if (operator === 'starts_with') return key.startsWith(value) === included;
+    return key.endsWith(value) === included;
+  };
+}

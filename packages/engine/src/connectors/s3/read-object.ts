@@ -1,0 +1,106 @@
+import { EgressError } from '../../egress/index.js';
+import { EndError } from '../../runner/ends.js';
+import type { BucketClient } from './client.js';
+import { onTheWay } from './end-errors.js';
+import type { Listed } from './list-objects.js';
+import { pathOf } from './object-key.js';
+import { storage } from './storage.js';
+
+/** Why there is nothing to read: `gone`, `replaced` since it was listed, or the storage won't give this one. */
+export type ObjectFault = 'gone' | 'replaced' | 'archived' | 'denied' | 'unaddressable';
+
+export class ObjectError extends Error {
+  override readonly name = 'ObjectError';
+  constructor(
+    readonly fault: ObjectFault,
+    /** As a failure of the whole input, where it may be one. */
+    readonly asFailure?: EndError,
+  ) {
+    super(fault);
+  }
+}
+
+/** Milliseconds until the storage answers, and of silence in the middle. */
+const PATIENCE_MS = 30_000;
+/** Connections in a row that bring nothing. */
+const MAX_BREAKS = 3;
+const RIGHTS = 'It needs s3:GetObject on what is in the bucket.';
+
+/**
+ * The bytes of an object as they are stored. Where a connection breaks off it goes on with another one, at that byte of
+ * the same content. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html @throws ObjectError, EndError
+ */
+export async function* readObject(
+  client: BucketClient,
+  object: Listed,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const path = pathOf(object.key);
+  if (path === undefined) throw new ObjectError('unaddressable');
+  let offset = 0;
+  for (let breaks = 0; offset < object.size;) {
+    const before = offset;
+    let failure: unknown;
+    try {
+      for await (const chunk of await open(client, path, object, offset, signal)) {
+        offset += chunk.byteLength;
+        yield chunk;
+      }
+    } catch (error) {
+      if (signal.aborted || !(error instanceof EgressError)) throw error;
+      failure = onTheWay(error, storage);
+    }
+    if (offset >= object.size) return;
+    breaks = offset > before ? 1 : breaks + 1;
+    if (breaks > MAX_BREAKS)
+      throw failure ?? new EndError('connect_failed', 'The storage broke off in the middle of an object.', 'retry');
+  }
+}
+
+async function open(
+  client: BucketClient,
+  path: string,
+  { etag }: Listed,
+  offset: number,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const response = await client.send('GET', path, [200, 206], {
+    signal,
+    stream: true,
+    timeoutMs: PATIENCE_MS,
+    headers: { ...(etag !== '' && { 'if-match': `"${etag}"` }), ...(offset > 0 && { range: `bytes=${offset}-` }) },
+  });
+  if ('refused' in response) {
+    const { status } = response.response;
+    if (status === 412) throw new ObjectError('replaced');
+    if (response.code === 'NoSuchKey' || (status === 404 && response.code !== 'NoSuchBucket'))
+      throw new ObjectError('gone');
+    if (response.code === 'InvalidObjectState') throw new ObjectError('archived');
+    const problem = client.problem(response, RIGHTS);
+    if (response.code === 'AccessDenied') throw new ObjectError('denied', problem);
+    throw problem;
+  }
+  const { body, headers, status } = response;
+  if (!body) return none();
+  // Not every storage looks at If-Match.
+  const found = headers.get('etag')?.replaceAll('"', '').replace(/^W\//, '');
+  if (etag !== '' && found !== undefined && found !== etag) {
+    await body.cancel();
+    throw new ObjectError('replaced');
+  }
+  const begins = status === 206 ? Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1]) : 0;
+  return begins === offset ? body : skip(body, offset - begins);
+}
+
+/** Not every storage looks at Range. */
+async function* skip(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array, void, void> {
+  if (!(bytes >= 0))
+    throw new EndError('unexpected_answer', 'The storage gave another part than was asked for.', 'retry');
+  let left = bytes;
+  for await (const chunk of body) {
+    if (chunk.byteLength > left) yield chunk.subarray(left);
+    left = Math.max(0, left - chunk.byteLength);
+  }
+}
+
+async function* none(): AsyncGenerator<Uint8Array, void, void> {}
