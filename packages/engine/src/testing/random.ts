@@ -1,3 +1,5 @@
+import type { DataRecord, JsonValue } from '../records/record.js';
+
 /** Numbers from 0 up to 1 that look random and come the same for the same seed, so that a failure can be repeated. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -7,4 +9,23 @@ export function seededRandom(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** A record of random shape and keys, some of them unkind. */
+export function randomRecord(random: () => number): DataRecord {
+  const keys = ['a', 'b', 'c d', 'x.y', '0', '__proto__', 'constructor', 'é'];
+  const grow = (depth: number): JsonValue => {
+    const kind = random();
+    if (depth < 3 && kind < 0.25) return Array.from({ length: Math.floor(random() * 3) }, () => grow(depth + 1));
+    if (depth < 3 && kind < 0.55) return object(depth + 1);
+    return [null, true, 'text', '12', 3.5][Math.floor(random() * 5)] ?? null;
+  };
+  const object = (depth: number): DataRecord =>
+    Object.fromEntries(
+      Array.from({ length: Math.floor(random() * 4) }, () => [
+        keys[Math.floor(random() * keys.length)] ?? 'a',
+        grow(depth),
+      ]),
+    );
+  return object(0);
 }

@@ -28,8 +28,8 @@ export function compileOperation(operation: RecordOperation): Transform {
     return (record) => withValue(record, path, value);
   }
   if (operation.operation === 'flatten') {
-    const { key, delimiter = '_' } = operation.arguments;
-    return key === undefined ? (record) => flattenRecord(record, delimiter) : flattenAt(pathOf(key), delimiter);
+    const { key, base, delimiter = '_' } = operation.arguments;
+    return key === undefined ? (record) => flattenRecord(record, delimiter) : flattenAt(pathOf(key), base, delimiter);
   }
   if (operation.operation === 'mutate_type') {
     const { key, type } = operation.arguments;
@@ -54,8 +54,8 @@ function rename(from: KeyPath, to: KeyPath): Transform {
   };
 }
 
-function flattenAt(path: KeyPath, delimiter: string): Transform {
-  const last = path.at(-1) ?? '';
+function flattenAt(path: KeyPath, base: string | undefined, delimiter: string): Transform {
+  const last = base ?? path.at(-1) ?? '';
   const holder = path.slice(0, -1);
   return (record) => {
     const value = valueAt(record, path);

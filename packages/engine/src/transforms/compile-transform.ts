@@ -1,3 +1,4 @@
+import { parseKeyPath } from '../conditions/key-path.js';
 import { compileOperation, type Transform } from './compile-operation.js';
 import { JqProgram } from './jq/jq-program.js';
 import type { JqOutcome } from './jq/protocol.js';
@@ -41,7 +42,8 @@ export function compileTransform({ operations }: TransformConfig): CompiledTrans
   for (const operation of operations) {
     if (operation.operation === 'jq') {
       cut();
-      const program = new JqProgram(operation.arguments.query);
+      const { query, key } = operation.arguments;
+      const program = new JqProgram(query, key === undefined ? undefined : parseKeyPath(key));
       stages.push({ kind: 'batch', run: (lines, bounds) => program.run(lines, bounds) });
     } else steps.push(compileOperation(operation));
   }

@@ -9,18 +9,19 @@ export interface OperationArguments {
   add: { key: string; value: JsonValue };
   /**
    * Turns the object or list at `key` into keys beside it: `user.name` becomes `user_name`, `ids.0` becomes `ids_0`.
-   * Without `key`: the whole record. `delimiter`: default `_`. Empty objects and lists stay as they are.
+   * Without `key`: the whole record. `base`: what they begin with, default the last of `key`. `delimiter`: default `_`.
+   * Empty objects and lists stay as they are.
    */
-  flatten: { key?: string; delimiter?: string };
+  flatten: { key?: string; base?: string; delimiter?: string };
   /** The value at `key` as another type. What can't be one refuses the record. A record without the key stays. */
   mutate_type: { key: string; type: MutatedType };
   /** The time the record passed, at `key`. `format`: default `rfc3339`. */
   timestamp: { key: string; format?: TimestampFormat };
   /**
-   * The outputs of a jq program for each record: none drops it, several make several of it. Each must be an object. A
-   * program sees one record and nothing else.
+   * The outputs of a jq program for each record: none drops it, several make several of it. Each must be an object, or
+   * any value where `key` says to put it in the record. A program sees one record and nothing else.
    */
-  jq: { query: string };
+  jq: { query: string; key?: string };
 }
 
 export type OperationName = keyof OperationArguments;

@@ -70,13 +70,16 @@ const parsers: Record<OperationName, Parser> = {
     return undefined;
   },
   flatten: (given, problems) => {
-    const { delimiter = '_' } = given;
+    const { base, delimiter = '_' } = given;
     const whole = given['key'] === undefined || given['key'] === '';
     const key = whole ? undefined : keyPath(given, 'key', problems);
     if (typeof delimiter !== 'string' || delimiter.length > 10)
       problems.at('delimiter').add('type', `A delimiter is a text of at most 10 characters, not ${shown(delimiter)}.`);
+    else if (base !== undefined && (typeof base !== 'string' || base === '' || base.length > 1000))
+      problems.at('base').add('type', `It is what the new keys begin with, not ${shown(base)}.`);
     else if (whole) return { operation: 'flatten', arguments: { delimiter } };
-    else if (key !== undefined) return { operation: 'flatten', arguments: { key, delimiter } };
+    else if (key !== undefined)
+      return { operation: 'flatten', arguments: { key, ...(base !== undefined && { base }), delimiter } };
     return undefined;
   },
   mutate_type: (given, problems) => {
@@ -90,20 +93,28 @@ const parsers: Record<OperationName, Parser> = {
     if (key === undefined || format === undefined) return undefined;
     return { operation: 'timestamp', arguments: { key, format } };
   },
-  jq: async ({ query }, problems) => {
+  jq: async (given, problems) => {
+    const { query } = given;
     const place = problems.at('query');
+    const whole = given['key'] === undefined || given['key'] === '';
+    const key = whole ? undefined : keyPath(given, 'key', problems);
     if (typeof query !== 'string' || query.trim() === '')
       place.add('required', `It is a jq program, like {user: .actor.email}, not ${shown(query)}.`);
     else if (Buffer.byteLength(query) > MAX_QUERY_BYTES)
       place.add('too_long', `A jq program has at most ${MAX_QUERY_BYTES} bytes.`);
     else {
-      const problem = query.includes('\0') ? 'It holds a NUL character.' : await checkProgram(query);
-      if (problem === undefined) return { operation: 'jq', arguments: { query } };
-      place.add('invalid', `The program does not compile. ${problem}`);
+      const problem = query.includes('\0') ? 'It holds a NUL character.' : await problemOf(query, key);
+      if (problem !== undefined) place.add('invalid', `The program does not compile. ${problem}`);
+      else if (whole) return { operation: 'jq', arguments: { query } };
+      else if (key !== undefined) return { operation: 'jq', arguments: { query, key } };
     }
     return undefined;
   },
 };
+
+/** By itself, and then with what is put around it: only the first knows the lines as they were written. */
+const problemOf = async (query: string, key: string | undefined): Promise<string | undefined> =>
+  (await checkProgram(query)) ?? (key === undefined ? undefined : await checkProgram(query, parseKeyPath(key)));
 
 function nameOf(value: unknown): OperationName | undefined {
   if (typeof value !== 'string') return undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DataRecord, JsonValue } from '../records/record.js';
-import { seededRandom } from '../testing/random.js';
+import { randomRecord, seededRandom } from '../testing/random.js';
 import { compileTransform } from './compile-transform.js';
 import { parseTransform } from './parse-transform.js';
 import { TransformRefusal } from './refusal.js';
@@ -33,6 +33,7 @@ test.each<[string, object, DataRecord, DataRecord]>([
   ['add', { key: 'dotted\\.key', value: 1 }, {}, { 'dotted.key': 1 }],
   ['flatten', { key: 'u' }, { u: { name: 'A', ids: [7, { x: 1 }] } }, { u_name: 'A', u_ids_0: 7, u_ids_1_x: 1 }],
   ['flatten', { key: 'a.u', delimiter: '.' }, { a: { u: { n: 1 } } }, { a: { 'u.n': 1 } }],
+  ['flatten', { key: 'u', base: 'flat' }, { u: { a: { b: 1 } } }, { flat_a_b: 1 }],
   ['flatten', { key: 'u' }, { u: {} }, { u: {} }],
   ['flatten_all', {}, { a: { b: [1, []], c: null }, d: 'x' }, { a_b_0: 1, a_b_1: [], a_c: null, d: 'x' }],
   ['mutate_type', { key: 'a', type: 'int' }, { a: ' 42 ' }, { a: 42 }],
@@ -88,6 +89,7 @@ test.each([
     '/operations/0/arguments/value',
   ],
   [{ operations: [{ operation: 'flatten', arguments: { delimiter: 7 } }] }, '/operations/0/arguments/delimiter'],
+  [{ operations: [{ operation: 'flatten', arguments: { key: 'a', base: '' } }] }, '/operations/0/arguments/base'],
   [
     { operations: [{ operation: 'mutate_type', arguments: { key: 'a', type: 'date' } }] },
     '/operations/0/arguments/type',
@@ -99,25 +101,6 @@ test.each([
 ])('%j is refused, with the place', async (value, path) => {
   expect(await parseTransform(value)).toEqual({ ok: false, problems: [expect.objectContaining({ path })] });
 });
-
-/** A record of random shape and keys, some of them unkind. */
-function randomRecord(random: () => number): DataRecord {
-  const keys = ['a', 'b', 'c d', 'x.y', '0', '__proto__', 'constructor', 'é'];
-  const grow = (depth: number): JsonValue => {
-    const kind = random();
-    if (depth < 3 && kind < 0.25) return Array.from({ length: Math.floor(random() * 3) }, () => grow(depth + 1));
-    if (depth < 3 && kind < 0.55) return object(depth + 1);
-    return [null, true, 'text', '12', 3.5][Math.floor(random() * 5)] ?? null;
-  };
-  const object = (depth: number): DataRecord =>
-    Object.fromEntries(
-      Array.from({ length: Math.floor(random() * 4) }, () => [
-        keys[Math.floor(random() * keys.length)] ?? 'a',
-        grow(depth),
-      ]),
-    );
-  return object(0);
-}
 
 const escaped = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('.', '\\.');
 

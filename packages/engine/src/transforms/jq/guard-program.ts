@@ -1,3 +1,5 @@
+import type { KeyPath } from '../../conditions/key-path.js';
+
 /**
  * What jq programs of a customer can't do here: look at other records, at files, or end jq for the records that follow.
  * Each is given a meaning that does not exist, so that a program that uses it does not compile.
@@ -24,8 +26,13 @@ const PREFIX = `${definitions} def debug: .; def debug(f): .; def stderr: .; def
 /**
  * The program as jq gets it. What stands in front shuts doors, and can't be undone: names are found from the inside out,
  * and jq has no way to name what is hidden. A program that would begin with `import` or `include` does not compile so.
+ * @param path keys to where in the record an output goes; absent: an output is a record
  */
-export const guardProgram = (query: string): string => `${PREFIX}${query}\n`;
+export function guardProgram(query: string, path?: KeyPath): string {
+  if (!path) return `${PREFIX}${query}\n`;
+  // The empty line ends a comment that a backslash carries on.
+  return `${PREFIX}. as $record_ | (${query}\n\n) as $output_ | $record_ | setpath(${JSON.stringify(path)}; $output_)`;
+}
 
 /** What is wrong with a program, in our words and its own names, from what jq said of it. */
 export function explainRefusal(said: string): string {

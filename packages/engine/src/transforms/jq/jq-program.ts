@@ -1,3 +1,4 @@
+import type { KeyPath } from '../../conditions/key-path.js';
 import { EndError } from '../../runner/ends.js';
 import { guardProgram } from './guard-program.js';
 import { jqLanes } from './jq-pool.js';
@@ -19,8 +20,9 @@ export class JqProgram {
   #slowUntil = 0;
   #doneWell = false;
 
-  constructor(query: string) {
-    this.#program = guardProgram(query);
+  /** @param path keys to where in the record an output goes; absent: an output is a record */
+  constructor(query: string, path?: KeyPath) {
+    this.#program = guardProgram(query, path);
   }
 
   /**
