@@ -9,6 +9,7 @@ import { githubAuditLogsInput } from './github/index.js';
 import { httpOutput } from './http/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
+import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { opensearchOutput } from './opensearch/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
@@ -23,6 +24,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
+  ['input:monad-syslog', monadSyslogInput],
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:postgresql', postgresqlInput],

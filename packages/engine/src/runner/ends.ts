@@ -51,6 +51,8 @@ export type Appended = { stored: true; tooLarge: readonly number[] } | { stored:
 export interface Sink {
   /** @param lines records, each as the JSON of one object without a line break in it @throws BusError */
   append(lines: readonly string[], options?: AppendOptions): Promise<Appended>;
+  /** What people should know of what happened at the door. Our own words. */
+  note?(entry: Omit<NewLogEntry, 'nodeId'>): void;
 }
 
 /** A source that comes by itself and cannot be asked again: what it brings is stored before it is acknowledged. */

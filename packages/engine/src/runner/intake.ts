@@ -6,6 +6,7 @@ import type { Counters } from './counters.js';
 import type { DeadLetter, DeadLetters } from './dead-letters.js';
 import { letter } from './deliver.js';
 import type { Appended, AppendOptions, Sink } from './ends.js';
+import type { NewLogEntry } from './pipeline-log.js';
 
 export interface IntakeOptions {
   bus: Bus;
@@ -15,6 +16,7 @@ export interface IntakeOptions {
   counters: Counters;
   deadLetters: DeadLetters;
   now(): number;
+  log(entry: NewLogEntry): void;
 }
 
 interface Waiting {
@@ -46,6 +48,10 @@ export class Intake implements Sink {
       this.#waiting.push({ lines, resolve, reject });
       this.#storing ??= this.#drain().finally(() => (this.#storing = undefined));
     });
+  }
+
+  note(entry: Omit<NewLogEntry, 'nodeId'>): void {
+    this.options.log({ ...entry, nodeId: this.options.nodeId });
   }
 
   /** Nothing more is taken; resolves once all that was is answered. */

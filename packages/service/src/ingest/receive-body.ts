@@ -98,7 +98,7 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
       return resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
     });
     request.once('error', () => reject(new SenderGone()));
-    request.once('close', () => reject(new SenderGone()));
+    request.once('close', () => request.complete || reject(new SenderGone()));
     return undefined;
   });
 }

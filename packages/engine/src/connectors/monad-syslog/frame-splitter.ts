@@ -1,0 +1,127 @@
+/** Bytes of a message that are kept. */
+export const MAX_MESSAGE = 64 * 1024;
+
+const LINE_FEED = 0x0a;
+
+/** One message as it came over a stream. */
+export interface Frame {
+  bytes: Buffer;
+  /** It was longer: what stands here is its beginning. */
+  truncated: boolean;
+}
+
+/**
+ * Cuts a stream into messages, by the octet count before each or by the line feed after it, and a sender may do as it likes
+ * from one message to the next (RFC 6587, RFC 5425). A count is one only where `<` follows it, so that a line which
+ * begins with a number is a line. Holds no more than one message.
+ */
+export class FrameSplitter {
+  #parts: Buffer[] = [];
+  #size = 0;
+  /** Bytes that must be there before there is something to do. */
+  #need = 1;
+  /** A line whose end must come before there is something to do. */
+  #inLine = false;
+  /** Of a message that was cut: octets that are left of it, or `line`: up to its line feed. */
+  #skipping: number | 'line' = 0;
+
+  /** A message is under way. */
+  get pending(): boolean {
+    return this.#size > 0;
+  }
+
+  push(chunk: Buffer): Frame[] {
+    this.#parts.push(chunk);
+    this.#size += chunk.length;
+    const wait = this.#inLine ? this.#size <= MAX_MESSAGE && !chunk.includes(LINE_FEED) : this.#size < this.#need;
+    if (wait) return [];
+    const [only] = this.#parts;
+    const data = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts, this.#size);
+    const frames: Frame[] = [];
+    const rest = this.#split(data, frames);
+    this.#parts = rest.length > 0 ? [rest] : [];
+    this.#size = rest.length;
+    return frames;
+  }
+
+  /** What is left when the stream ends: its last line may lack the line feed. */
+  end(): Frame[] {
+    const data = Buffer.concat(this.#parts, this.#size);
+    this.#parts = [];
+    this.#size = 0;
+    if (data.length === 0) return [];
+    const head = octetCount(data, 0);
+    const bytes = typeof head === 'object' ? data.subarray(head.start) : trimmed(data);
+    return bytes.length === 0 ? [] : [{ bytes, truncated: typeof head === 'object' }];
+  }
+
+  #split(data: Buffer, frames: Frame[]): Buffer {
+    let at = 0;
+    this.#need = 1;
+    this.#inLine = false;
+    for (;;) {
+      at = this.#skip(data, at);
+      while (at < data.length && isBetween(data[at])) at += 1;
+      if (at >= data.length) return data.subarray(data.length);
+      const head = octetCount(data, at);
+      if (head === 'unclear') {
+        this.#need = data.length - at + 1;
+        return data.subarray(at);
+      }
+      if (head === 'none') {
+        const end = data.indexOf(LINE_FEED, at);
+        const length = (end < 0 ? data.length : end) - at;
+        if (end < 0 && length <= MAX_MESSAGE) {
+          this.#inLine = true;
+          return data.subarray(at);
+        }
+        const truncated = length > MAX_MESSAGE;
+        frames.push({ bytes: trimmed(data.subarray(at, at + Math.min(length, MAX_MESSAGE))), truncated });
+        if (end < 0) this.#skipping = 'line';
+        at += end < 0 ? length : length + 1;
+        continue;
+      }
+      const kept = Math.min(head.length, MAX_MESSAGE);
+      if (data.length - head.start < kept) {
+        this.#need = head.start - at + kept;
+        return data.subarray(at);
+      }
+      frames.push({ bytes: data.subarray(head.start, head.start + kept), truncated: kept < head.length });
+      this.#skipping = head.length - kept;
+      at = head.start + kept;
+    }
+  }
+
+  #skip(data: Buffer, from: number): number {
+    if (this.#skipping === 'line') {
+      const end = data.indexOf(LINE_FEED, from);
+      if (end < 0) return data.length;
+      this.#skipping = 0;
+      return end + 1;
+    }
+    const skipped = Math.min(this.#skipping, data.length - from);
+    this.#skipping -= skipped;
+    return from + skipped;
+  }
+}
+
+/** `start`: where the message begins. */
+function octetCount(data: Buffer, from: number): { start: number; length: number } | 'none' | 'unclear' {
+  let at = from;
+  while (at - from < 10 && isDigit(data[at])) at += 1;
+  if (at === from || data[from] === 0x30) return 'none';
+  if (at >= data.length) return at - from < 10 ? 'unclear' : 'none';
+  if (data[at] !== 0x20) return 'none';
+  if (at + 1 >= data.length) return 'unclear';
+  return data[at + 1] === 0x3c ? { start: at + 1, length: Number(data.toString('latin1', from, at)) } : 'none';
+}
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+/** Line ends and zero bytes stand between messages. */
+const isBetween = (byte: number | undefined): boolean => byte === LINE_FEED || byte === 0x0d || byte === 0;
+
+function trimmed(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && isBetween(bytes[end - 1])) end -= 1;
+  return bytes.subarray(0, end);
+}

@@ -1,0 +1,37 @@
+import { EndError, type PushInput } from '../../runner/ends.js';
+import type { ConnectorCode, CreateInput } from '../connector-code.js';
+import { texts } from '../read.js';
+import { joinServer } from './shared-servers.js';
+
+const createInput: CreateInput = (config, { listen, clock }): PushInput => {
+  if (!listen)
+    throw new EndError(
+      'no_port',
+      'This service does not listen for syslog: it has no port for this input.',
+      'permanent',
+    );
+  const fingerprints = new Set(
+    texts(config, 'settings', 'cert_fingerprints').map((text) => text.replaceAll(':', '').toUpperCase()),
+  );
+  if (fingerprints.size > 0 && !listen.tls)
+    throw new EndError(
+      'no_tls',
+      'Only certain certificates may send, and this service has no TLS for syslog.',
+      'permanent',
+    );
+  let leave: (() => Promise<void>) | undefined;
+  return {
+    kind: 'push',
+    async start(sink) {
+      leave = await joinServer(listen, clock, fingerprints, sink);
+    },
+    async close() {
+      const ending = leave;
+      leave = undefined;
+      await ending?.();
+    },
+  };
+};
+
+/** Messages sent over syslog, to a port of its own: UDP, TCP and TLS. */
+export const monadSyslogInput: ConnectorCode = { createInput, listens: true };

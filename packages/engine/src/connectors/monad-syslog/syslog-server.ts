@@ -1,0 +1,130 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import type { Clock } from '../../runner/clock.js';
+import { EndError, type Sink } from '../../runner/ends.js';
+import type { ListenAt } from '../connector-code.js';
+import { Door } from './door.js';
+import { MAX_MESSAGE } from './frame-splitter.js';
+import { Losses } from './losses.js';
+import { StreamListener } from './stream-listener.js';
+import { peerOf, syslogLine } from './syslog-record.js';
+
+/** Bytes that the system keeps of UDP while we are busy, as far as it lets us. */
+const UDP_BUFFER = 4 * 1024 * 1024;
+/** Milliseconds to store what has come when a pipeline leaves. */
+const GRACE = 2_000;
+
+export interface SyslogServerOptions {
+  at: ListenAt;
+  clock: Clock;
+  /** Milliseconds between two entries of the log about what was lost. Default a minute. */
+  tellEveryMs?: number;
+}
+
+/** Listens at one port for UDP, TCP and TLS, and brings what comes to every pipeline that has joined. */
+export class SyslogServer {
+  /** SHA-256 of allowed client certificates. */
+  fingerprints: ReadonlySet<string> = new Set();
+  readonly #doors = new Map<Sink, Door>();
+  readonly #losses: Losses;
+  readonly #streams: StreamListener;
+  #datagrams: Socket | undefined;
+
+  constructor(private readonly options: SyslogServerOptions) {
+    const { at, clock, tellEveryMs } = options;
+    this.#losses = new Losses(clock, (entry) => this.#doors.forEach(({ sink }) => sink.note?.(entry)), tellEveryMs);
+    this.#streams = new StreamListener({
+      at,
+      losses: this.#losses,
+      fingerprints: () => this.fingerprints,
+      take: async (frames, origin) => {
+        if (frames.length === 0) return;
+        const lines = frames.map((frame) => syslogLine(frame, origin, clock.now()));
+        const stored = await Promise.all([...this.#doors.values()].map((door) => door.put(lines)));
+        if (stored.includes(false)) this.#losses.add('unfinished', lines.length);
+      },
+    });
+  }
+
+  /** @returns the port @throws EndError */
+  async open(): Promise<number> {
+    const { at } = this.options;
+    try {
+      const port = await this.#streams.open();
+      await this.#openDatagrams(at.host, port);
+      return port;
+    } catch (error) {
+      await this.close();
+      throw cannotListen(error, at);
+    }
+  }
+
+  join(sink: Sink): void {
+    this.#doors.set(sink, new Door(sink, this.options.clock));
+  }
+
+  /** What has come so far is stored, where there is room. @returns whether others are left */
+  async leave(sink: Sink): Promise<boolean> {
+    const door = this.#doors.get(sink);
+    const last = this.#doors.size === 1;
+    // Nothing more is read before the last one has stored what was.
+    const closing = last ? this.close() : undefined;
+    await door?.close(GRACE);
+    await closing;
+    if (last) await this.#losses.close();
+    this.#doors.delete(sink);
+    return !last;
+  }
+
+  async close(): Promise<void> {
+    const socket = this.#datagrams;
+    this.#datagrams = undefined;
+    await Promise.all([this.#streams.close(), socket && new Promise<void>((resolve) => socket.close(resolve))]);
+  }
+
+  #openDatagrams(host: string, port: number): Promise<void> {
+    const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
+    this.#datagrams = socket;
+    socket.on('message', (bytes, { address }) => this.#datagram(bytes, address));
+    return new Promise((resolve, reject) => {
+      socket.once('error', (error) => {
+        this.#datagrams = undefined;
+        socket.close();
+        reject(error);
+      });
+      socket.bind(port, host, () => {
+        socket.removeAllListeners('error').on('error', () => undefined);
+        try {
+          socket.setRecvBufferSize(UDP_BUFFER);
+        } catch {
+          // As large as the system lets it be.
+        }
+        resolve();
+      });
+    });
+  }
+
+  #datagram(bytes: Buffer, address: string): void {
+    if (this.fingerprints.size > 0) return this.#losses.add('udp_refused');
+    const truncated = bytes.length > MAX_MESSAGE;
+    const frame = { bytes: bytes.subarray(0, MAX_MESSAGE), truncated };
+    const line = syslogLine(frame, { transport: 'udp', peer: peerOf(address) }, this.options.clock.now());
+    for (const door of this.#doors.values()) void this.#offer(door, line);
+    return undefined;
+  }
+
+  async #offer(door: Door, line: string): Promise<void> {
+    if (!(await door.offer(line))) this.#losses.add('udp_lost');
+  }
+}
+
+function cannotListen(error: unknown, { host, port }: ListenAt): EndError {
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const reasons: Record<string, string> = {
+    EADDRINUSE: 'another program has it',
+    EACCES: 'the system does not allow it',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+  };
+  const reason = reasons[code] ?? 'it could not be opened';
+  return new EndError('cannot_listen', `Port ${port} of ${host} is not open to senders: ${reason}.`, 'retry');
+}

@@ -1,0 +1,35 @@
+import type { Appended, AppendOptions, Sink } from '../runner/ends.js';
+import type { NewLogEntry } from '../runner/pipeline-log.js';
+
+/** A sink in memory that can be full, and that knows repeats by their position as a real one does. */
+export class RecordingSink implements Sink {
+  readonly lines: string[] = [];
+  readonly notes: Omit<NewLogEntry, 'nodeId'>[] = [];
+  readonly #positions = new Set<string>();
+  /** What comes is turned away after the patience of who brings it. */
+  full = false;
+  appends = 0;
+
+  async append(lines: readonly string[], { position, waitMs = 0, signal }: AppendOptions = {}): Promise<Appended> {
+    this.appends += 1;
+    for (let waited = 0; this.full; waited += 10) {
+      if (waited >= waitMs || signal?.aborted === true) return { stored: false, reason: 'full' };
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    if (position === undefined || !this.#positions.has(position)) this.lines.push(...lines);
+    if (position !== undefined) this.#positions.add(position);
+    return { stored: true, tooLarge: [] };
+  }
+
+  note(entry: Omit<NewLogEntry, 'nodeId'>): void {
+    this.notes.push(entry);
+  }
+
+  get records(): Record<string, unknown>[] {
+    return this.lines.map((line): Record<string, unknown> => JSON.parse(line));
+  }
+
+  get messages(): unknown[] {
+    return this.records.map(({ message }) => message);
+  }
+}
