@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { setAt } from '../validate/pointer.js';
+import { compile } from './compile.js';
+import { FILE, goodType, sourcesOf } from './fixture.js';
+import { describeProblem } from './problem.js';
+
+const goodPoll = {
+  verified: 'contract',
+  documentation: ['https://acme.example/docs#events'],
+  base_url: '{{/settings/url}}',
+  authentication: { kind: 'bearer', secret: '/secrets/token' },
+  rate: {
+    throttled: [
+      { status: 403, header: 'retry-after' },
+      { status: 403, path: '/error', in: ['slow'] },
+    ],
+  },
+  streams: [
+    {
+      name: 'events',
+      path: '/events/{{/settings/mode}}',
+      query: { since: '{{since:seconds}}', until: '{{until}}', q: ['a:{{/settings/only}}', 'b'] },
+      page_size: 100,
+      records: { path: '/data', id: ['/id', '/n'], time: '/at', only: { path: '/kind', field: '/settings/tags' } },
+      pagination: { kind: 'body_cursor', path: '/next', parameter: 'cursor' },
+      cursor: { kind: 'time', overlap_seconds: 60, longest_seconds: 3_600 },
+    },
+  ],
+  check: { path: '/events', query: { since: '{{since}}' }, records: { path: '/data' } },
+};
+const good = { ...goodType, poll: goodPoll };
+const told = (value: unknown): string[] => compile(sourcesOf(value)).problems.map(describeProblem);
+
+test('a good one passes, and stays in the type', () => {
+  const { types, problems } = compile(sourcesOf(good));
+  expect(problems).toEqual([]);
+  expect(types[0]?.poll).toEqual(goodPoll);
+});
+
+const stream = '/poll/streams/0';
+const spoiled: [pointer: string, value: unknown, at: string, message: string][] = [
+  ['/poll/verified', 'live', '/poll/verified', 'must be "contract"'],
+  ['/poll/verified', undefined, '/poll', 'needs "verified"'],
+  ['/poll/documentation', [], '/poll/documentation', 'must be a list, with something in it'],
+  ['/poll/documentation/0', 'the docs', '/poll/documentation/0', 'must be the address of a page'],
+  ['/poll/base_url', 'http://acme.example', '/poll/base_url', 'must be an address with https://'],
+  ['/poll/base_url', 'https://acme.example/', '/poll/base_url', 'no slash at the end'],
+  ['/poll/base_url', 'https://{{/settings/mode}}.acme.example', '/poll/base_url', 'mark that setting "x-destination"'],
+  ['/poll/extra', 1, '/poll/extra', 'is not known here'],
+  ['/poll/authentication/kind', 'magic', '/poll/authentication/kind', 'must be "bearer"'],
+  [
+    '/poll/authentication/secret',
+    '/secrets/none',
+    '/poll/authentication/secret',
+    'names /secrets/none, which is no field',
+  ],
+  ['/poll/authentication/secret', '/settings/mode', '/poll/authentication/secret', 'must be the pointer of a secret'],
+  ['/poll/interval_seconds', 1, '/poll/interval_seconds', 'must be a whole number from 10'],
+  ['/poll/rate/throttled/0/status', '403', '/poll/rate/throttled/0/status', 'must be a whole number'],
+  [`${stream}/path`, 'events', `${stream}/path`, 'must be a path that begins with "/"'],
+  [`${stream}/path`, '/{{/secrets/token}}', `${stream}/path`, 'secrets stand in "authentication" alone'],
+  [`${stream}/query/q`, '{{/settings/none}}', `${stream}/query/q`, 'names /settings/none, which is no field'],
+  [`${stream}/query/q`, '{{cursor}}', `${stream}/query/q`, "can't say {{cursor}}"],
+  [`${stream}/query/q`, '{{each}}', `${stream}/query/q`, "can't say {{each}}"],
+  [`${stream}/query/q`, '{{since:week}}', `${stream}/query/q`, 'only a time has a form'],
+  [`${stream}/query/since`, 'now', stream, 'must say {{since}}'],
+  [`${stream}/query/until`, 'now', stream, 'must say {{until}}'],
+  [`${stream}/records/time`, undefined, `${stream}/records`, 'needs "time"'],
+  [`${stream}/records/path`, 'data', `${stream}/records/path`, 'must be a pointer into the answer'],
+  [`${stream}/cursor/longest_seconds`, 100, `${stream}/cursor/longest_seconds`, 'at least twice the overlap'],
+  [`${stream}/cursor`, { kind: 'link', overlap_seconds: 60 }, `${stream}/cursor`, 'follows a link'],
+  [`${stream}/cursor`, { kind: 'id' }, `${stream}/pagination`, 'must be "none"'],
+  [`${stream}/pagination/parameter`, undefined, `${stream}/pagination`, 'needs "parameter"'],
+  ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
+];
+
+test.each(spoiled)('%s = %j is told at %s', (pointer, value, at, message) => {
+  expect(told(setAt(good, pointer, value))).toContainEqual(
+    expect.stringMatching(`^${escape(`${FILE}#${at}: `)}.*${escape(message)}`),
+  );
+});
+
+test('two streams of one name, a schedule that nothing waits for, an output, a choice that is not complete', () => {
+  const twice = { ...good, poll: { ...goodPoll, streams: [...goodPoll.streams, ...goodPoll.streams] } };
+  expect(told(twice)).toEqual([`${FILE}#/poll/streams/1/name: is the name of two streams`]);
+  const output = { ...good, kind: 'output', category: 'Universal' };
+  expect(compile(sourcesOf(output, 'types/outputs/acme-logs.json')).problems.map(({ message }) => message)).toContain(
+    'belongs to inputs: an output delivers',
+  );
+  const choice = {
+    kind: 'choice',
+    field: '/settings/mode',
+    of: { fast: goodPoll.authentication, slow: goodPoll.authentication },
+  };
+  expect(told(setAt(good, '/poll/authentication', choice))).toEqual([
+    `${FILE}#/poll/authentication/of: lacks "safe"`,
+    `${FILE}#/poll/authentication/of/slow: is no value of the choice: it has "fast" or "safe"`,
+  ]);
+});
+
+test('the definition in README.md is a good one', () => {
+  const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
+  const [, json = ''] = /## Poll[\s\S]*?```json\n([\s\S]*?)\n```/.exec(readme) ?? [];
+  const withStart = setAt(goodType, '/config/settings/properties/start', {
+    type: 'string',
+    title: 'Start',
+    format: 'date-time',
+  });
+  expect(told({ ...withStart, poll: JSON.parse(json) })).toEqual([]);
+});
+
+const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
