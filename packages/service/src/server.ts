@@ -16,6 +16,7 @@ import { readEnv, type Env } from './env.js';
 import { openListener, type HttpListener } from './http-listener.js';
 import { createRateLimits } from './http/rate-limits.js';
 import { createIngest } from './ingest/create-ingest.js';
+import { openSyslog, syslogSettings } from './ingest/open-syslog.js';
 import { createIngestTokens } from './ingest/tokens.js';
 import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
@@ -86,7 +87,7 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   let engine: RunningEngine | undefined;
   try {
     const egress = createEgress({ allow: env.EGRESS_ALLOW });
-    if (env.ENGINE === 'on') engine = await openEngine(engineOptions(env, core, egress, log));
+    if (env.ENGINE === 'on') engine = await openEngine(await engineOptions(env, core, egress, log));
     return answer({ env, core, files, log, listener, egress, engine });
   } catch (error) {
     await listener.drain();
@@ -95,16 +96,24 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   }
 }
 
-function engineOptions(env: Env, { database, store, vault }: Core, egress: Egress, log: Logger): EngineOptions {
+async function engineOptions(
+  env: Env,
+  { database, store, vault }: Core,
+  egress: Egress,
+  log: Logger,
+): Promise<EngineOptions> {
   const { DATA_DIR, FILE_OUTPUT_DIR } = env;
+  const folder = join(DATA_DIR, 'engine');
+  const catalog = loadCatalog();
   return {
-    folder: join(DATA_DIR, 'engine'),
+    folder,
     database,
     tables: store,
     vault,
     log,
-    catalog: loadCatalog(),
+    catalog,
     egress,
+    listenAt: await openSyslog(env, { store, catalog, folder, log }),
     ...(FILE_OUTPUT_DIR === undefined
       ? {}
       : { filesFolder: ({ organizationId, id }) => join(FILE_OUTPUT_DIR, organizationId, id) }),
@@ -201,7 +210,7 @@ function answer({ env, core, files, log, listener, egress, engine }: Parts): Run
 }
 
 function settingsOf(env: Env, url: string, port: number): AppSettings {
-  const { PUBLIC_URL, API_BASES, EMBED_ORIGINS, SYSLOG_PORTS, SYSLOG_PUBLIC_HOST } = env;
+  const { PUBLIC_URL, API_BASES, EMBED_ORIGINS } = env;
   // Without a public address the service is at home on this machine, under each of its names.
   const names = PUBLIC_URL === undefined ? [`http://127.0.0.1:${port}`, `http://[::1]:${port}`] : [];
   return {
@@ -210,7 +219,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     embedOrigins: [...names, ...EMBED_ORIGINS],
     allowedParentOrigins: env.ALLOWED_PARENT_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
-    syslog: { ports: SYSLOG_PORTS, ...(SYSLOG_PUBLIC_HOST !== undefined && { publicHost: SYSLOG_PUBLIC_HOST }) },
+    syslog: syslogSettings(env),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
 }

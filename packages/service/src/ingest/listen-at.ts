@@ -1,0 +1,47 @@
+import type { Catalog } from '@connector-frame/catalog';
+import { EndError } from '@connector-frame/engine';
+import type { Connectors, ListenAt } from '@connector-frame/engine/connectors';
+import type { Clock } from '../clock.js';
+import type { Connector } from '../store/store.js';
+import type { PortRange } from './ports.js';
+import { ownCertificate, readCertificate } from './syslog-certificate.js';
+
+export interface ListenOptions {
+  catalog: Catalog;
+  connectors: Connectors;
+  clock: Clock;
+  /** Address to listen at. */
+  host: string;
+  range: PortRange;
+  /** Under which senders reach this machine: stands in a certificate of our own. */
+  publicHost: string;
+  /** Files of the operator's certificate; absent: one of our own. */
+  files?: { key: string; cert: string };
+  /** Where ours is kept. */
+  folder: string;
+}
+
+/** @throws EndError `no_port`, permanent */
+export type ListenAtOf = (connector: Connector) => ListenAt | undefined;
+
+/**
+ * Where an input listens by itself; `undefined` for one that does not.
+ * @throws Error at once when the operator's certificate can't be read
+ */
+export function createListenAt(options: ListenOptions): ListenAtOf {
+  const { catalog, connectors, clock, host, range, publicHost, files, folder } = options;
+  let tls = files && readCertificate(files.key, files.cert);
+  return ({ kind, type: typeId, port }) => {
+    const type = catalog.get(kind, typeId);
+    if (!type || connectors(type).listens !== true) return undefined;
+    const { first, last } = range;
+    if (port === null || port < first || port > last) {
+      const why =
+        port === null ? 'This input has no port, since all were taken' : `Its port ${port} is not among those`;
+      throw new EndError('no_port', `${why} (SYSLOG_PORTS is ${first}-${last}).`, 'permanent');
+    }
+    // Made when it is first needed: most services never do.
+    tls ??= ownCertificate(folder, publicHost, clock);
+    return { host, port, tls };
+  };
+}

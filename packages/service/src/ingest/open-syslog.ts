@@ -1,0 +1,37 @@
+import type { Catalog } from '@connector-frame/catalog';
+import { connectors } from '@connector-frame/engine/connectors';
+import type { Logger } from 'pino';
+import { systemClock as clock } from '../clock.js';
+import type { Env } from '../env.js';
+import type { Store } from '../store/store.js';
+import type { SyslogSettings } from './ingest-context.js';
+import { createListenAt, type ListenAtOf } from './listen-at.js';
+import { givePorts } from './ports.js';
+
+/** What the environment says of where senders of syslog go. */
+export const syslogSettings = ({ SYSLOG_PUBLIC_HOST, SYSLOG_PORTS, PUBLIC_URL }: Env): Required<SyslogSettings> => ({
+  publicHost: SYSLOG_PUBLIC_HOST ?? new URL(PUBLIC_URL ?? 'http://localhost').hostname.replace(/^\[(.*)\]$/, '$1'),
+  ports: SYSLOG_PORTS,
+});
+
+/**
+ * Sees to the ports of inputs that listen, and to the certificate of the operator.
+ * @param folder of the engine: a certificate of our own is kept there
+ * @throws Error when the operator's certificate can't be read
+ */
+export async function openSyslog(
+  env: Env,
+  { store, catalog, folder, log }: { store: Store; catalog: Catalog; folder: string; log: Logger },
+): Promise<ListenAtOf> {
+  const { SYSLOG_TLS_KEY: key, SYSLOG_TLS_CERT: cert, SYSLOG_HOST: host } = env;
+  const { ports: range, publicHost } = syslogSettings(env);
+  const files = key !== undefined && cert !== undefined ? { files: { key, cert } } : {};
+  const listenAt = createListenAt({ catalog, connectors, clock, host, range, publicHost, folder, ...files });
+  const types = catalog.list('input').filter((type) => connectors(type).listens === true);
+  await givePorts(
+    store,
+    types.map((type) => type.type_id),
+    { range, clock, log },
+  );
+  return listenAt;
+}
