@@ -1,0 +1,47 @@
+import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import type { Refusal } from '../../../runner/ends.js';
+import { rowsOf, type Encoding } from './encoding.js';
+import { columnsOf, declaredColumn, type Cell, type Column } from './parquet-columns.js';
+import { parseMessage } from './parquet-message.js';
+
+/**
+ * Parquet, compressed page by page. `schema`: a Parquet message; without one the records of each object decide its columns.
+ * @throws EndError `invalid_config`, permanent
+ */
+export function createParquetEncoding(gzip: boolean, schema?: string): Encoding {
+  const declared = schema === undefined ? undefined : parseMessage(schema).map(declaredColumn);
+  return {
+    extension: '.parquet',
+    contentType: 'application/vnd.apache.parquet',
+    encode(batch) {
+      const { rows, refused } = rowsOf(batch);
+      const columns = declared ?? columnsOf(rows.map(({ record }) => record));
+      const data = columns.map((): Cell[] => []);
+      for (const { index, record } of rows) {
+        const cells = columns.map((column) => column.cell(record));
+        const missing = cells.indexOf(undefined);
+        if (missing >= 0) refused.push(missingValue(index, columns[missing]));
+        else for (const [at, cell] of cells.entries()) data[at]?.push(cell ?? null);
+      }
+      const body = data[0]?.length ? write(columns, data, gzip) : undefined;
+      return Promise.resolve({ body, refused });
+    },
+  };
+}
+
+const missingValue = (index: number, column: Column | undefined): Refusal => ({
+  index,
+  reason: `no value for the required column ${column?.element.name ?? ''}`,
+});
+
+function write(columns: readonly Column[], data: readonly Cell[][], gzip: boolean): Uint8Array {
+  const buffer = parquetWriteBuffer({
+    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)],
+    columnData: columns.map(({ element: { name } }, index) => ({ name, data: data[index] ?? [] })),
+    codec: gzip ? 'GZIP' : 'UNCOMPRESSED',
+    compressors: { GZIP: (bytes) => gzipSync(bytes) },
+    createdBy: 'connector-frame',
+  });
+  return new Uint8Array(buffer);
+}

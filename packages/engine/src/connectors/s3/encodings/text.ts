@@ -1,0 +1,83 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Batch } from '../../../records/batch.js';
+import { isRecord, type DataRecord, type JsonValue } from '../../../records/record.js';
+import { rowsOf, type Encoded, type Encoding } from './encoding.js';
+
+const compress = promisify(gzip);
+
+interface TextOptions {
+  extension: string;
+  contentType: string;
+  gzip: boolean;
+  /** The text of the object. */
+  write: (batch: Batch) => { text: string | undefined; refused: Encoded['refused'] };
+}
+
+function createTextEncoding({ extension, contentType, gzip: compressed, write }: TextOptions): Encoding {
+  return {
+    extension: compressed ? `${extension}.gz` : extension,
+    contentType: compressed ? 'application/gzip' : contentType,
+    async encode(batch) {
+      const { text, refused } = write(batch);
+      if (text === undefined) return { body: undefined, refused };
+      return { body: compressed ? await compress(text) : Buffer.from(text), refused };
+    },
+  };
+}
+
+/** One record a line, each as it came. */
+export const createLineEncoding = (gzip: boolean): Encoding =>
+  createTextEncoding({
+    extension: '.json',
+    contentType: 'application/x-ndjson',
+    gzip,
+    write: ({ lines }) => ({ text: `${lines.join('\n')}\n`, refused: [] }),
+  });
+
+/** One list of all records, below a key if one is given. */
+export const createArrayEncoding = (gzip: boolean, key?: string): Encoding =>
+  createTextEncoding({
+    extension: '.json',
+    contentType: 'application/json',
+    gzip,
+    write(batch) {
+      const { rows, refused } = rowsOf(batch);
+      if (rows.length === 0) return { text: undefined, refused };
+      const list = `[${rows.map(({ index }) => batch.lines[index]).join(',\n')}]`;
+      return { text: key === undefined ? `${list}\n` : `{${JSON.stringify(key)}:${list}}\n`, refused };
+    },
+  });
+
+/** Some fields of each record, as RFC 4180 has them, below a row with their names. */
+export const createDelimitedEncoding = (gzip: boolean, delimiter: string, fields: readonly string[]): Encoding => {
+  const row = (cells: readonly string[]): string => cells.map((cell) => quote(cell, delimiter)).join(delimiter);
+  return createTextEncoding({
+    extension: delimiter === ',' ? '.csv' : delimiter === '\t' ? '.tsv' : '.txt',
+    contentType: delimiter === ',' ? 'text/csv' : 'text/plain',
+    gzip,
+    write(batch) {
+      const { rows, refused } = rowsOf(batch);
+      if (rows.length === 0) return { text: undefined, refused };
+      const body = rows.map(({ record }) => row(fields.map((field) => textOf(valueAt(record, field)))));
+      return { text: `${[row(fields), ...body].join('\r\n')}\r\n`, refused };
+    },
+  });
+};
+
+const quote = (cell: string, delimiter: string): string =>
+  cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+
+/** A field by its name, or by its path: `actor.email`. */
+export function valueAt(record: DataRecord, field: string): JsonValue | undefined {
+  if (Object.hasOwn(record, field)) return record[field];
+  let value: JsonValue | undefined = record;
+  for (const step of field.split('.')) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return value;
+}
+
+/** A value as one text: what is nested as JSON, nothing as nothing. */
+export function textOf(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

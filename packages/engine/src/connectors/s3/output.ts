@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { Batch } from '../../records/batch.js';
+import type { Clock } from '../../runner/clock.js';
+import type { Gathering, Output } from '../../runner/ends.js';
+import type { CreateOutput } from '../connector-code.js';
+import { at, text } from '../read.js';
+import { BucketClient } from './client.js';
+import { readEncoding } from './encodings/index.js';
+import { invalid, oneOf } from './input-settings.js';
+import { pathOf } from './object-key.js';
+import { folderOf, LAYOUTS, type Layout } from './partition.js';
+import { awsEndpoint, storage } from './storage.js';
+
+/** What is gathered is in memory, several times over while it is written. */
+const MAX_BYTES = 32 * 1024 * 1024;
+const PUT_MS = 120_000;
+const RIGHTS = 'It needs s3:PutObject on what is in the bucket.';
+
+/**
+ * Records as objects of a bucket. An object is named after the place in the stream it begins at, so that what is written
+ * again takes the place of what was written before.
+ */
+export const createS3Output =
+  (subject = storage, aws = awsEndpoint): CreateOutput =>
+  ({ settings, secrets }, { egress, clock }) => {
+    const client = new BucketClient({ config: { settings, secrets }, egress, clock, subject, aws });
+    const encoding = readEncoding(settings);
+    const layout = oneOf(
+      [...LAYOUTS, undefined],
+      text(settings, 'partition_format'),
+      undefined,
+      'This folder layout is not known.',
+    );
+    const folder = (text(settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
+    addressOf(`${folder}/`);
+    const output: Output = {
+      gather: readGathering(settings),
+      async open(signal) {
+        const answer = await client.send('GET', '?list-type=2&max-keys=1', [200], { signal, maxBytes: 1024 * 1024 });
+        // Who may write need not be allowed to list.
+        if ('refused' in answer && answer.code !== 'AccessDenied') throw client.problem(answer, RIGHTS);
+        if (!('refused' in answer)) await answer.text();
+      },
+      async write(batch, signal) {
+        const { body, refused } = await encoding.encode(batch);
+        if (!body) return { refused };
+        const path = addressOf(`${keyOf(batch, folder, layout, clock)}${encoding.extension}`);
+        const headers = {
+          'content-type': encoding.contentType,
+          'content-md5': createHash('md5').update(body).digest('base64'),
+        };
+        const answer = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
+        if ('refused' in answer) throw client.problem(answer, RIGHTS);
+        return { refused };
+      },
+    };
+    return output;
+  };
+
+/** @throws EndError */
+function addressOf(key: string): string {
+  const path = pathOf(key);
+  if (path === undefined) throw invalid('The prefix is no path of an object.');
+  return path;
+}
+
+/** Without what the encoding adds. The time is that of taking in where it is the same in every repeat. */
+function keyOf({ id, at: takenIn }: Batch, folder: string, layout: Layout | undefined, clock: Clock): string {
+  const day = layout && folderOf(layout, takenIn ?? clock.now());
+  const stamp = takenIn === undefined ? 'records' : new Date(takenIn).toISOString().replace(/[-:]|\.\d+/g, '');
+  return [folder, day, `${stamp}-${id}`].filter(Boolean).join('/');
+}
+
+/** `storage#/batch`, with its defaults. */
+function readGathering(settings: Record<string, unknown>): Gathering {
+  const number = (name: string, fallback: number): number => {
+    const value = at(settings, 'batch_config', name);
+    return typeof value === 'number' && value > 0 ? value : fallback;
+  };
+  return {
+    records: number('batch_record_count', 100_000),
+    bytes: Math.min(number('batch_data_size', 10 * 1024 * 1024), MAX_BYTES),
+    waitMs: number('publish_rate', 45) * 1_000,
+  };
+}
