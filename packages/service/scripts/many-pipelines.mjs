@@ -46,7 +46,9 @@ await core.store.transaction(async (tables) => {
         { id: from, slug: 'input', component_id: input, component_type: 'input', enabled: true },
         { id: to, slug: 'output', component_id: output, component_type: 'output', enabled: true },
       ],
-      edges: [{ id: randomUUID(), from_node_instance_id: from, to_node_instance_id: to, conditions: { operator: 'always' } }],
+      edges: [
+        { id: randomUUID(), from_node_instance_id: from, to_node_instance_id: to, conditions: { operator: 'always' } },
+      ],
     });
   }
 });
@@ -73,10 +75,12 @@ async function measure(words) {
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   let began = performance.now();
+  const spent = process.cpuUsage();
   const engine = await openEngine(options);
   const opened = performance.now() - began;
   await engine.begun;
   const begun = performance.now() - began;
+  const work = process.cpuUsage(spent);
   const blocked = delay.max / 1e6;
   delay.reset();
   const after = memory();
@@ -91,11 +95,12 @@ async function measure(words) {
   console.log(words, {
     'ms to open': Math.round(opened),
     'ms to begin all': Math.round(begun),
+    'ms of CPU for it': Math.round((work.user + work.system) / 1e3),
     'longest block, ms': Math.round(blocked),
     'MB before': before,
     'MB after': after,
     'KB each': Math.round(((after.heap - before.heap) * 1e3) / count),
-    'idle CPU, % of a core': Math.round((user + system) / 20e6 * 1e4) / 100,
+    'idle CPU, % of a core': Math.round(((user + system) / 20e6) * 1e4) / 100,
     'longest block at rest, ms': Math.round(idleBlocked),
     'ms for a scrape': Math.round(figures),
     'open files': await files(),
@@ -109,7 +114,11 @@ if (records > 0) {
   const began = performance.now();
   for (let from = 0; from < count; from += 100)
     await Promise.all(inputs.slice(from, from + 100).map((input) => engine.append(input, lines)));
-  console.log(`${records} records for each`, { ms: Math.round(performance.now() - began), MB: memory(), 'open files': await files() });
+  console.log(`${records} records for each`, {
+    ms: Math.round(performance.now() - began),
+    MB: memory(),
+    'open files': await files(),
+  });
   await sleep(30_000);
   console.log('half a minute later', { MB: memory(), 'open files': await files() });
 }

@@ -1,5 +1,3 @@
-import { setTimeout as timeout } from 'node:timers/promises';
-
 /** Time as the engine sees it. Given from outside, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -8,7 +6,21 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Why a signal was aborted that only wakes: without a reason an error with a stack is made each time. */
+export const QUIETLY = 'woken';
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) => timeout(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined),
+  // Not that of `node:timers/promises`, which makes an error with a stack for everyone who is woken early.
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      signal?.addEventListener('abort', wake);
+    }),
 };

@@ -4,7 +4,7 @@ import type { PipelineStatus } from '../pipeline/definition.js';
 import { inputOf, routesOf } from '../pipeline/routes.js';
 import { compileTransform } from '../transforms/compile-transform.js';
 import { createBackoff } from './backoff.js';
-import { systemClock, type Clock } from './clock.js';
+import { QUIETLY, systemClock, type Clock } from './clock.js';
 import { Counters, type NodeCounts } from './counters.js';
 import { DeadLetters } from './dead-letters.js';
 import type { Work } from './deliver.js';
@@ -65,7 +65,7 @@ export class PipelineRunner {
     this.#health = new Health(
       now,
       (entry) => this.log.add(entry),
-      () => this.#wake.abort(),
+      () => this.#wake.abort(QUIETLY),
     );
     this.#deadLetters = new DeadLetters(join(folder, 'dead-letters.ndjson'), this.#limits.deadLetters, now);
     this.#missing = missingPart(definition, components);
@@ -137,8 +137,8 @@ export class PipelineRunner {
   async stop(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    this.#stopped.abort();
-    this.#wake.abort();
+    this.#stopped.abort(QUIETLY);
+    this.#wake.abort(QUIETLY);
     await this.#loop;
     await this.#door?.close();
     await this.#intake?.close();
@@ -186,6 +186,7 @@ export class PipelineRunner {
       counters: this.#counters,
       deadLetters: this.#deadLetters,
       now: () => this.#clock.now(),
+      log: (entry) => this.log.add(entry),
     });
     if (input.kind !== 'push') return;
     const { random = Math.random } = this.#options;
@@ -210,7 +211,7 @@ export class PipelineRunner {
   async #wakeLater(): Promise<void> {
     await this.#clock.sleep(this.#limits.report, this.#stopped.signal);
     this.#reporting = false;
-    this.#wake.abort();
+    this.#wake.abort(QUIETLY);
   }
 
   async #beat(): Promise<void> {
@@ -315,7 +316,7 @@ export class PipelineRunner {
     this.#run = undefined;
     if (end === 'fenced') this.#lose();
     else if (!this.#ended) this.log.add({ level: 'info', code: 'paused', message: 'At rest.' });
-    this.#wake.abort();
+    this.#wake.abort(QUIETLY);
   }
 
   #observe(): Promise<Observation> {

@@ -76,9 +76,12 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
       ];
       const [ends, changes] = [idsOf(false), idsOf(true)];
       const from = {
-        connectors: await queries.select().from(connectors).where(inArray(connectors.id, ends)),
-        secrets: await queries.select().from(secrets).where(inArray(secrets.connectorId, ends)),
-        transforms: await queries.select().from(transforms).where(inArray(transforms.id, changes)),
+        connectors:
+          ends.length === 0 ? [] : await queries.select().from(connectors).where(inArray(connectors.id, ends)),
+        secrets:
+          ends.length === 0 ? [] : await queries.select().from(secrets).where(inArray(secrets.connectorId, ends)),
+        transforms:
+          changes.length === 0 ? [] : await queries.select().from(transforms).where(inArray(transforms.id, changes)),
       };
       const connectorById = byId(from.connectors);
       const transformById = byId(from.transforms);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Batch } from '../../records/batch.js';
 import { BusError, type Bus, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
 import { OpenFiles } from '../../files/resting-file.js';
-import type { Damage } from './segments.js';
+import { namesIn, type Damage } from './segments.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
 export interface EmbeddedBusOptions {
@@ -32,6 +32,8 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
 
 class EmbeddedBus implements Bus {
   readonly #streams = new Map<string, Promise<EmbeddedStream>>();
+  /** Streams of which there is something on the disk, as of the beginning. */
+  #kept: Promise<ReadonlySet<string>> | undefined;
   #closed = false;
 
   constructor(
@@ -78,8 +80,19 @@ class EmbeddedBus implements Bus {
     for (const stream of streams) await stream.close();
   }
 
-  #open(name: string): Promise<EmbeddedStream> {
-    return EmbeddedStream.open(join(this.folder, name), name, this.options);
+  async #open(name: string): Promise<EmbeddedStream> {
+    return EmbeddedStream.open(join(this.folder, name), name, this.options, !(await this.#names()).has(name));
+  }
+
+  /** One look for all: asking for each of ten thousand that are not there takes seconds. */
+  #names(): Promise<ReadonlySet<string>> {
+    return (this.#kept ??= namesIn(this.folder).then(
+      (names) => new Set(names),
+      (error: unknown) => {
+        this.#kept = undefined;
+        throw error;
+      },
+    ));
   }
 
   #stream(name: string): Promise<EmbeddedStream> {

@@ -35,9 +35,13 @@ export class PositionFile {
     this.#made = made;
   }
 
-  /** The file is made when it is first written. */
-  static async open(path: string, files: OpenFiles): Promise<{ file: PositionFile; position?: Position }> {
-    const saved = await contentOf(path);
+  /** The file is made when it is first written. @param fresh it is not there */
+  static async open(
+    path: string,
+    files: OpenFiles,
+    fresh = false,
+  ): Promise<{ file: PositionFile; position?: Position }> {
+    const saved = fresh ? undefined : await contentOf(path);
     const file = new PositionFile(path, files, saved !== undefined);
     if (!saved) return { file };
     const bytes = Buffer.alloc(2 * SLOT_BYTES);

@@ -58,8 +58,10 @@ export class Segments {
     segmentBytes: number,
     files: OpenFiles,
     report: (damage: Damage) => void,
+    fresh = false,
   ): Promise<Segments> {
     const segments = new Segments(folder, stream, segmentBytes, files, report);
+    if (fresh) return segments;
     const names = (await namesIn(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
     let base = 0;
     for (const name of names) {

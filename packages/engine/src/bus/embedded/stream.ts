@@ -38,6 +38,8 @@ export class EmbeddedStream {
   readonly #room: Room;
   readonly #readers = new Set<FrameReader>();
   #queue: Entry[] = [];
+  /** Nothing has been written yet. */
+  #fresh: boolean;
   #flushing: Promise<void> | undefined;
   #closed = false;
   #damagedBytes = 0;
@@ -48,15 +50,18 @@ export class EmbeddedStream {
     readonly name: string,
     private readonly options: StreamOptions,
     private readonly segments: Segments,
+    fresh: boolean,
   ) {
+    this.#fresh = fresh;
     this.#room = new Room(options.maxBytes, () => this.segments.end - this.#slowest());
   }
 
-  static async open(folder: string, name: string, options: StreamOptions): Promise<EmbeddedStream> {
+  /** @param fresh there is nothing of it on the disk */
+  static async open(folder: string, name: string, options: StreamOptions, fresh: boolean): Promise<EmbeddedStream> {
     const early: Damage[] = [];
     const { segmentBytes, files } = options;
-    const segments = await Segments.open(folder, name, segmentBytes, files, (damage) => early.push(damage));
-    const stream = new EmbeddedStream(folder, name, options, segments);
+    const segments = await Segments.open(folder, name, segmentBytes, files, (damage) => early.push(damage), fresh);
+    const stream = new EmbeddedStream(folder, name, options, segments, fresh);
     for (const damage of early) stream.#damaged(damage);
     return stream;
   }
@@ -67,13 +72,18 @@ export class EmbeddedStream {
       this.#consumers.delete(name);
       await consumer.remove();
     }
-    for (const name of await namesIn(this.#positions)) {
+    const kept = this.#fresh ? [] : await namesIn(this.#positions);
+    for (const name of kept) {
       const known = name.endsWith('.pos') && names.includes(name.slice(0, -4));
       if (!known) await rm(join(this.#positions, name), { force: true });
     }
     for (const name of names) {
       if (this.#consumers.has(name)) continue;
-      const { file, position } = await PositionFile.open(join(this.#positions, `${name}.pos`), this.options.files);
+      const { file, position } = await PositionFile.open(
+        join(this.#positions, `${name}.pos`),
+        this.options.files,
+        this.#fresh,
+      );
       this.#consumers.set(name, new StreamConsumer(this.segments, file, position));
     }
     await this.#trim();
@@ -192,6 +202,7 @@ export class EmbeddedStream {
           recordsBefore += batch.lines.length;
           return encodeFrame(head, `${batch.id}\n${batch.lines.join('\n')}`);
         });
+        this.#fresh = false;
         await this.segments.append(Buffer.concat(frames));
         this.segments.records = recordsBefore;
         this.segments.lastSequence = sequence;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord, type JsonValue, type Store, type Stored } from '@connector-frame/engine';
 import type { EngineState } from '../../store/engine-state.js';
 
@@ -7,6 +8,8 @@ export interface EngineStore extends Store {
   flush(): Promise<void>;
 }
 
+/** Reports of one statement. */
+const AT_ONCE = 100;
 /** So often the lease of one pipeline may be taken in the life of a process before its tokens meet those of the next. */
 const TAKINGS = 2 ** 20;
 
@@ -61,6 +64,23 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
     return version + 1;
   }
 
+  async function write(keys: readonly string[]): Promise<void> {
+    const values = new Map<string, JsonValue>();
+    for (const key of keys) {
+      const report = reports.get(key);
+      if (report) values.set(key, report.value);
+      changed.delete(key);
+    }
+    try {
+      await durable.put(values);
+    } catch (error) {
+      for (const key of keys) if (reports.has(key)) changed.add(key);
+      throw error;
+    }
+    // On the embedded database it was all done in this thread: others come first now.
+    await nextTurn();
+  }
+
   return {
     async get(key) {
       if (key.startsWith('cursor:')) return read(cursors, key);
@@ -92,19 +112,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
     flush() {
       return inTurn(async () => {
         const keys = [...changed];
-        if (keys.length === 0) return;
-        const values = new Map<string, JsonValue>();
-        for (const key of keys) {
-          const report = reports.get(key);
-          if (report) values.set(key, report.value);
-        }
-        changed.clear();
-        try {
-          await durable.put(values);
-        } catch (error) {
-          for (const key of keys) if (reports.has(key)) changed.add(key);
-          throw error;
-        }
+        for (let from = 0; from < keys.length; from += AT_ONCE) await write(keys.slice(from, from + AT_ONCE));
       });
     },
   };

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 
+const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n }));
+
 describe.each([embedded(), postgresql()])('pipelines that run on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
@@ -36,7 +38,6 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     expect.poll(() => status(id), { timeout: 20_000 }).toMatchObject(wanted);
   const codes = async (id: string) =>
     (await send('GET', `/v2/~/pipelines/${id}/logs`)).body.entries.map(({ code }: { code: string }) => code);
-  const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n }));
 
   it('counts what comes from made-up records to dev-null', async () => {
     const { id } = await build(await make('inputs', 'demo'));

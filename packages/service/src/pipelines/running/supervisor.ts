@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import { stateOf, type AppendOptions, type LogEntry, type PipelineState } from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import { describeError } from '../../describe-error.js';
@@ -17,7 +17,7 @@ export interface SupervisorOptions {
 }
 
 /** Pipelines that are read together. */
-const PAGE = 50;
+const PAGE = 100;
 /** Pipelines that are begun or changed at once. */
 const AT_ONCE = 16;
 /** Milliseconds before what failed is tried again. */
@@ -47,7 +47,9 @@ export class Supervisor implements PipelineEngine {
   #beginning: Promise<void> | undefined;
   #pumping: Promise<void> | undefined;
 
-  constructor(private readonly options: SupervisorOptions) {}
+  constructor(private readonly options: SupervisorOptions) {
+    setMaxListeners(0, this.#closing.signal);
+  }
 
   /** Resolves once every pipeline was begun, or has failed to. */
   begin(): Promise<void> {
@@ -180,7 +182,7 @@ export class Supervisor implements PipelineEngine {
       const working = done.finally(() => this.#working.delete(working));
       this.#working.add(working);
       // Many that begin must not all be in memory with their rows; and one that is slow must not hold up all.
-      if (patient) await Promise.race([working, this.#pause(PATIENCE)]);
+      if (patient) await this.#patience(working);
     }
   }
 
@@ -216,8 +218,14 @@ export class Supervisor implements PipelineEngine {
     this.changed(id);
   }
 
-  async #pause(milliseconds = AGAIN): Promise<void> {
-    await sleep(milliseconds, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+  #pause(): Promise<void> {
+    return this.options.tools.clock.sleep(AGAIN, this.#closing.signal);
+  }
+
+  async #patience(working: Promise<unknown>): Promise<void> {
+    const over = new AbortController();
+    const done = working.finally(() => over.abort());
+    await Promise.race([done, this.options.tools.clock.sleep(PATIENCE, over.signal)]);
   }
 
   /** Again and again, until it does not fail. */
