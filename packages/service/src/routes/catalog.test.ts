@@ -54,6 +54,8 @@ describe('the catalog', () => {
     const type = loadCatalog().get('input', 'okta-systemlog');
     expect(body).toMatchObject({ type_id: 'okta-systemlog', kind: 'input', config: type?.config, order: type?.order });
     expect(decodeURIComponent(body.icon)).toBe(`data:image/svg+xml,${loadCatalog().icon('okta-systemlog')}`);
+    // How it is read is no business of a form.
+    expect(body).not.toHaveProperty('poll');
   });
 
   it('answers null where a type has no icon', async () => {

@@ -166,7 +166,7 @@ describe('pagination', () => {
     expect(await driver.fails()).toMatchObject({ code: 'unexpected_answer', kind: 'retry' });
     expect(await driver.fails()).toMatchObject({ code: 'unexpected_answer', kind: 'retry' });
     expect(new Set(driver.delivered.map(({ n }) => n)).size).toBe(driver.delivered.length);
-    expect(requests.length).toBeLessThan(2_100);
+    expect(requests.length).toBeLessThan(650);
   });
 
   test('a place that is not known any more: from the beginning of the stretch, without repeats', async () => {

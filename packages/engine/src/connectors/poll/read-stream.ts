@@ -16,7 +16,7 @@ import { readTime } from './times.js';
 
 /** Answers to a place that is not known any more. */
 const GONE = [400, 404, 410, 422];
-const MAX_EMPTY = 1_000;
+const MAX_EMPTY = 300;
 
 /** Reads one stream to its end for now, page by page, each with the state to go on from once it is delivered. */
 export class StreamReader {
