@@ -8,6 +8,7 @@ import { ensureBrowser } from './lib/ensure-browser.mjs';
 import { ensureFirefox } from './lib/ensure-firefox.mjs';
 import { ensurePackages } from './lib/ensure-packages.mjs';
 import { ensurePostgres } from './lib/ensure-postgres.mjs';
+import { ensureRsyslog } from './lib/ensure-rsyslog.mjs';
 import { build } from './lib/build.mjs';
 import { cache } from './lib/root.mjs';
 import { run } from './lib/run.mjs';
@@ -16,6 +17,7 @@ import { say } from './lib/say.mjs';
 await ensurePackages();
 const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()) };
 await ensurePostgres();
+await ensureRsyslog();
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const count = (name, passed) => {

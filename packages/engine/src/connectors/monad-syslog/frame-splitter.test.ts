@@ -22,6 +22,7 @@ const texts = (stream: string, size = () => stream.length) => split(stream, size
 it.each([
   ['lines', '<1>a\n<2>b\r\n\n<3>c\0\n<4>no end', ['<1>a', '<2>b', '<3>c', '<4>no end']],
   ['counted messages, line breaks in them', counted('<1>a\nb') + counted('<2>ü'), ['<1>a\nb', '<2>ü']],
+  ['counted messages with a line end in the count', counted('<1>a\n') + counted('<2>b\r\n'), ['<1>a', '<2>b']],
   ['both, mixed', `<1>a\n${counted('<2>b')}\n<3>c\n${counted('<4>d')}`, ['<1>a', '<2>b', '<3>c', '<4>d']],
   ['lines that begin with a number', '2026 apples\n12 34\n5', ['2026 apples', '12 34', '5']],
 ])('%s', (_name, stream, messages) => {

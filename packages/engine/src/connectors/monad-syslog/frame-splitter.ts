@@ -86,7 +86,8 @@ export class FrameSplitter {
         this.#need = head.start - at + kept;
         return data.subarray(at);
       }
-      frames.push({ bytes: data.subarray(head.start, head.start + kept), truncated: kept < head.length });
+      const bytes = data.subarray(head.start, head.start + kept);
+      frames.push({ bytes: trimmed(bytes), truncated: kept < head.length });
       this.#skipping = head.length - kept;
       at = head.start + kept;
     }
@@ -120,7 +121,8 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 /** Line ends and zero bytes stand between messages. */
 const isBetween = (byte: number | undefined): boolean => byte === LINE_FEED || byte === 0x0d || byte === 0;
 
-function trimmed(bytes: Buffer): Buffer {
+/** Without the line ends and zero bytes that many senders put at the end, also of a counted message or a datagram. */
+export function trimmed(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && isBetween(bytes[end - 1])) end -= 1;
   return bytes.subarray(0, end);

@@ -4,7 +4,7 @@ import type { Clock } from '../../runner/clock.js';
 import { EndError, type Sink } from '../../runner/ends.js';
 import type { ListenAt } from '../connector-code.js';
 import { Door } from './door.js';
-import { MAX_MESSAGE } from './frame-splitter.js';
+import { MAX_MESSAGE, trimmed } from './frame-splitter.js';
 import { Losses } from './losses.js';
 import { StreamListener } from './stream-listener.js';
 import { peerOf, syslogLine } from './syslog-record.js';
@@ -107,7 +107,8 @@ export class SyslogServer {
   #datagram(bytes: Buffer, address: string): void {
     if (this.fingerprints.size > 0) return this.#losses.add('udp_refused');
     const truncated = bytes.length > MAX_MESSAGE;
-    const frame = { bytes: bytes.subarray(0, MAX_MESSAGE), truncated };
+    const frame = { bytes: trimmed(bytes.subarray(0, MAX_MESSAGE)), truncated };
+    if (frame.bytes.length === 0) return undefined;
     const line = syslogLine(frame, { transport: 'udp', peer: peerOf(address) }, this.options.clock.now());
     for (const door of this.#doors.values()) void this.#offer(door, line);
     return undefined;

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Rsyslog {
+  /** What it complained about. */
+  output(): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * A real rsyslog, in the foreground and in a folder of its own, that forwards the lines of a file.
+ * @param lines it finds when it starts, each sent as the text of one message of `shop`
+ * @param actions of its configuration; `FOLDER` in it is a folder it may write to
+ * @param files to lay into that folder, by name
+ */
+export async function startRsyslog(
+  lines: readonly string[],
+  actions: string,
+  files: Readonly<Record<string, string>> = {},
+): Promise<Rsyslog> {
+  const folder = await mkdtemp(join(tmpdir(), 'rsyslog-'));
+  for (const [name, text] of Object.entries({ ...files, 'input.log': `${lines.join('\n')}\n` }))
+    await writeFile(join(folder, name), text);
+  const config = join(folder, 'rsyslog.conf');
+  await writeFile(
+    config,
+    `global(workDirectory="${folder}")
+module(load="imfile" mode="polling" pollingInterval="1")
+input(type="imfile" file="${folder}/input.log" tag="shop:" severity="notice" facility="local3")
+${actions.replaceAll('FOLDER', folder)}
+`,
+  );
+  const path = `${process.env['PATH'] ?? ''}:/usr/sbin`;
+  const child = spawn('rsyslogd', ['-n', '-f', config, '-i', join(folder, 'pid')], {
+    env: { PATH: path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const failed = new Promise<never>((_resolve, reject) => {
+    child.once('error', () =>
+      reject(
+        new Error(
+          'No rsyslog here. Install it: apt-get install rsyslog rsyslog-openssl rsyslog-gnutls (Debian, Ubuntu).',
+        ),
+      ),
+    );
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await Promise.race([once(child, 'spawn'), failed]);
+  const stop = () => child.kill('SIGKILL');
+  process.once('exit', stop);
+  return {
+    output: () => output,
+    async stop() {
+      process.off('exit', stop);
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        setTimeout(stop, 3_000).unref();
+        await ended;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
