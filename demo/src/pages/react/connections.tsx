@@ -3,7 +3,11 @@ import type {
   ConfiguredConnector,
 } from '@connector-frame/core/connect';
 import type { ComponentKind } from '@connector-frame/react';
-import { describe, words } from '../shared/lists.js';
+import {
+  describe,
+  newestFirst,
+  words,
+} from '../shared/lists.js';
 import '../shared/pipelines/pipeline-row.js';
 import type { Gone } from '../shared/pipelines/pipeline-row.js';
 import { placeHref } from '../shared/place.js';
@@ -35,58 +39,58 @@ export function Connections({
     );
   return (
     <ul className="connections">
-      {connectors.map((connector) => {
-        const { icon, typeName, name, about } = describe(
-          connector,
-          types,
-        );
-        const isNew = connector.id === savedId;
-        return (
-          <li className="connection" key={connector.id}>
-            <Mark icon={icon} name={typeName} />
-            <span className="connection-text">
-              <a
-                className="connection-name"
-                href={placeHref({
-                  kind,
-                  typeId: connector.type_id,
-                  connectorId: connector.id,
-                })}
-              >
-                {name}
-              </a>
-              <span className="connection-about">
-                {about}
+      {newestFirst(connectors, savedId).map(
+        (connector) => {
+          const { icon, typeName, name, about } =
+            describe(connector, types);
+          const isNew = connector.id === savedId;
+          return (
+            <li className="connection" key={connector.id}>
+              <Mark icon={icon} name={typeName} />
+              <span className="connection-text">
+                <a
+                  className="connection-name"
+                  href={placeHref({
+                    kind,
+                    typeId: connector.type_id,
+                    connectorId: connector.id,
+                  })}
+                >
+                  {name}
+                </a>
+                <span className="connection-about">
+                  {about}
+                </span>
               </span>
-            </span>
-            <span
-              className="state"
-              data-state={isNew ? 'new' : undefined}
-            >
-              {isNew ? 'Saved just now' : 'Saved'}
-            </span>
-            <span
-              className="connection-edit"
-              aria-hidden="true"
-            >
-              Edit
-            </span>
-            {kind === 'input' && (
-              <pipeline-row
-                tenant-id={tenantId}
-                input-id={connector.id}
-                input-name={name}
-                type-id={connector.type_id}
-                is-new={isNew || undefined}
-                ongone={(event: Gone) => {
-                  event.preventDefault();
-                  onGone(event.detail.inputName);
-                }}
-              />
-            )}
-          </li>
-        );
-      })}
+              <span
+                className="state"
+                data-state={isNew ? 'new' : undefined}
+              >
+                {isNew ? 'Saved just now' : 'Saved'}
+              </span>
+              <span
+                className="connection-edit"
+                aria-hidden="true"
+              >
+                Edit
+              </span>
+              {kind === 'input' && (
+                <pipeline-row
+                  tenant-id={tenantId}
+                  input-id={connector.id}
+                  input-name={name}
+                  type-id={connector.type_id}
+                  is-new={isNew || undefined}
+                  ongone={(event: Gone) => {
+                    event.preventDefault();
+                    onGone(event.detail.inputName);
+                  }}
+                />
+              )}
+            </li>
+          );
+        },
+      )}
     </ul>
   );
 }

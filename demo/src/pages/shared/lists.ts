@@ -40,3 +40,9 @@ export function describe({ id, name, type_id }: ConfiguredConnector, types: read
   const typeName = type?.name ?? type_id;
   return { icon: type?.icon, typeName, name: name || typeName, about: `${typeName} · ${id.slice(0, 8)}` };
 }
+
+/** The one that was just saved, then the newest first: who has many needs not look for it. They come oldest first. */
+export function newestFirst(connectors: readonly ConfiguredConnector[], savedId: string | undefined) {
+  const saved = connectors.filter(({ id }) => id === savedId);
+  return [...saved, ...connectors.filter(({ id }) => id !== savedId).toReversed()];
+}

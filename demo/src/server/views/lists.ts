@@ -1,5 +1,5 @@
 import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/connect';
-import { categoriesOf, countOf, describe, matches, words } from '../../pages/shared/lists.js';
+import { categoriesOf, countOf, describe, matches, newestFirst, words } from '../../pages/shared/lists.js';
 import { html, type Html } from '../html.js';
 import type { PagePlace } from '../place.js';
 
@@ -51,7 +51,7 @@ function connections(
   if (made.length === 0) return html`<div class="blank"><p>${words[place.kind].none}</p></div>`;
   return html`${script !== '' && html`<script type="module" src="${script}"></script>`}
     <ul class="connections">
-      ${made.map((connector) => {
+      ${newestFirst(made, place.saved?.id).map((connector) => {
         const { icon, typeName, name, about } = describe(connector, types);
         const isNew = connector.id === place.saved?.id;
         return html`<li class="connection">
