@@ -11,7 +11,8 @@ const ORDER_TYPES: readonly unknown[] = ['greater_than', 'greater_than_or_equal'
 const TEXT_TYPES: readonly unknown[] = ['starts_with', 'ends_with'];
 /** Leaves of other services that speak this shape. */
 const NOT_HERE: Readonly<Record<string, string>> = {
-  matches_regex: 'use contains, starts_with or ends_with: a pattern of a customer could hold up every pipeline',
+  matches_regex:
+    'use contains, starts_with, ends_with, or test in a jq transform: a pattern could hold up every pipeline',
   sample: 'records are never left out at random',
   sample_rate: 'records are never left out at random',
 };
