@@ -36,10 +36,10 @@ export const createS3Output =
     const output: Output = {
       gather: readGathering(settings),
       async open(signal) {
-        const answer = await client.send('GET', '?list-type=2&max-keys=1', [200], { signal, maxBytes: 1024 * 1024 });
-        // Who may write need not be allowed to list.
-        if ('refused' in answer && answer.code !== 'AccessDenied') throw client.problem(answer, RIGHTS);
-        if (!('refused' in answer)) await answer.text();
+        const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
+        // Who may write need not be allowed to list, and not everybody counts from nought.
+        if ('refused' in answer && !['AccessDenied', 'InvalidArgument'].includes(answer.code ?? ''))
+          throw client.problem(answer, RIGHTS);
       },
       async write(batch, signal) {
         const { body, refused } = await encoding.encode(batch);
