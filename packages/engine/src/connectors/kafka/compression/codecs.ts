@@ -1,0 +1,47 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import kafkajs from 'kafkajs';
+import { lz4, unlz4 } from './lz4.js';
+import { snappy, unsnappy } from './snappy.js';
+
+const { CompressionCodecs, CompressionTypes } = kafkajs;
+
+/** Of one set of messages when it is unpacked: nobody fills our memory with a few bytes. */
+const MOST = 64 * 1024 * 1024;
+const maxOutputLength = MOST;
+
+interface Encoded {
+  buffer: Buffer;
+}
+
+const codec =
+  (pack: (bytes: Buffer) => Buffer | Promise<Buffer>, unpack: (bytes: Buffer) => Buffer | Promise<Buffer>) =>
+  (): { compress(encoder: Encoded): Promise<Buffer>; decompress(bytes: Buffer): Promise<Buffer> } => ({
+    compress: async ({ buffer }) => pack(buffer),
+    decompress: async (bytes) => unpack(bytes),
+  });
+
+type Done = (error: Error | null, bytes: Buffer) => void;
+
+/** Node has Zstandard from 22.15 on. */
+const {
+  zstdCompress,
+  zstdDecompress,
+}: {
+  gzip: unknown;
+  zstdCompress?: (bytes: Buffer, done: Done) => void;
+  zstdDecompress?: (bytes: Buffer, options: { maxOutputLength: number }, done: Done) => void;
+} = zlib;
+
+export const hasZstd = zstdCompress !== undefined;
+
+/** Gives the Kafka client what it lacks: all but gzip, and a bound for that. */
+export function installCodecs(): void {
+  const [gzip, unzip] = [promisify<Buffer, Buffer>(zlib.gzip), promisify(zlib.unzip)];
+  CompressionCodecs[CompressionTypes.GZIP] = codec(gzip, (bytes) => unzip(bytes, { maxOutputLength }));
+  CompressionCodecs[CompressionTypes.Snappy] = codec(snappy, (bytes) => unsnappy(bytes, MOST));
+  CompressionCodecs[CompressionTypes.LZ4] = codec(lz4, (bytes) => unlz4(bytes, MOST));
+  if (!zstdCompress || !zstdDecompress) return;
+  const [zstd, unzstd] = [promisify(zstdCompress), promisify(zstdDecompress)];
+  CompressionCodecs[CompressionTypes.ZSTD] = codec(zstd, (bytes) => unzstd(bytes, { maxOutputLength }));
+}

@@ -1,0 +1,92 @@
+import { setTimeout as timeout } from 'node:timers/promises';
+import type { ConnectionOptions } from 'node:tls';
+import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
+import { EgressError, secure, type Egress } from '../../egress/index.js';
+import { EndError } from '../../runner/ends.js';
+import { installCodecs } from './compression/codecs.js';
+import { kafkaError, viaEgress } from './end-error.js';
+import { GuardedSocket } from './guarded-socket.js';
+
+/** Where a cluster is, and how to get in. */
+export interface KafkaTarget {
+  /** `host:port`. */
+  brokers: string[];
+  /** Absent: without TLS. */
+  tls?: ConnectionOptions;
+  /** Absent: without sign-in. */
+  sasl?: SASLOptions;
+}
+
+export interface KafkaLimits {
+  /** Milliseconds for the answer to one request. */
+  requestTimeout: number;
+  /** How often the client tries again by itself, before the engine does. */
+  retries: number;
+}
+
+const CONNECT_MS = 10_000;
+/** A polite end takes no longer. */
+const GOODBYE_MS = 3_000;
+
+installCodecs();
+
+/** A client of one cluster, all of whose connections go through the guard, those to advertised addresses as well. */
+export class KafkaConnection {
+  readonly kafka: Kafka;
+  readonly #sockets = new Set<GuardedSocket>();
+  readonly #closing = new AbortController();
+  #failure: EgressError | undefined;
+
+  constructor({ brokers, tls, sasl }: KafkaTarget, egress: Egress, { requestTimeout, retries }: KafkaLimits) {
+    const open = async (host: string, port: number): Promise<Awaited<ReturnType<Egress['connect']>>> => {
+      const { signal } = this.#closing;
+      const socket = await egress.connect({ host, port, signal, timeoutMs: CONNECT_MS });
+      return tls ? secure(socket, host, signal, tls) : socket;
+    };
+    this.kafka = new kafkajs.Kafka({
+      clientId: 'connector-frame',
+      brokers,
+      ...(sasl && { sasl }),
+      connectionTimeout: CONNECT_MS,
+      authenticationTimeout: CONNECT_MS,
+      requestTimeout,
+      // The engine waits and tries again; here only what a moved partition needs.
+      retry: { retries, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
+      logLevel: kafkajs.logLevel.NOTHING,
+      logCreator: () => () => undefined,
+      socketFactory: ({ host, port, onConnect }) => {
+        const socket = new GuardedSocket(open(host, port), onConnect);
+        this.#sockets.add(socket);
+        socket.on('error', (error) => {
+          this.#failure = error instanceof EgressError ? error : new EgressError('connect_failed', 'connection broken');
+        });
+        socket.once('close', () => this.#sockets.delete(socket));
+        return socket;
+      },
+    });
+  }
+
+  /** What went wrong, in our own words. */
+  explain(error: unknown): EndError {
+    const known = kafkaError(error);
+    if (known) return known;
+    const ofClient = error instanceof Error && error.name.startsWith('KafkaJS');
+    if (!ofClient) return new EndError('unexpected', 'Something unexpected happened on the way to Kafka.', 'retry');
+    return viaEgress(this.#failure?.reason ?? 'connect_failed');
+  }
+
+  /** Ends what was begun politely, if that is quick, and then every connection. */
+  async close(...ends: readonly (() => Promise<unknown>)[]): Promise<void> {
+    const polite = Promise.allSettled(ends.map((end) => end()));
+    const patience = new AbortController();
+    await Promise.race([polite, timeout(GOODBYE_MS, undefined, { signal: patience.signal }).catch(() => undefined)]);
+    patience.abort();
+    this.destroy();
+  }
+
+  /** Hangs up. */
+  destroy(): void {
+    this.#closing.abort();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

@@ -1,0 +1,96 @@
+import type { EgressReason } from '../../egress/index.js';
+import { EndError, type FailureKind } from '../../runner/ends.js';
+import { at } from '../read.js';
+
+type Words = readonly [code: string, message: string, kind: FailureKind];
+
+const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
+  egress_refused: ['A Kafka broker is on a network that is closed to connectors.', 'permanent'],
+  invalid_address: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
+  invalid_header: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
+  dns_failed: ['There is no server by the name of a Kafka broker.', 'retry'],
+  connect_failed: ['Kafka could not be reached, or the connection broke.', 'retry'],
+  timeout: ['Kafka did not answer in time.', 'retry'],
+  tls_failed: ['No secure connection to Kafka: its certificate is not trusted, or it has none.', 'permanent'],
+  redirected: ['What answers is not Kafka.', 'permanent'],
+  too_large: ['The answer of Kafka is larger than we take.', 'retry'],
+  invalid_answer: ['What answers is not Kafka.', 'permanent'],
+};
+
+/** By the name that the protocol gives an error. https://kafka.apache.org/protocol.html#protocol_error_codes */
+const types: Readonly<Record<string, Words>> = {
+  UNKNOWN_TOPIC_OR_PARTITION: ['not_found', 'Kafka has no topic by this name.', 'permanent'],
+  INVALID_TOPIC_EXCEPTION: ['not_found', 'Kafka has no topic by this name.', 'permanent'],
+  TOPIC_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the topic.', 'permanent'],
+  GROUP_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the consumer group.', 'permanent'],
+  CLUSTER_AUTHORIZATION_FAILED: ['forbidden', 'This user may not do that on the cluster.', 'permanent'],
+  SASL_AUTHENTICATION_FAILED: ['invalid_credentials', 'Kafka did not accept the user name and password.', 'permanent'],
+  UNSUPPORTED_SASL_MECHANISM: ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'],
+  ILLEGAL_SASL_STATE: ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'],
+  INCONSISTENT_GROUP_PROTOCOL: [
+    'rejected',
+    'Other members of the consumer group share its partitions in another way. Use a group of its own.',
+    'permanent',
+  ],
+  INVALID_SESSION_TIMEOUT: ['rejected', 'Kafka does not allow this session timeout.', 'permanent'],
+  UNSUPPORTED_COMPRESSION_TYPE: ['rejected', 'Kafka does not take this compression.', 'permanent'],
+  INVALID_REQUIRED_ACKS: ['rejected', 'Kafka does not take this number of acknowledgements.', 'permanent'],
+  THROTTLING_QUOTA_EXCEEDED: ['rate_limited', 'Kafka asks for less.', 'throttled'],
+  NOT_ENOUGH_REPLICAS: ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'],
+  NOT_ENOUGH_REPLICAS_AFTER_APPEND: ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'],
+  REQUEST_TIMED_OUT: ['timeout', 'Kafka did not answer in time.', 'retry'],
+  KAFKA_STORAGE_ERROR: ['upstream_error', 'A broker of Kafka has trouble with its disk.', 'retry'],
+};
+
+const names: Readonly<Record<string, Words>> = {
+  KafkaJSSASLAuthenticationError: [
+    'invalid_credentials',
+    'Kafka did not accept the user name and password.',
+    'permanent',
+  ],
+  KafkaJSServerDoesNotSupportApiKey: ['rejected', 'This version of Kafka is too old.', 'permanent'],
+  KafkaJSNotImplemented: [
+    'unsupported_compression',
+    'Messages are compressed with Zstandard, which needs Node.js 22.15 or later here.',
+    'permanent',
+  ],
+  KafkaJSUnsupportedMagicByteInMessageSet: [
+    'rejected',
+    'Messages are in a format that is not known here.',
+    'permanent',
+  ],
+  KafkaJSRequestTimeoutError: ['timeout', 'Kafka did not answer in time.', 'retry'],
+};
+
+export const viaEgress = (reason: EgressReason): EndError => {
+  const [message, kind] = ways[reason];
+  return new EndError(reason, message, kind);
+};
+
+/** The protocol's name of an error, wherever the client put it. */
+export function typeOfError(error: unknown): string | undefined {
+  return chain(error).flatMap((each) => {
+    const type = at(each, 'type');
+    return typeof type === 'string' ? [type] : [];
+  })[0];
+}
+
+/** What the client threw, in our own words. `undefined`: the connection was in the way, or nobody knows. */
+export function kafkaError(error: unknown): EndError | undefined {
+  if (error instanceof EndError) return error;
+  const type = typeOfError(error);
+  const name = chain(error)
+    .map((each) => names[String(at(each, 'name'))])
+    .find((each) => each !== undefined);
+  const words = (type === undefined ? undefined : types[type]) ?? name;
+  if (words) return new EndError(words[0], words[1], words[2]);
+  if (type !== undefined) return new EndError('upstream_error', 'Kafka could not do this just now.', 'retry');
+  return undefined;
+}
+
+/** An error and what caused it. */
+function chain(error: unknown): unknown[] {
+  const errors: unknown[] = [];
+  for (let each = error; each instanceof Error && errors.length < 5; each = each.cause) errors.push(each);
+  return errors;
+}

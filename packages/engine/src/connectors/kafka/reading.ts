@@ -1,0 +1,234 @@
+import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
+import type { DataRecord, JsonValue } from '../../records/record.js';
+import type { Clock } from '../../runner/clock.js';
+import { EndError } from '../../runner/ends.js';
+import type { KafkaConnection } from './connection.js';
+import { Ended, Handover } from './handover.js';
+import type { InputSettings } from './input-settings.js';
+import { chooseStart, Positions } from './positions.js';
+import { toRecord, type RecordFields } from './to-record.js';
+
+const MAX_PAGE = 500;
+const REBALANCE_MS = 60_000;
+/** Topics are looked for so often, and new partitions of them. */
+const LOOK_MS = 60_000;
+/** Without messages, so often it is said that all is well. */
+const IDLE_MS = 5_000;
+
+interface Chunk {
+  topic: string;
+  partition: number;
+  records: DataRecord[];
+  /** The offset after the last of them. */
+  next: string;
+}
+
+/** One stretch of membership in the consumer group. */
+export class Reading {
+  readonly #handover = new Handover<Chunk>();
+  readonly #positions: Positions;
+  readonly #admin: Admin;
+  readonly #consumer: Consumer;
+  /** Places for the partitions of the present generation are found. */
+  #placed: Promise<void>;
+  #joined: () => void = () => undefined;
+  #topics: string[] = [];
+  /** Others would not like to be told where we are in theirs. */
+  #assigned: Record<string, number[]> = {};
+  #looked: number;
+  #told: number;
+
+  constructor(
+    private readonly connection: KafkaConnection,
+    private readonly settings: InputSettings,
+    private readonly names: RecordFields,
+    private readonly clock: Clock,
+    cursor: JsonValue | undefined,
+  ) {
+    const { groupId, sessionTimeout, fetchWait } = settings;
+    this.#positions = new Positions(cursor);
+    this.#placed = new Promise((resolve) => (this.#joined = resolve));
+    this.#looked = clock.now();
+    this.#told = clock.now();
+    this.#admin = connection.kafka.admin();
+    this.#consumer = connection.kafka.consumer({
+      groupId,
+      sessionTimeout,
+      heartbeatInterval: Math.min(3_000, Math.floor(sessionTimeout / 4)),
+      rebalanceTimeout: REBALANCE_MS,
+      metadataMaxAge: LOOK_MS,
+      maxWaitTimeInMs: fetchWait,
+      maxBytesPerPartition: 1024 * 1024,
+      maxBytes: 8 * 1024 * 1024,
+      allowAutoTopicCreation: false,
+      readUncommitted: false,
+    });
+    this.#consumer.on('consumer.crash', ({ payload }) => this.#handover.end(payload.error));
+    this.#consumer.on('consumer.group_join', async ({ payload }) => {
+      const placed = this.#place(payload.memberAssignment);
+      this.#placed = placed;
+      this.#joined();
+      await placed.catch((error: unknown) => this.#handover.end(error instanceof Error ? error : new Ended()));
+    });
+  }
+
+  /** Joins the group; resolves once it is known where to begin. */
+  async start(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#handover.end(new Ended()), { once: true });
+    await this.#admin.connect();
+    this.#topics = await this.#findTopics();
+    if (this.#topics.length === 0) throw new EndError('not_found', 'No topic has a name like this yet.', 'retry');
+    await this.#consumer.connect();
+    // Messages that were deleted before they were read: on with those that are left.
+    await this.#consumer.subscribe({ topics: this.#topics, fromBeginning: true });
+    const first = this.#placed;
+    await this.#consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (payload) => this.#take(payload),
+    });
+    await Promise.race([first, this.#handover.failed]);
+    await Promise.race([this.#placed, this.#handover.failed]);
+  }
+
+  /** The places as they are now. */
+  get cursor(): JsonValue {
+    return this.#positions.cursor;
+  }
+
+  /**
+   * What came, with the place after it; without records when there was nothing for a while. What it gave before is
+   * delivered then. `undefined`: there are other topics now, begin again.
+   */
+  async next(signal: AbortSignal): Promise<{ records: DataRecord[]; cursor: JsonValue } | undefined> {
+    if (this.settings.matches && this.clock.now() - this.#looked > LOOK_MS) {
+      this.#looked = this.clock.now();
+      if ((await this.#findTopics()).join() !== this.#topics.join()) return undefined;
+    }
+    const chunk = await this.#handover.take((done) => this.clock.sleep(IDLE_MS, AbortSignal.any([signal, done])));
+    if (!chunk) return { records: [], cursor: this.#positions.cursor };
+    const { topic, partition, records, next } = chunk;
+    const before = this.#positions.get(topic, partition);
+    const after = new Positions(this.#positions.cursor);
+    after.set(topic, partition, { from: next, ...before, next });
+    return { records, cursor: after.cursor };
+  }
+
+  /** Leaves the group. */
+  async close(): Promise<void> {
+    this.#handover.end(new Ended());
+    await this.connection.close(async () => {
+      await this.#tell((offsets) => this.#consumer.commitOffsets(offsets)).catch(() => undefined);
+      await Promise.allSettled([this.#consumer.disconnect(), this.#admin.disconnect()]);
+    });
+  }
+
+  async #findTopics(): Promise<string[]> {
+    const { names, matches } = this.settings;
+    // Says so when one is not there, or may not be seen.
+    if (names.length > 0) await this.#admin.fetchTopicMetadata({ topics: names });
+    const all = matches ? await this.#admin.listTopics() : [];
+    const found = all.filter((topic) => !topic.startsWith('__') && matches?.(topic));
+    return [...new Set([...names, ...found])].toSorted((a, b) => (a < b ? -1 : 1));
+  }
+
+  /** Says for every partition that is ours now where to begin. */
+  async #place(assignment: Record<string, number[]>): Promise<void> {
+    const { groupId, startAt } = this.settings;
+    this.#assigned = assignment;
+    const committed = await this.#admin.fetchOffsets({ groupId, topics: Object.keys(assignment) });
+    for (const [topic, partitions] of Object.entries(assignment)) {
+      const group = new Map(
+        committed
+          .flatMap((each) => (each.topic === topic ? each.partitions : []))
+          .flatMap(({ partition, offset }): [number, string][] => (BigInt(offset) < 0n ? [] : [[partition, offset]])),
+      );
+      const bounds = new Map((await this.#admin.fetchTopicOffsets(topic)).map((each) => [each.partition, each]));
+      const begun = group.size > 0 || this.#positions.knows(topic);
+      for (const partition of partitions) {
+        const known = this.#positions.get(topic, partition);
+        const told = group.get(partition);
+        const between = bounds.get(partition) ?? { low: '0', high: '0' };
+        const next = chooseStart(known, told, between, startAt, begun);
+        this.#positions.set(topic, partition, { next, from: told ?? next });
+        this.#consumer.seek({ topic, partition, offset: next });
+      }
+    }
+  }
+
+  /** Hands a batch on in pages, and keeps the membership alive while they are delivered. */
+  async #take(payload: EachBatchPayload): Promise<void> {
+    const { batch, isRunning, isStale, resolveOffset, heartbeat, commitOffsetsIfNecessary } = payload;
+    const { topic, partition, messages } = batch;
+    await this.#placed;
+    for (let from = 0; from < messages.length; from += MAX_PAGE) {
+      if (!isRunning() || isStale()) return;
+      const part = messages.slice(from, from + MAX_PAGE);
+      const last = part.at(-1)?.offset ?? '0';
+      // Behind the last message there may be marks of a transaction.
+      const next = String(BigInt(from + MAX_PAGE < messages.length ? last : batch.lastOffset()) + 1n);
+      const records = part.map((message) => toRecord(this.names, topic, partition, message));
+      const offered = this.#handover.offer({ topic, partition, records, next }).then(() => {
+        this.#positions.set(topic, partition, { from: next, ...this.#positions.get(topic, partition), next });
+      });
+      let lost: unknown;
+      try {
+        lost = await this.#keepAlive(offered, heartbeat);
+      } catch (error) {
+        if (error instanceof Ended) return;
+        throw error;
+      }
+      resolveOffset(last);
+      const due = lost !== undefined || this.clock.now() - this.#told >= this.settings.commitEvery;
+      if (due) await this.#tell((offsets) => commitOffsetsIfNecessary(groupByTopic(offsets)));
+      if (lost !== undefined) throw lost;
+    }
+  }
+
+  /**
+   * Waits for a page to be delivered. When the group is to share its partitions anew meanwhile, there is some time to
+   * finish: answers why it is over then.
+   * @throws Ended
+   */
+  async #keepAlive(offered: Promise<void>, heartbeat: () => Promise<void>): Promise<unknown> {
+    const done = new AbortController();
+    const finished = offered.finally(() => done.abort());
+    finished.catch(() => undefined);
+    const beat = Math.max(50, Math.floor(this.settings.sessionTimeout / 20));
+    let lost: unknown;
+    let until = Infinity;
+    while (!done.signal.aborted) {
+      await this.clock.sleep(beat, done.signal);
+      if (done.signal.aborted) break;
+      if (lost !== undefined && this.clock.now() >= until) throw lost;
+      if (lost !== undefined) continue;
+      await heartbeat().catch((error: unknown) => {
+        lost = error;
+        until = this.clock.now() + this.settings.drainTimeout;
+      });
+    }
+    await finished;
+    return lost;
+  }
+
+  /** Tells the group what was delivered. */
+  async #tell(
+    commit: (offsets: { topic: string; partition: number; offset: string }[]) => Promise<void>,
+  ): Promise<void> {
+    const offsets = this.#positions.untold(this.#assigned);
+    this.#told = this.clock.now();
+    if (offsets.length === 0) return;
+    await commit(offsets);
+    for (const { topic, partition, offset } of offsets)
+      this.#positions.set(topic, partition, { next: offset, from: offset });
+  }
+}
+
+function groupByTopic(offsets: readonly { topic: string; partition: number; offset: string }[]): {
+  topics: { topic: string; partitions: { partition: number; offset: string }[] }[];
+} {
+  const topics = new Map<string, { partition: number; offset: string }[]>();
+  for (const { topic, partition, offset } of offsets)
+    topics.set(topic, [...(topics.get(topic) ?? []), { partition, offset }]);
+  return { topics: [...topics].map(([topic, partitions]) => ({ topic, partitions })) };
+}
