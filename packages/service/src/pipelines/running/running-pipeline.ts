@@ -243,7 +243,7 @@ function fingerprintOf({ pipeline, connectors, secrets, transforms }: RunningRow
       edge.disabled,
       edge.conditions,
     ]),
-    [...connectors.values()].map(({ id, kind, type, settings }) => [id, kind, type, settings]),
+    [...connectors.values()].map(({ id, kind, type, settings, port }) => [id, kind, type, settings, port]),
     [...transforms.values()].map(({ id, config }) => [id, config]),
   ];
   hash.update(JSON.stringify(graph));

@@ -1,67 +1,178 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectors } from '@connector-frame/engine/connectors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allTypes, exampleBody } from '../../../../../test/support/connectors.js';
 import { embedded, postgresql } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
+import { startVendor } from '../../../../../test/support/vendor.js';
 
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n }));
+
+const settings = (endpoint: string) => ({ endpoint, method: 'POST', payload_structure: 'array' });
 
 describe.each([embedded(), postgresql()])('pipelines that run on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
+  let folder: string;
 
   beforeAll(async () => {
-    service = await createTestService({ database: await databases.open(), run: {} });
+    folder = await mkdtemp(join(tmpdir(), 'engine-'));
+    service = await createTestService({
+      database: await databases.open(),
+      egressAllow: ['127.0.0.1/32'],
+      run: { folder, limits: { grace: 500 } },
+    });
     acme = await service.tenant('Northwind');
   }, 60_000);
   afterAll(async () => {
     await service.close();
     await databases.close();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const send = (method: string, path: string, body?: unknown) =>
     service.call(method, path.replace('~', acme.team), { key: acme.key, ...(body === undefined ? {} : { body }) });
-  const make = async (kind: 'inputs' | 'outputs', type: string, settings: object = {}, secrets: object = {}) => {
-    const { body, text } = await send('POST', `/v2/~/${kind}`, { name: type, type, config: { settings, secrets } });
-    if (!body.id) throw new Error(text);
-    return String(body.id);
-  };
-  const build = async (input: string, output?: object) => {
-    const { body, text } = await send('POST', '/v2/~/integrations', {
-      input_id: input,
-      name: 'P',
-      ...(output && { output }),
-    });
-    if (!body.pipeline_id) throw new Error(text);
-    return { id: String(body.pipeline_id), output: String(body.output_id) };
-  };
+  async function make(kind: 'inputs' | 'outputs', body: { type: string; config?: object }): Promise<string> {
+    const answer = await send('POST', `/v2/~/${kind}`, { name: body.type, config: { settings: {} }, ...body });
+    if (typeof answer.body.id !== 'string') throw new Error(answer.text);
+    return answer.body.id;
+  }
+  async function build(input: string, output?: object): Promise<{ id: string; output: string }> {
+    const body = { input_id: input, name: 'P', ...(output && { output }) };
+    const answer = await send('POST', '/v2/~/integrations', body);
+    if (typeof answer.body.pipeline_id !== 'string') throw new Error(answer.text);
+    return { id: answer.body.pipeline_id, output: answer.body.output_id };
+  }
+  const append = (input: string, records: readonly string[]) => service.engine?.append(input, records);
   const status = async (id: string) => (await send('GET', `/v2/~/pipelines/${id}/status`)).body;
   const until = (id: string, wanted: object) =>
     expect.poll(() => status(id), { timeout: 20_000 }).toMatchObject(wanted);
-  const codes = async (id: string) =>
+  const codes = async (id: string): Promise<string[]> =>
     (await send('GET', `/v2/~/pipelines/${id}/logs`)).body.entries.map(({ code }: { code: string }) => code);
+  /** What there is of a pipeline beside its row. */
+  const remains = async (id: string) => [
+    ...(await service.database.script((run) => run(`select key from engine_state where key like '%${id}%'`))),
+    ...(await readdir(folder, { recursive: true })).filter((name) => name.includes(id)),
+  ];
 
   it('counts what comes from made-up records to dev-null', async () => {
-    const { id } = await build(await make('inputs', 'demo'));
+    const { id } = await build(await make('inputs', { type: 'demo' }));
     await until(id, { status: 'Running' });
     await expect.poll(async () => (await status(id)).egress.records, { timeout: 20_000 }).toBeGreaterThan(0);
     expect(await codes(id)).toContain('started');
   });
 
   it('takes pushed records in, keeps them while it is paused, and delivers them when it goes on', async () => {
-    const input = await make('inputs', 'monad-http');
-    expect(await service.engine?.append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
+    const input = await make('inputs', { type: 'monad-http' });
+    expect(await append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
     const { id } = await build(input);
     // At once: nobody has to wait until it was seen to run.
-    expect(await service.engine?.append(input, lines(1_000))).toEqual({ stored: true, tooLarge: [] });
+    expect(await append(input, lines(1_000))).toEqual({ stored: true, tooLarge: [] });
     await until(id, { status: 'Running', ingress: { records: 1_000 }, egress: { records: 1_000 }, waiting: 0 });
     await send('PATCH', `/v1/~/pipelines/${id}`, { enabled: false });
     await until(id, { status: 'Disabled' });
-    expect(await service.engine?.append(input, lines(500, 1_000))).toMatchObject({ stored: true });
+    expect(await append(input, lines(500, 1_000))).toMatchObject({ stored: true });
     await until(id, { status: 'Disabled', ingress: { records: 1_500 }, egress: { records: 1_000 }, waiting: 500 });
     await send('PATCH', `/v1/~/pipelines/${id}`, { enabled: true });
     await until(id, { status: 'Running', egress: { records: 1_500 }, waiting: 0 });
+  });
+
+  it('forgets all there was of a pipeline, and of all pipelines of a team, when they are deleted', async () => {
+    const input = await make('inputs', { type: 'monad-http' });
+    const { id } = await build(input);
+    await append(input, lines(10));
+    await expect.poll(() => remains(id), { timeout: 10_000 }).not.toEqual([]);
     await send('DELETE', `/v2/~/pipelines/${id}`);
-    await expect.poll(() => service.engine?.append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
-    const rows = await service.database.script((run) => run(`select key from engine_state where key like '%${id}%'`));
-    await expect.poll(() => rows).toEqual([]);
+    await expect.poll(() => append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
+    await expect.poll(() => remains(id)).toEqual([]);
+
+    const { body: team } = await send('POST', `/v3/${acme.id}/organizations`, { name: 'Gone soon' });
+    const key = { key: acme.key };
+    const made = await service.call('POST', `/v2/${team.id}/inputs`, {
+      ...key,
+      body: { name: 'In', type: 'monad-http', config: {} },
+    });
+    const built = await service.call('POST', `/v2/${team.id}/integrations`, {
+      ...key,
+      body: { input_id: made.body.id, name: 'P' },
+    });
+    expect(await append(made.body.id, lines(5))).toMatchObject({ stored: true });
+    await service.call('DELETE', `/v3/${acme.id}/organizations/${team.id}`, key);
+    await expect.poll(() => remains(built.body.pipeline_id)).toEqual([]);
+    expect(await append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
+  });
+
+  it('says of what can not run why, and the others run', async () => {
+    const still = allTypes().find((type) => type.kind === 'input' && !connectors(type).createInput);
+    if (!still) throw new Error('Every type runs.');
+    const without = await build(await make('inputs', exampleBody(still)));
+    await until(without.id, { status: 'Erroring', last_error: { code: 'no_runtime' } });
+
+    const input = await make('inputs', { type: 'monad-http' });
+    const bad = await build(input, exampleBody(typeNamed('splunk')));
+    await service.database.script((run) =>
+      run(`update secrets set sealed = '\\x00' where connector_id = '${bad.output}'`),
+    );
+    await send('PATCH', `/v2/~/outputs/${bad.output}`, { description: 'touched' });
+    await until(bad.id, { status: 'Erroring', last_error: { code: 'secret_unreadable' } });
+    // What comes meanwhile waits for the secret to be entered again.
+    expect(await append(input, lines(3))).toMatchObject({ stored: true });
+    await until(bad.id, { waiting: 3 });
+
+    const nothing = (await send('POST', '/v2/~/pipelines', { name: 'Empty' })).body.id;
+    await until(nothing, { status: 'Erroring', last_error: { code: 'incomplete' } });
+    const good = await build(await make('inputs', { type: 'demo' }));
+    await until(good.id, { status: 'Running' });
+  });
+
+  it('goes on with new settings when a connector is edited, and its counts and log go on', async () => {
+    const [before, after] = [await startVendor(() => ({})), await startVendor(() => ({}))];
+    const input = await make('inputs', { type: 'monad-http' });
+    const { id, output } = await build(input, { type: 'http', config: { settings: settings(before.origin) } });
+    await append(input, lines(20));
+    await until(id, { status: 'Running', egress: { records: 20 } });
+    const edit = send('PATCH', `/v2/~/outputs/${output}`, { config: { settings: settings(after.origin) } });
+    // Whoever sends while it is made again is told the truth.
+    const during = await Promise.all(lines(30, 20).map(async (line) => append(input, [line])));
+    expect(during).toEqual(during.map(() => ({ stored: true, tooLarge: [] })));
+    await edit;
+    await expect.poll(() => codes(id)).toContain('changed');
+    await until(id, { status: 'Running' });
+    await append(input, lines(10, 50));
+    await until(id, { ingress: { records: 60 }, egress: { records: 60 } });
+    const sent = (vendor: typeof after): number[] =>
+      vendor.requests
+        .filter(({ method }) => method === 'POST')
+        .flatMap(({ body }): { n: number }[] => JSON.parse(body))
+        .map(({ n }) => n);
+    expect([...sent(before), ...sent(after)].sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    expect(sent(after)).toEqual(expect.arrayContaining([50, 59]));
+    expect(await codes(id)).toEqual(expect.arrayContaining(['started', 'changed', 'stopped']));
+    await Promise.all([before.close(), after.close()]);
+  });
+
+  it('feeds every pipeline of an input, and tells what each moved by interval', async () => {
+    const input = await make('inputs', { type: 'monad-http' });
+    const [one, other] = [await build(input), await build(input)];
+    expect(await append(input, lines(7))).toMatchObject({ stored: true });
+    for (const { id } of [one, other]) {
+      await until(id, { egress: { records: 7 } });
+      const { body } = await send('GET', `/v2/~/pipelines/${id}/metrics`);
+      expect(body).toMatchObject({ pipeline_id: id, interval_seconds: 10 });
+    }
+  });
+
+  it('is counted at /metrics by status, and never by pipeline', async () => {
+    const figures = service.engine?.figures();
+    expect(figures?.statuses.get('Running')).toBeGreaterThan(2);
+    expect([...(figures?.statuses.keys() ?? [])].length).toBeLessThanOrEqual(7);
   });
 });
+
+function typeNamed(typeId: string) {
+  const type = allTypes().find((each) => each.kind === 'output' && each.type_id === typeId);
+  if (!type) throw new Error(`no output ${typeId}`);
+  return type;
+}

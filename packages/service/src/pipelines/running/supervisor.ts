@@ -37,8 +37,8 @@ export class Supervisor implements PipelineEngine {
   /** Ids to look at in the database; of these, the ones that somebody waits for. */
   readonly #queue = new Set<string>();
   readonly #urgent = new Set<string>();
-  /** Ids of which nothing is known yet, not even what stands in them. */
-  readonly #unknown = new Set<string>();
+  /** Ids of which something new was told, and what stands in them is not read yet. */
+  readonly #unread = new Set<string>();
   readonly #working = new Set<Promise<unknown>>();
   readonly #slots = new Slots(AT_ONCE);
   readonly #closing = new AbortController();
@@ -72,10 +72,8 @@ export class Supervisor implements PipelineEngine {
   }
 
   changed(pipelineId: string): void {
-    if (this.#closing.signal.aborted) return;
-    this.#queue.add(pipelineId);
-    if (!this.#running.has(pipelineId)) this.#unknown.add(pipelineId);
-    if (this.#known) this.#pump();
+    this.#unread.add(pipelineId);
+    this.#look(pipelineId);
   }
 
   metrics(pipelineId: string): PipelineMetrics {
@@ -97,7 +95,8 @@ export class Supervisor implements PipelineEngine {
 
   async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
     if (this.#closing.signal.aborted) return CLOSED;
-    if (this.#index.of(connectorId).size === 0) await this.#read(this.#closing.signal);
+    // A pipeline that was built a moment ago gets what is sent after that.
+    if (!this.#known || this.#unread.size > 0) await this.#read(this.#closing.signal);
     const pipelines = [...this.#index.of(connectorId)];
     const [first] = pipelines;
     if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
@@ -116,13 +115,13 @@ export class Supervisor implements PipelineEngine {
       const page = await this.options.pipelines.stamps(after, SWEEP_PAGE);
       for (const { id, stamp } of page) {
         unseen.delete(id);
-        if (this.#running.get(id)?.stamp !== stamp) this.changed(id);
+        if (this.#running.get(id)?.stamp !== stamp) this.#look(id);
       }
       const last = page.at(-1);
       if (!last || page.length < SWEEP_PAGE) break;
       after = last.id;
     }
-    for (const id of unseen) this.changed(id);
+    for (const id of unseen) this.#look(id);
   }
 
   /** Takes nothing more in, lets each finish what it had begun. */
@@ -152,6 +151,12 @@ export class Supervisor implements PipelineEngine {
     await this.#pumping;
   }
 
+  #look(id: string): void {
+    if (this.#closing.signal.aborted) return;
+    this.#queue.add(id);
+    if (this.#known) this.#pump();
+  }
+
   #pump(patient = false): void {
     this.#pumping ??= this.#readAll(patient).finally(() => {
       this.#pumping = undefined;
@@ -172,6 +177,9 @@ export class Supervisor implements PipelineEngine {
         rows = await this.options.pipelines.load(ids);
       } catch (error) {
         for (const id of ids) this.#queue.add(id);
+        // What is sent meanwhile goes where it went before.
+        this.#unread.clear();
+        this.#wake();
         this.#complain(error, 'pipelines could not be read; next try in a moment');
         await this.#pause();
         continue;
@@ -189,7 +197,7 @@ export class Supervisor implements PipelineEngine {
   /** Never rejects: what failed comes again. */
   async #apply(id: string, row: RunningRow | undefined): Promise<void> {
     const running = this.#running.get(id);
-    this.#unknown.delete(id);
+    this.#unread.delete(id);
     if (!row) {
       if (!running) return;
       this.#running.delete(id);
@@ -215,7 +223,7 @@ export class Supervisor implements PipelineEngine {
 
   async #later(id: string): Promise<void> {
     await this.#pause();
-    this.changed(id);
+    this.#look(id);
   }
 
   #pause(): Promise<void> {
@@ -242,7 +250,7 @@ export class Supervisor implements PipelineEngine {
 
   /** Resolves when it is known which pipelines there are, and what stands in them. */
   async #read(signal: AbortSignal): Promise<void> {
-    while ((!this.#known || this.#unknown.size > 0) && !signal.aborted && !this.#closing.signal.aborted)
+    while ((!this.#known || this.#unread.size > 0) && !signal.aborted && !this.#closing.signal.aborted)
       await new Promise<void>((resolve) => {
         this.#waiting.add(resolve);
         signal.addEventListener('abort', () => resolve(), { once: true });
