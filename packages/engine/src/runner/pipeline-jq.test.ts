@@ -5,6 +5,8 @@ import { fast, push } from '../testing/pipeline-parts.js';
 
 const jq = (query: string): TransformConfig['operations'][number] => ({ operation: 'jq', arguments: { query } });
 const mark: TransformConfig['operations'][number] = { operation: 'add', arguments: { key: 'marked', value: true } };
+/** A thread has to begin first. */
+const patient = { timeout: 15_000 };
 const way = graph('in a out', 'in>a a>out');
 
 test('a program drops, keeps and multiplies records; counts are of what came and what left', async () => {
@@ -20,14 +22,14 @@ test('a program drops, keeps and multiplies records; counts are of what came and
   });
   await runner.start();
   await runner.append(numbered(6));
-  await expect.poll(() => out.numbers).toEqual([11, 11, 14, 15]);
+  await expect.poll(() => out.numbers, patient).toEqual([11, 11, 14, 15]);
   expect(out.records.every((record) => record['marked'] === true)).toBe(true);
   expect((await world.deadLetters()).map(({ reason, record, node_id }) => [node_id, reason, record])).toEqual([
     ['a', 'jq_not_an_object', { n: 2, marked: true }],
     ['a', 'jq_error', { n: 3, marked: true }],
   ]);
   await expect
-    .poll(async () => (await runner.state()).nodes.find(({ node_id }) => node_id === 'a'))
+    .poll(async () => (await runner.state()).nodes.find(({ node_id }) => node_id === 'a'), patient)
     .toMatchObject({ ingress: { records: 6 }, egress: { records: 4 }, errors: 2 });
 });
 
@@ -50,7 +52,7 @@ test('ids are the same when a batch comes again, and tell all records apart', as
   });
   await runner.start();
   await runner.append(numbered(3), { position: 'one' });
-  await expect.poll(() => out.numbers).toEqual([0, 1, 1, 2, 2]);
+  await expect.poll(() => out.numbers, patient).toEqual([0, 1, 1, 2, 2]);
   expect(tried[1]).toEqual(tried[0]);
   expect(tried[2]).toEqual(tried[0]);
   expect(new Set(tried[0]).size).toBe(6);
@@ -69,7 +71,7 @@ test('what a record becomes is cut into batches that outputs can take', async ()
   });
   await runner.start();
   await runner.append([JSON.stringify({ list: numbersUpTo(1_700).map((n) => ({ n })) })]);
-  await expect.poll(() => out.numbers).toEqual(numbersUpTo(1_700));
+  await expect.poll(() => out.numbers, patient).toEqual(numbersUpTo(1_700));
   expect(out.batches.map(({ lines }) => lines.length)).toEqual([500, 500, 500, 200]);
   const ids = out.batches.flatMap((batch) => batch.lines.map((_, index) => batch.recordId(index)));
   expect(new Set(ids).size).toBe(1_700);
@@ -87,7 +89,7 @@ test('a program that hangs on one record costs that record, and no other pipelin
   });
   await runner.start();
   await runner.append(numbered(6));
-  await expect.poll(() => out.numbers, { timeout: 15_000 }).toEqual([0, 1, 2, 4, 5]);
+  await expect.poll(() => out.numbers, patient).toEqual([0, 1, 2, 4, 5]);
   expect(await world.deadLetters()).toEqual([expect.objectContaining({ reason: 'jq_timeout', record: { n: 3 } })]);
 });
 
@@ -106,7 +108,7 @@ test('a pipeline pauses while its program hangs; what it was at is not lost', as
   await runner.pause();
   expect(out.numbers).toEqual([]);
   await runner.resume();
-  await expect.poll(() => out.numbers, { timeout: 15_000 }).toEqual([0, 2]);
+  await expect.poll(() => out.numbers, patient).toEqual([0, 2]);
 });
 
 test('pages go through a program in order, to every output', async () => {
@@ -120,6 +122,6 @@ test('pages go through a program in order, to every output', async () => {
   });
   await runner.start();
   const even = numbersUpTo(3_000).filter((n) => n % 2 === 0);
-  for (const out of outs) await expect.poll(() => out.numbers.length, { timeout: 15_000 }).toBe(even.length);
+  for (const out of outs) await expect.poll(() => out.numbers.length, patient).toBe(even.length);
   for (const out of outs) expect(out.numbers).toEqual(even);
 });
