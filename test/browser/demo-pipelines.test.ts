@@ -44,7 +44,7 @@ async function connect(page: Page, way: Way, name: string) {
 }
 
 function rowOf(page: Page, name: string) {
-  const item = page.locator('#connections > ul > li, #connections .connection').filter({ hasText: name });
+  const item = page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
   const press = async (label: string) => {
     // Rows out of sight know nothing yet.
     await item.scrollIntoViewIfNeeded();

@@ -1,5 +1,5 @@
 import * as api from './api.js';
-import { announce, button, el, write } from './dom.js';
+import { announce, button, el, press } from './dom.js';
 import type { Cleanup } from './shapes.js';
 
 interface Policy {
@@ -79,19 +79,10 @@ export function openDeleteDialog(
   async function run(): Promise<void> {
     const chosen = choices.querySelector<HTMLInputElement>(':checked')?.value;
     const cleanup = policies.find((policy) => outputName !== undefined && policy.cleanup === chosen)?.cleanup ?? 'full';
-    remove.disabled = true;
-    problem.hidden = true;
-    try {
-      await api.remove(input, cleanup);
-      dialog.close();
-      announce(cleanup === 'pipeline-only' ? `The pipeline of ${inputName} is deleted.` : `${inputName} is deleted.`);
-      done(cleanup);
-    } catch (error) {
-      write(problem, error instanceof Error ? error.message : String(error));
-      problem.hidden = false;
-    } finally {
-      remove.disabled = false;
-    }
+    if (!(await press(remove, problem, () => api.remove(input, cleanup)))) return;
+    dialog.close();
+    announce(cleanup === 'pipeline-only' ? `The pipeline of ${inputName} is deleted.` : `${inputName} is deleted.`);
+    done(cleanup);
   }
   dialog.addEventListener('close', () => dialog.remove());
   place.append(dialog);

@@ -45,6 +45,30 @@ export function button(label: string, about: string, style: string, press: () =>
   );
 }
 
+/**
+ * Does what a button asks for, once at a time. It keeps the focus meanwhile, and what goes wrong is told in `problem`.
+ * Answers whether it was done.
+ */
+export async function press(
+  pressed: HTMLButtonElement,
+  problem: HTMLElement,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  if (pressed.ariaDisabled === 'true') return false;
+  pressed.ariaDisabled = 'true';
+  problem.hidden = true;
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    write(problem, error instanceof Error ? error.message : String(error));
+    problem.hidden = false;
+    return false;
+  } finally {
+    pressed.ariaDisabled = null;
+  }
+}
+
 /** Writes text where it changed, so that nobody's selection or reading is disturbed. */
 export function write(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;

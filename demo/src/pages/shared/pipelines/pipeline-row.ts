@@ -1,7 +1,7 @@
 import * as api from './api.js';
 import { openDeleteDialog } from './delete-dialog.js';
 import { createDetails } from './details.js';
-import { announce, button, el, write } from './dom.js';
+import { announce, button, el, press, write } from './dom.js';
 import type { Cleanup, PipelineSnapshot } from './shapes.js';
 import { startPanel } from './start-panel.js';
 import { statusLine } from './status-line.js';
@@ -43,8 +43,6 @@ interface About {
 /** Builds the row in its place, and keeps it up to date. Answers what ends it. */
 function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }: About): () => void {
   let snapshot: PipelineSnapshot | null | undefined;
-  /** Where the focus goes once what was asked for is there. */
-  let wanted: 'details' | 'start' | undefined;
   const group = el('div', { class: 'pipeline', role: 'group', 'aria-label': `Pipeline of ${inputName}` });
   const waiting = el('p', { class: 'pipeline-problem', 'data-tone': 'off', hidden: true });
   const bone = el('div', { class: 'pipeline-bone' });
@@ -53,7 +51,7 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
 
   const row = watch(place, { ...input, show: update, fail });
   const problem = el('p', { class: 'pipeline-problem pipeline-refusal', role: 'alert', hidden: true });
-  const toggle = button('Pause', inputName, 'secondary', () => void press());
+  const toggle = button('Pause', inputName, 'secondary', () => void pauseOrResume());
   const remove = button('Delete', `pipeline of ${inputName}`, 'quiet', () => void askToDelete());
   const actions = el('div', { class: 'pipeline-actions' }, toggle);
   let line: ReturnType<typeof statusLine> | undefined;
@@ -80,19 +78,23 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
     write(waiting, `${message} It is asked again in a moment.`);
   }
 
+  /** Another content. Who was in it with the keyboard goes on in the new one. */
+  function replace(...content: readonly HTMLElement[]): void {
+    const hadFocus = group.contains(document.activeElement);
+    group.replaceChildren(...content);
+    if (hadFocus) group.querySelector<HTMLElement>('select, [aria-expanded]')?.focus();
+  }
+
   function showStart(): void {
     end();
     const panel = startPanel(input, inputName, isNew, () => {
-      wanted = 'details';
       announce(`${inputName} has a pipeline now.`);
       row.ask();
     });
     panel.append(
       button('Delete', inputName, 'quiet', () => openDeleteDialog(place, input, inputName, undefined, deleted)),
     );
-    group.replaceChildren(panel, waiting);
-    if (wanted === 'start') panel.querySelector('select')?.focus();
-    wanted = undefined;
+    replace(panel, waiting);
   }
 
   function showPipeline(): void {
@@ -101,24 +103,14 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
     details = createDetails(input, { inputName, typeId, refresh: row.ask });
     problem.hidden = true;
     actions.replaceChildren(toggle, details.opener, remove);
-    group.replaceChildren(...line.parts, actions, problem, details.root);
-    if (wanted === 'details') details.opener.focus();
-    wanted = undefined;
+    replace(...line.parts, actions, problem, details.root);
   }
 
-  async function press(): Promise<void> {
+  async function pauseOrResume(): Promise<void> {
     const action = snapshot?.status === 'Disabled' ? 'resume' : 'pause';
-    toggle.disabled = true;
-    problem.hidden = true;
-    try {
-      await api.act(input, action);
+    if (await press(toggle, problem, () => api.act(input, action))) {
       announce(`The pipeline of ${inputName} is ${action === 'pause' ? 'paused' : 'on again'}.`);
-    } catch (error) {
-      write(problem, error instanceof Error ? error.message : String(error));
-      problem.hidden = false;
     }
-    toggle.disabled = false;
-    toggle.focus();
     row.ask();
   }
 
@@ -131,7 +123,6 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
   function deleted(cleanup: Cleanup): void {
     api.forgetOutputs();
     if (cleanup === 'pipeline-only') {
-      wanted = 'start';
       row.ask();
       return;
     }

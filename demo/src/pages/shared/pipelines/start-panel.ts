@@ -1,33 +1,24 @@
 import type { ConfiguredConnector } from '@connector-frame/core/connect';
 import * as api from './api.js';
-import { button, el, write } from './dom.js';
+import { button, el, press } from './dom.js';
 
 /** Offers a pipeline for an input that has none. */
 export function startPanel(input: api.Input, inputName: string, isNew: boolean, built: () => void): HTMLElement {
-  const problem = el('p', { class: 'pipeline-problem', role: 'alert', hidden: true });
+  const problem = el('p', { class: 'pipeline-problem pipeline-refusal', role: 'alert', hidden: true });
   const nowhere = el('option', { value: '' }, 'Nowhere: drop everything');
   const select = el('select', { class: 'small' }, nowhere);
   const start = button('Start a pipeline', `for ${inputName}`, isNew ? 'primary' : 'secondary', () => void run());
 
   async function run(): Promise<void> {
-    start.disabled = true;
-    start.setAttribute('aria-busy', 'true');
-    problem.hidden = true;
-    try {
-      await api.build(input, inputName, select.value === '' ? undefined : select.value);
-      api.forgetOutputs();
-      built();
-    } catch (error) {
-      write(problem, error instanceof Error ? error.message : String(error));
-      problem.hidden = false;
-    } finally {
-      start.disabled = false;
-      start.removeAttribute('aria-busy');
-    }
+    const outputId = select.value === '' ? undefined : select.value;
+    if (!(await press(start, problem, () => api.build(input, inputName, outputId)))) return;
+    api.forgetOutputs();
+    built();
   }
 
   api.outputs(input.tenantId).then(
-    (outputs) => select.append(...outputs.map(option)),
+    // The others of this type are the first choice once more.
+    (outputs) => select.append(...outputs.filter(({ type_id }) => type_id !== 'dev-null').map(option)),
     () => {}, // Without the list there is still the first choice.
   );
   return el(

@@ -1,5 +1,5 @@
 import * as api from './api.js';
-import { announce, button, el, write } from './dom.js';
+import { announce, button, el, press, write } from './dom.js';
 import { counted } from './numbers.js';
 
 /** Milliseconds in which a test event should be counted. */
@@ -19,28 +19,24 @@ export function testEventPanel(
   const send = button('Send a test event', `to ${inputName}`, 'secondary', () => void run());
 
   async function run(): Promise<void> {
-    send.disabled = true;
-    delete result.dataset['tone'];
     write(result, 'Sending …');
+    delete result.dataset['tone'];
     const before = received();
-    try {
-      await api.testEvent(input);
-      const end = Date.now() + patience;
-      while (received() <= before && Date.now() < end && result.isConnected) {
-        refresh();
-        await new Promise((resolve) => setTimeout(resolve, 300));
-      }
-      const grown = received() > before;
-      result.dataset['tone'] = grown ? 'good' : 'off';
-      const now = counted(received(), 'record');
-      write(result, grown ? `It arrived: ${now} now.` : `It was taken in, and is not counted yet: ${now} so far.`);
-    } catch (error) {
-      result.dataset['tone'] = 'bad';
-      write(result, error instanceof Error ? error.message : String(error));
-    } finally {
-      send.disabled = false;
-    }
+    if (!(await press(send, result, () => arrive(before)))) result.dataset['tone'] = 'bad';
+    result.hidden = false;
     announce(result.textContent ?? '');
+  }
+
+  async function arrive(before: number): Promise<void> {
+    await api.testEvent(input);
+    for (const end = Date.now() + patience; received() <= before && Date.now() < end && result.isConnected;) {
+      refresh();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    const now = counted(received(), 'record');
+    const grown = received() > before;
+    result.dataset['tone'] = grown ? 'good' : 'off';
+    write(result, grown ? `It arrived: ${now} now.` : `It was taken in, and is not counted yet: ${now} so far.`);
   }
   return el('div', { class: 'pipeline-test' }, send, result);
 }

@@ -42,7 +42,11 @@ const sight = new IntersectionObserver(
   },
   { rootMargin: '200px' },
 );
-document.addEventListener('visibilitychange', () => plan());
+document.addEventListener('visibilitychange', () => {
+  // Who comes back sees what is, and not what was.
+  for (const row of rows.values()) row.due = 0;
+  plan();
+});
 
 /**
  * Keeps a row up to date while it can be seen. One timer and one request serve all rows of the page, and none while the page is hidden.

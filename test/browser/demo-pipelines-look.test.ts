@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { allWays, startDemoStage, type DemoStage } from '../support/demo.js';
+
+/** Whoever looks, by whatever means: rows of pipelines in every light and width, by keyboard, and many of them. */
+let stage: DemoStage;
+
+beforeAll(async () => {
+  stage = await startDemoStage();
+});
+afterAll(() => stage?.close());
+afterEach(() => stage.clear());
+
+async function addInput(name: string): Promise<void> {
+  const config = { settings: {}, secrets: {} };
+  const { status } = await stage.call('POST', '/v2/~/inputs', { name, type: 'monad-http', config });
+  expect(status).toBe(200);
+}
+
+const rowOf = (page: Page, name: string) =>
+  page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
+
+test('by keyboard alone: built, opened, paused, asked about deleting, and the focus is never lost', async () => {
+  await addInput('Keys');
+  const page = await stage.open('script');
+  const row = rowOf(page, 'Keys');
+  await row.getByRole('button', { name: 'Start a pipeline' }).waitFor();
+  await row.getByRole('link', { name: 'Keys' }).focus();
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.localName)).toBe('select');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await row.getByText('Running', { exact: true }).waitFor();
+  await expect.poll(() => focused(page)).toBe('Details of Keys');
+  await page.keyboard.press('Enter');
+  await row.getByRole('log').waitFor();
+  expect(await row.getByRole('button', { name: 'Details' }).getAttribute('aria-expanded')).toBe('true');
+
+  await page.keyboard.press('Shift+Tab');
+  expect(await focused(page)).toBe('Pause Keys');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => focused(page)).toBe('Resume Keys');
+  await row.getByText('Paused', { exact: true }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'The pipeline of Keys is paused.' }).waitFor();
+
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Delete pipeline of Keys');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('value'))).toBe('pipeline-only');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await focused(page)).toBe('Delete pipeline of Keys');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Delete' }).press('Enter');
+  await row.getByRole('button', { name: 'Start a pipeline' }).waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.localName)).toBe('select');
+  expect(stage.complaints).toEqual([]);
+});
+
+test.each(['light', 'dark'] as const)('%s: axe finds nothing, nothing is cut off at any width', async (colorScheme) => {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await addInput(`Seen by ${colorScheme}`);
+  for (const way of allWays) {
+    const page = await stage.open(way, { colorScheme });
+    const check = async (what: string) => {
+      for (const width of [1200, 700, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        const found = await page.evaluate<string[]>(
+          `(() => { ${axe}; return axe.run({ iframes: false }).then((r) => r.violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.html))); })()`,
+        );
+        expect(found, `${way}, ${what}, ${width} px`).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      }
+    };
+    const row = rowOf(page, `Seen by ${colorScheme}`);
+    const start = row.getByRole('button', { name: 'Start a pipeline' });
+    if (way === 'script') {
+      await start.waitFor();
+      await check('no pipeline');
+      await start.click();
+    }
+    await row.getByText('Running', { exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Details' }).click();
+    await row.getByRole('button', { name: 'Show token' }).click();
+    await row.getByText('live', { exact: true }).waitFor();
+    await check('details');
+    await row.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').waitFor();
+    await check('dialog');
+    await page.context().close();
+  }
+  expect(stage.complaints).toEqual([]);
+});
+
+test('fifty rows ask together and seldom, those out of sight not at all, and none while the page is hidden', async () => {
+  for (let index = 0; index < 50; index += 1) await addInput(`Row ${index}`);
+  const page = await stage.open('react');
+  const asked: number[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname === '/demo/pipelines') asked.push(url.searchParams.getAll('inputId').length);
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Start a pipeline' }).first().waitFor();
+  await page.waitForTimeout(4_000);
+  expect(asked.length).toBeLessThanOrEqual(4);
+  expect(Math.max(...asked)).toBeLessThanOrEqual(20);
+
+  const hide = (hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, value });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await hide(true);
+  const before = asked.length;
+  await page.mouse.wheel(0, 20_000);
+  await page.waitForTimeout(3_000);
+  expect(asked.length).toBe(before);
+  await hide(false);
+  await expect.poll(() => asked.length).toBeGreaterThan(before);
+});
+
+test('the server is away: what was known stays, and it goes on by itself', async () => {
+  await addInput('Steady');
+  const page = await stage.open('vue');
+  const row = rowOf(page, 'Steady');
+  await row.getByRole('button', { name: 'Start a pipeline' }).click();
+  await row.getByText('Running', { exact: true }).waitFor();
+  await page.route('**/demo/pipelines?*', (route) =>
+    route.fulfill({ status: 502, json: { code: 'upstream_error', message: 'The service is down.' } }),
+  );
+  await row.getByText('The service is down. It is asked again in a moment.').waitFor();
+  expect(await row.getByText('Running', { exact: true }).isVisible()).toBe(true);
+  await page.unroute('**/demo/pipelines?*');
+  await row.getByText('The service is down.').waitFor({ state: 'hidden' });
+});
