@@ -126,12 +126,30 @@ export function runPollContract(vendor: PollVendor): void {
         expect(driver.numbers).toEqual(world.numbers);
       });
 
+      test.runIf(vendor.anyClock !== false)('our clock jumps forty minutes ahead, and back', async () => {
+        const world = await filled();
+        const driver = Driver.of(world);
+        await driver.poll();
+        for (const minutes of [40, 0, -40]) {
+          world.clock.ms += minutes * MINUTE - world.skew;
+          world.skew = minutes * MINUTE;
+          for (let round = 0; round < 3; round += 1) {
+            world.happen();
+            world.advance(MINUTE);
+            await driver.poll();
+          }
+        }
+        world.advance(50 * MINUTE);
+        await driver.poll();
+        expect(driver.numbers).toEqual(world.numbers);
+      });
+
       const start = poll.streams[0]?.cursor;
       test.runIf(start && 'start' in start && start.start !== undefined)(
         'it begins as far back as it is told',
         async () => {
           const world = await open();
-          for (const days of [100, 61, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
+          for (const days of [100, 60.1, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
           const since = new Date(world.vendorNow() - 60 * 24 * 60 * MINUTE).toISOString();
           const { settings, secrets } = vendor.config;
           const driver = Driver.of(world, { settings: { ...settings, backfill_start_time: since }, secrets });

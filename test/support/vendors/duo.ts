@@ -28,6 +28,7 @@ export const duo: PollVendor = {
   origins: [`https://${HOST}`],
   config: { settings: { host: HOST }, secrets: { integration_key: KEY, secret_key: SECRET } },
   wrong: { secret_key: 'canary-wrong-key-00000000000000000000000' },
+  anyClock: false,
   numberOf: (record) => Number((record as { txid: string }).txid.slice(3)),
   throttle: () => ({ reply: fault(429, 42_901, 'Too Many Requests'), afterMs: 60_000 }),
   // New authentications are held back for two minutes.

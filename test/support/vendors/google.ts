@@ -46,6 +46,7 @@ export const google: PollVendor = {
     secrets: { credentials_json: keyFile(privateKey) },
   },
   wrong: { credentials_json: keyFile(other) },
+  anyClock: false,
   numberOf: (record) => Number((record as { id: { uniqueQualifier: string } }).id.uniqueQualifier),
   // Its own form: 403 with a reason in the body, and no time.
   throttle: () => ({ reply: fault(403, 'userRateLimitExceeded'), afterMs: 60_000 }),

@@ -49,6 +49,8 @@ export interface PollVendor {
   throttle(now: number): { reply: Reply; afterMs: number };
   /** Its answers name the next page by an address: the same answer with that address at another site. */
   elsewhere?(reply: Reply, origin: string): Reply;
+  /** `false`: it turns away who has the wrong time. */
+  anyClock?: boolean;
   /** Milliseconds that an event takes to be in the log. */
   delayMs?: number;
 }

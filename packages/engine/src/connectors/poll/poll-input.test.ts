@@ -271,6 +271,7 @@ describe('records', () => {
     await driver.poll(1);
     driver.restart();
     await driver.poll();
+    expect(driver.delivered).toHaveLength(5);
     driver.restart();
     await driver.poll();
     expect(driver.delivered).toHaveLength(5);
