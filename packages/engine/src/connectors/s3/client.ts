@@ -36,6 +36,8 @@ export interface Refused {
 export class BucketClient {
   readonly #place: Place;
   #taken: { credentials: Credentials; at: number } | undefined;
+  /** By credentials and day. */
+  readonly #signing = new Map<string, ArrayBuffer>();
 
   /** @throws EndError `invalid_config`, permanent */
   constructor(private readonly options: ClientOptions) {
@@ -80,7 +82,8 @@ export class BucketClient {
     try {
       const { url, region, verifyTls } = this.#place;
       const credentials = await this.#credentials(signal);
-      const bucket = { url, region, verifyTls, credentials };
+      if (this.#signing.size > 4) this.#signing.clear();
+      const bucket = { url, region, verifyTls, credentials, signing: this.#signing };
       const response = await request(bucket, egress, method, path, { ...options, ...(signal && { signal }) });
       if (good.includes(response.status)) return response;
       const body = await beginningOf(response);

@@ -11,8 +11,6 @@ import { pathOf } from './object-key.js';
 import { folderOf, LAYOUTS, type Layout } from './partition.js';
 import { awsEndpoint, storage } from './storage.js';
 
-/** What is gathered is in memory, several times over while it is written. */
-const MAX_BYTES = 32 * 1024 * 1024;
 const PUT_MS = 120_000;
 const RIGHTS = 'It needs s3:PutObject on what is in the bucket.';
 
@@ -34,7 +32,7 @@ export const createS3Output =
     const folder = (text(settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
     addressOf(`${folder}/`);
     const output: Output = {
-      gather: readGathering(settings),
+      gather: readGathering(settings, encoding.maxBytes),
       async open(signal) {
         const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
         // Who may write need not be allowed to list, and not everybody counts from nought.
@@ -72,14 +70,14 @@ function keyOf({ id, at: takenIn }: Batch, folder: string, layout: Layout | unde
 }
 
 /** `storage#/batch`, with its defaults. */
-function readGathering(settings: Record<string, unknown>): Gathering {
+function readGathering(settings: Record<string, unknown>, maxBytes: number): Gathering {
   const number = (name: string, fallback: number): number => {
     const value = at(settings, 'batch_config', name);
     return typeof value === 'number' && value > 0 ? value : fallback;
   };
   return {
     records: number('batch_record_count', 100_000),
-    bytes: Math.min(number('batch_data_size', 10 * 1024 * 1024), MAX_BYTES),
+    bytes: Math.min(number('batch_data_size', 10 * 1024 * 1024), maxBytes),
     waitMs: number('publish_rate', 45) * 1_000,
   };
 }

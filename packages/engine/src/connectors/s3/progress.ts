@@ -30,6 +30,7 @@ export class Progress {
   #floor: Mark;
   /** Times by hash of key and content. */
   readonly #seen = new Map<string, number>();
+  #limit = MAX_SEEN;
   #current: Current | undefined;
 
   private constructor(floor: Mark) {
@@ -102,7 +103,11 @@ export class Progress {
     this.#current = undefined;
     this.#seen.set(hashOf(object), object.time);
     if (next) this.#raise(Math.min(next.time, sweptAt - OVERLAP_MS));
-    if (this.#seen.size > MAX_SEEN) this.#forget(object, next);
+    if (this.#seen.size > this.#limit) {
+      this.#forget(object, next);
+      // Something that waits may hold it up.
+      this.#limit = Math.max(MAX_SEEN, this.#seen.size + MAX_SEEN / 10);
+    }
   }
 
   /** Everything that was listed at this time is done. */

@@ -14,6 +14,8 @@ export interface Bucket {
   region: string;
   credentials: Credentials;
   verifyTls: boolean;
+  /** What signing need not work out each time; for one bucket and its credentials. */
+  signing?: Map<string, ArrayBuffer>;
 }
 
 /** Address of an AWS service in a region: `https://s3.eu-west-1.amazonaws.com`. Tests have one of their own. */
@@ -25,7 +27,7 @@ export const awsEndpoint: AwsEndpoint = (service, region) =>
 export const storage: Subject = { product: 'the storage', credential: '/secrets/secret_key' };
 
 /** What the fields lead to, before anybody is asked. */
-export interface Place extends Omit<Bucket, 'credentials'> {
+export interface Place extends Omit<Bucket, 'credentials' | 'signing'> {
   keys: Credentials;
   /** To take on with the keys. */
   role?: string;
@@ -124,6 +126,7 @@ export async function request(
     ...(sessionToken && { sessionToken }),
     service: 's3',
     region: bucket.region,
+    ...(bucket.signing && { cache: bucket.signing }),
   }).sign();
   return egress.fetch(signed.url, {
     method: signed.method,

@@ -14,6 +14,8 @@ export interface Encoding {
   /** `.json.gz` */
   extension: string;
   contentType: string;
+  /** Of JSON, at once: it is in memory, several times over, and nothing else happens meanwhile. */
+  maxBytes: number;
   encode(batch: Batch): Promise<Encoded>;
 }
 

@@ -14,6 +14,7 @@ export function createParquetEncoding(gzip: boolean, schema?: string): Encoding 
   return {
     extension: '.parquet',
     contentType: 'application/vnd.apache.parquet',
+    maxBytes: 16 * 1024 * 1024,
     encode(batch) {
       const { rows, refused } = rowsOf(batch);
       const columns = declared ?? columnsOf(rows.map(({ record }) => record));

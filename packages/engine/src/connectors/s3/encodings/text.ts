@@ -18,6 +18,7 @@ function createTextEncoding({ extension, contentType, gzip: compressed, write }:
   return {
     extension: compressed ? `${extension}.gz` : extension,
     contentType: compressed ? 'application/gzip' : contentType,
+    maxBytes: 32 * 1024 * 1024,
     async encode(batch) {
       const { text, refused } = write(batch);
       if (text === undefined) return { body: undefined, refused };

@@ -23,6 +23,10 @@ interface Taking {
 
 const MAX_DEPTH = 100;
 const SPACE = /\s/;
+/** What matters next. */
+const IN_TEXT = /["\\]/g;
+const IN_SCALAR = /[\s,\]}]/g;
+const IN_VALUE = /["{}[\]]/g;
 
 /**
  * Documents of JSON one after the other: the elements of the list at `path`, or what else stands there. Only one record
@@ -146,32 +150,33 @@ export class DocumentParser implements Parser {
   /** Goes on to the end of a value; `false`: it is not there yet. */
   #take(taking: Taking): boolean {
     const text = this.#text;
-    for (; this.#at < text.length; this.#at += 1) {
-      const char = text[this.#at];
-      if (taking.inText) {
+    for (;;) {
+      const pattern = taking.inText ? IN_TEXT : taking.scalar ? IN_SCALAR : IN_VALUE;
+      pattern.lastIndex = this.#at;
+      if (!pattern.test(text)) {
+        this.#at = text.length;
+        return false;
+      }
+      this.#at = pattern.lastIndex;
+      const sign = text[this.#at - 1];
+      if (sign === '\\') {
         // What is escaped may be in the next piece.
-        if (char === '\\') {
-          if (this.#at + 1 === text.length) return false;
-          this.#at += 1;
-        } else if (char === '"') {
-          taking.inText = false;
-          if (taking.depth === 0) return this.#behind();
+        if (this.#at === text.length) {
+          this.#at -= 1;
+          return false;
         }
-      } else if (char === '"') taking.inText = true;
-      else if (taking.scalar) {
-        if (char === undefined || /[\s,\]}]/.test(char)) return true;
-      } else if (char === '{' || char === '[') taking.depth += 1;
-      else if (char === '}' || char === ']') {
-        taking.depth -= 1;
-        if (taking.depth === 0) return this.#behind();
+        this.#at += 1;
+      } else if (sign === '"') {
+        taking.inText = !taking.inText;
+        if (!taking.inText && taking.depth === 0) return true;
+      } else if (taking.scalar) {
+        this.#at -= 1;
+        return true;
+      } else {
+        taking.depth += sign === '{' || sign === '[' ? 1 : -1;
+        if (taking.depth === 0) return true;
       }
     }
-    return false;
-  }
-
-  #behind(): true {
-    this.#at += 1;
-    return true;
   }
 
   #taken(): Found[] {
