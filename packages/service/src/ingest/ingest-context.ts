@@ -1,6 +1,5 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { Connectors } from '@connector-frame/engine/connectors';
-import type { Clock } from '../clock.js';
 import type { Reveal } from '../http/route.js';
 import type { Vault } from '../secrets/vault.js';
 import { createPlaces, type PlaceOf } from './places.js';
@@ -24,13 +23,13 @@ export interface IngestContext {
 }
 
 export function createIngestContext(
-  { catalog, connectors, secrets, clock }: { catalog: Catalog; connectors: Connectors; secrets: Vault; clock: Clock },
+  { catalog, connectors, secrets }: { catalog: Catalog; connectors: Connectors; secrets: Vault },
   { publicUrl, syslog = {} }: { publicUrl: string; syslog?: SyslogSettings },
 ): IngestContext {
   const syslogHost = syslog.publicHost ?? new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
   return {
     placeOf: createPlaces(catalog, connectors, { publicUrl, syslogHost }),
-    ports: createPorts(syslog.ports ?? DEFAULT_PORTS, connectors, clock),
+    ports: createPorts(syslog.ports ?? DEFAULT_PORTS, connectors),
     reveal: createRevealTokens(createIngestTokens(secrets)),
   };
 }

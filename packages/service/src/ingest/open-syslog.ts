@@ -31,7 +31,7 @@ export async function openSyslog(
   await givePorts(
     store,
     types.map((type) => type.type_id),
-    { range, clock, log },
+    { range, log },
   );
   return listenAt;
 }

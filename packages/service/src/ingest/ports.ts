@@ -1,7 +1,6 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Connectors } from '@connector-frame/engine/connectors';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
 import { ApiError } from '../http/api-error.js';
 import type { Store, Tables } from '../store/store.js';
 
@@ -18,11 +17,11 @@ export interface Ports {
   take(tables: Tables, type: ConnectorTypeData): Promise<number | null>;
 }
 
-export function createPorts(range: PortRange, connectors: Connectors, clock: Clock): Ports {
+export function createPorts(range: PortRange, connectors: Connectors): Ports {
   return {
     async take(tables, type) {
       if (connectors(type).listens !== true) return null;
-      const port = await tables.connectors.takePort(range, new Date(clock.now()));
+      const port = await tables.connectors.takePort(range);
       if (port !== undefined) return port;
       const advice = 'Delete one that is no longer needed, or ask the operator for a larger range (SYSLOG_PORTS).';
       throw new ApiError(409, 'no_port', `Every port for inputs that listen is taken. ${advice}`);
@@ -34,12 +33,12 @@ export function createPorts(range: PortRange, connectors: Connectors, clock: Clo
 export async function givePorts(
   store: Store,
   types: readonly string[],
-  { range, clock, log }: { range: PortRange; clock: Clock; log: Logger },
+  { range, log }: { range: PortRange; log: Logger },
 ): Promise<void> {
   if ((await store.connectors.withoutPort(types)).length === 0) return;
   await store.transaction(async (tables) => {
     for (const connector of await tables.connectors.withoutPort(types)) {
-      const port = await tables.connectors.takePort(range, new Date(clock.now()));
+      const port = await tables.connectors.takePort(range);
       if (port === undefined) return log.warn({ connector_id: connector.id }, 'no port is left: see SYSLOG_PORTS');
       await tables.connectors.update({ ...connector, port, version: connector.version + 1 });
     }

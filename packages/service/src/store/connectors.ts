@@ -2,7 +2,7 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { and, asc, count, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Connectors } from './store.js';
-import { connectors as table, ports } from './tables.js';
+import { connectors as table, freedPorts } from './tables.js';
 
 const one = (organizationId: string, kind: ConnectorKind, id: string) =>
   and(eq(table.organizationId, organizationId), eq(table.kind, kind), eq(table.id, id));
@@ -76,28 +76,22 @@ export function createConnectors(queries: Queries): Connectors {
       return row;
     },
 
-    async takePort({ first, last }, givenAt) {
+    async takePort({ first, last }) {
       // One at a time: who waits sees what the one before has stored.
       await queries.execute(sql`select pg_advisory_xact_lock(hashtext('ports'))`);
       const range = queries
-        .select({ port: sql<number>`port`.as('port') })
-        .from(sql`generate_series(${first}::int, ${last}::int) as port`)
+        .select({ candidate: sql<number>`candidate`.as('candidate') })
+        .from(sql`generate_series(${first}::int, ${last}::int) as candidate`)
         .as('range');
       const [free] = await queries
-        .select({ port: range.port })
+        .select({ candidate: range.candidate })
         .from(range)
-        .leftJoin(ports, eq(ports.port, range.port))
-        .leftJoin(table, eq(table.port, range.port))
+        .leftJoin(freedPorts, eq(freedPorts.port, range.candidate))
+        .leftJoin(table, eq(table.port, range.candidate))
         .where(isNull(table.id))
-        .orderBy(sql`${ports.givenAt} asc nulls first`, range.port)
+        .orderBy(sql`${freedPorts.freedAt} asc nulls first`, range.candidate)
         .limit(1);
-      if (!free) return undefined;
-      const { port } = free;
-      await queries
-        .insert(ports)
-        .values({ port, givenAt })
-        .onConflictDoUpdate({ target: ports.port, set: { givenAt } });
-      return port;
+      return free?.candidate;
     },
 
     async withoutPort(types) {

@@ -76,8 +76,8 @@ export interface Connectors {
   remove(id: string): Promise<void>;
   /** One of any organization: asked only for who has shown that connector's own token. */
   ofToken(id: string): Promise<Connector | undefined>;
-  /** A port of this range that no connector has, the one that was given longest ago; the transaction must store or drop it. */
-  takePort(range: { first: number; last: number }, at: Date): Promise<number | undefined>;
+  /** A port of this range that no connector has, the one that has been free for longest; the transaction is to store it. */
+  takePort(range: { first: number; last: number }): Promise<number | undefined>;
   /** Inputs of these types, of any organization, that have no port. */
   withoutPort(types: readonly string[]): Promise<Connector[]>;
 }

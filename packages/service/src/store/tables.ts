@@ -56,9 +56,9 @@ export const connectors = pgTable('connectors', {
   port: integer('port'),
 });
 
-export const ports = pgTable('ports', {
+export const freedPorts = pgTable('freed_ports', {
   port: integer('port').primaryKey(),
-  givenAt: moment('given_at').notNull(),
+  freedAt: moment('freed_at').notNull(),
 });
 
 export const secrets = pgTable('secrets', {
