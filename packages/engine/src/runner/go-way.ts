@@ -19,6 +19,8 @@ export interface Passage {
 
 /** Bytes that one step may make of one batch. */
 const STEP_BYTES = 32 * 1024 * 1024;
+/** Milliseconds that one step may work on one batch. */
+const STEP_MS = 10_000;
 const TOO_LARGE = new TransformRefusal('too_large', 'The record grew too large.');
 
 /** What of a batch arrives at the output of a way, in batches. `undefined`: given up. @throws EndError retry */
@@ -115,7 +117,7 @@ async function expand(
   maxBytes: number,
   passage: Passage,
 ): Promise<readonly Batch[] | undefined> {
-  const outcomes = await stage.run(batch.lines, { signal: passage.aborted, maxBytes });
+  const outcomes = await stage.run(batch.lines, { signal: passage.aborted, maxBytes, maxMs: STEP_MS });
   if (!outcomes) return undefined;
   const derived: Derived[] = [];
   const letters: DeadLetter[] = [];

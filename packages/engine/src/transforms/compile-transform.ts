@@ -25,8 +25,10 @@ export interface BatchStage {
 
 export interface Bounds {
   signal: AbortSignal;
-  /** Bytes that may be made of all of them. */
+  /** Bytes that may be made of all of them; what was begun may go over it. */
   maxBytes: number;
+  /** Milliseconds of work on all of them. */
+  maxMs: number;
 }
 
 /** A transform that `parseTransform` found nothing wrong with, ready to be applied: its stages, one after the other. */

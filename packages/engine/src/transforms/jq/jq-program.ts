@@ -7,8 +7,6 @@ import type { JqOutcome, JqRefusal } from './protocol.js';
 
 /** Milliseconds of a thread's time that a program gets before the others have their turn. */
 const SLICE_MS = 500;
-/** Milliseconds of it that the records of one call get in all. */
-const BATCH_MS = 10_000;
 /** A program that was slow is taken for slow so long. */
 const SLOW_MS = 60_000;
 /** So often jq may fail to get to the first record before all of them are given up. */
@@ -28,19 +26,19 @@ export class JqProgram {
   /**
    * What it makes of records, in their order. `undefined`: given up, because `signal` was aborted.
    * @param lines each the JSON of one object
-   * @param bounds `maxBytes`: of what it makes of all of them; one turn of a thread may go over it
+   * @param bounds `maxBytes` of what it makes of all of them, `maxMs` of a thread's time; one turn may go over them
    * @throws EndError `jq`, retry: no thread can be started
    */
   async run(
     lines: readonly string[],
-    { signal, maxBytes }: { signal: AbortSignal; maxBytes: number },
+    { signal, maxBytes, maxMs }: { signal: AbortSignal; maxBytes: number; maxMs: number },
   ): Promise<readonly JqOutcome[] | undefined> {
     const outcomes: JqOutcome[] = [];
     const refused = new Map<number, JqRefusal>();
     const spent: Spent = { ms: 0, bytes: 0, starts: 0 };
     while (outcomes.length < lines.length) {
       const from = outcomes.length;
-      const reason = refused.get(from) ?? exhausted(spent, maxBytes);
+      const reason = refused.get(from) ?? exhausted(spent, maxBytes, maxMs);
       if (reason !== undefined) {
         // What is known to hang is passed over; when there is nothing left to spend, so is all the rest.
         outcomes.push(...lines.slice(from, refused.has(from) ? from + 1 : undefined).map(() => reason));
@@ -78,8 +76,8 @@ interface Spent {
   starts: number;
 }
 
-function exhausted({ ms, bytes, starts }: Spent, maxBytes: number): JqRefusal | undefined {
-  if (ms > BATCH_MS || starts >= STARTS) return 'jq_timeout';
+function exhausted({ ms, bytes, starts }: Spent, maxBytes: number, maxMs: number): JqRefusal | undefined {
+  if (ms > maxMs || starts >= STARTS) return 'jq_timeout';
   return bytes > maxBytes ? 'jq_output_too_large' : undefined;
 }
 

@@ -3,11 +3,10 @@ import { parseTransform } from '../parse-transform.js';
 import { checkProgram } from './check-program.js';
 import { JqProgram } from './jq-program.js';
 
-const MAX_BYTES = 32 * 1024 * 1024;
+const bounds = { signal: new AbortController().signal, maxBytes: 32 * 1024 * 1024, maxMs: 10_000 };
 const CANARY = 'canary-record-secret';
 
-const run = (query: string, ...lines: string[]) =>
-  new JqProgram(query).run(lines, { signal: new AbortController().signal, maxBytes: MAX_BYTES });
+const run = (query: string, ...lines: string[]) => new JqProgram(query).run(lines, bounds);
 
 test.each([
   ['.', '{"a":1}', ['{"a":1}']],
@@ -94,8 +93,7 @@ test('records follow each other in one run, and know nothing of each other', asy
   );
 });
 
-const put = (query: string, path: string[], line: string) =>
-  new JqProgram(query, path).run([line], { signal: new AbortController().signal, maxBytes: MAX_BYTES });
+const put = (query: string, path: string[], line: string) => new JqProgram(query, path).run([line], bounds);
 
 test('an output that is no object may be put into the record', async () => {
   const line = '{"user":"ANA","n":100000000000000000001}';
@@ -109,7 +107,6 @@ test('an output that is no object may be put into the record', async () => {
 
 test.each([
   ['last(range(1e12))', /^jq_timeout$/],
-  ['last(repeat(1))', /^jq_timeout$/],
   ['[limit(infinite; repeat(1))]', /^jq_timeout$/],
   ['def f: f; f', /^jq_timeout$/],
   ['("a" * 40 + "b") | test("^(a+)+$")', /^jq_(timeout|error)$/],
@@ -132,39 +129,36 @@ test.each([
 });
 
 test('programs that hang hold up no other that did well, and give up within their bound', async () => {
-  const bounds = { signal: new AbortController().signal, maxBytes: MAX_BYTES };
   const lines = Array.from({ length: 40 }, (_, n) => JSON.stringify({ n }));
   const well = new JqProgram('{n}');
   await well.run(lines, bounds);
   const ended: string[] = [];
-  const hanging = Array.from({ length: 3 }, async () => {
-    const outcomes = await new JqProgram('last(range(1e12))').run(['{}', '{}'], bounds);
+  const hanging = Array.from({ length: 2 }, async () => {
+    const outcomes = await new JqProgram('last(range(1e12))').run(['{}'], bounds);
     ended.push('hung');
     return outcomes;
   });
   for (let round = 0; round < 10; round += 1)
     expect(await well.run(lines, bounds)).toEqual(lines.map((line) => [line]));
   ended.push('well');
-  expect((await Promise.all(hanging)).flat()).toEqual(Array.from({ length: 6 }, () => 'jq_timeout'));
+  expect((await Promise.all(hanging)).flat()).toEqual(['jq_timeout', 'jq_timeout']);
   expect(ended.at(-1)).toBe('hung');
   // Forty that would take a second each.
-  expect(new Set(await new JqProgram('last(range(1e12))').run(lines, bounds))).toEqual(new Set(['jq_timeout']));
+  const outcomes = await new JqProgram('last(range(1e12))').run(lines, { ...bounds, maxMs: 1_500 });
+  expect(outcomes).toEqual(lines.map(() => 'jq_timeout'));
 }, 90_000);
 
 test('who gives up waits no longer than for the record under way', async () => {
   const stop = new AbortController();
   const lines = Array.from({ length: 50 }, () => '{}');
-  const hung = new JqProgram('last(range(1e12))').run(lines, { signal: stop.signal, maxBytes: MAX_BYTES });
+  const hung = new JqProgram('last(range(1e12))').run(lines, { ...bounds, signal: stop.signal });
   stop.abort();
   expect(await hung).toBeUndefined();
 });
 
 test('what a batch may become is bounded as a whole', async () => {
   const lines = Array.from({ length: 30 }, () => JSON.stringify({ text: 'x'.repeat(100_000) }));
-  const outcomes = await new JqProgram('limit(20; repeat(.))').run(lines, {
-    signal: new AbortController().signal,
-    maxBytes: 10_000_000,
-  });
+  const outcomes = await new JqProgram('limit(20; repeat(.))').run(lines, { ...bounds, maxBytes: 10_000_000 });
   expect(outcomes?.[0]).toHaveLength(20);
   expect(outcomes?.at(-1)).toBe('jq_output_too_large');
 });
