@@ -19,6 +19,8 @@ export { loadDropIn, type DropIn } from './embed/drop-in.js';
 export { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 export { errorTypes, type ErrorType } from './http/api-error.js';
 export { createRateLimits, defaultRateLimits, type RateLimits, type RateLimitSettings } from './http/rate-limits.js';
+export { createIngest, type Ingest, type IngestOptions } from './ingest/create-ingest.js';
+export { createIngestTokens, type IngestTokens } from './ingest/tokens.js';
 export { MasterKeyError, type Vault } from './secrets/vault.js';
 export { masterKey, readMasterKey, type MasterKey } from './secrets/master-key.js';
 export { FolderInUseError } from './store/folder-lock.js';
