@@ -41,7 +41,7 @@ export function createSyntheticInput(options: SyntheticInputOptions = {}): PageI
       yield { records, cursor: { next, at } };
     }
   }
-  return { kind: 'pages', pages };
+  return { kind: 'pages', readsAhead: true, pages };
 }
 
 function placeIn(cursor: JsonValue | undefined): { next: number; at: number } | undefined {

@@ -25,9 +25,14 @@ export interface PageInput {
   /** Milliseconds to wait before asking again once there was nothing more. Default 10,000. */
   readonly intervalMs?: number;
   /**
+   * Pages may be asked for while those before are only held by an output that gathers: all that matters of the place is in
+   * the cursor, and a new run is given one that was committed. Absent, for a source that takes being asked for more as a
+   * word that all before has arrived: what is gathered is written with every page.
+   */
+  readonly readsAhead?: true;
+  /**
    * Pages from a cursor on (`undefined`: from the beginning), until there is nothing more for now. The next page is
-   * asked for only when the one before is delivered and its cursor committed, or is held by an output that gathers: what
-   * a new run is given is always a cursor that was committed. @throws EndError
+   * asked for only when the one before is delivered and its cursor committed; see `readsAhead`. @throws EndError
    */
   pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncIterable<Page>;
   close?(): Promise<void>;

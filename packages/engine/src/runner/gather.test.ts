@@ -106,6 +106,7 @@ test.each(['push', 'pages'])(
 /** `pages` pages of `size` numbered records. */
 const paged = (pages: number, size: number): PageInput => ({
   kind: 'pages',
+  readsAhead: true,
   intervalMs: 20,
   async *pages(cursor) {
     for (let page = Number(cursor ?? 0); page < pages; page += 1)
@@ -131,6 +132,27 @@ test('pages are gathered over the ends of reading, beside an output that does no
   await expect.poll(() => out.sizes).toEqual([30]);
   await expect.poll(async () => (await runner.state()).ingress.records).toBe(30);
   expect(plain.batches.length).toBe(3);
+});
+
+test('a source that takes a question for an answer is asked when all is written', async () => {
+  const world = await openWorld();
+  const out = new Gatherer(wide);
+  const told: number[] = [];
+  const input: PageInput = {
+    kind: 'pages',
+    intervalMs: 60_000,
+    async *pages() {
+      await Promise.resolve();
+      for (let page = 0; page < 3; page += 1) {
+        told.push(out.numbers.length);
+        yield { records: [{ n: page }], cursor: page + 1 };
+      }
+    },
+  };
+  const runner = world.runner({ definition, inputs: { in: input }, outputs: { out } });
+  await runner.start();
+  await expect.poll(() => out.numbers).toEqual([0, 1, 2]);
+  expect(told).toEqual([0, 1, 2]);
 });
 
 test('what no record of is wanted is not waited with', async () => {

@@ -48,7 +48,7 @@ async function readOn(run: PagesRun, held: HeldPages): Promise<'stopped' | 'fenc
           work.health.answered(nodeId);
           if (stopping.aborted || !(await held.take(page))) return 'stopped';
         }
-        if ((held.dueIn ?? 0) <= 0) {
+        if (!input.readsAhead || (held.dueIn ?? 0) <= 0) {
           const settled = await held.settle();
           if (settled !== 'ok') return settled;
         }

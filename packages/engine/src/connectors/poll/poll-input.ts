@@ -23,6 +23,7 @@ export function createPollInput(poll: PollDefinition): CreateInput {
 
 class PollInput implements PageInput {
   readonly kind = 'pages';
+  readonly readsAhead = true;
   readonly intervalMs: number;
   readonly #client: PollClient;
   readonly #schedule: string | undefined;

@@ -57,6 +57,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
 
   return {
     kind: 'pages',
+    readsAhead: true,
     async *pages(cursor, signal) {
       try {
         yield* read(cursor, signal);

@@ -33,6 +33,7 @@ export const createS3Input =
 
 class ObjectInput implements PageInput {
   readonly kind = 'pages';
+  readonly readsAhead = true;
   readonly #finder: Finder;
   /** Something could be read with these credentials. */
   #hasRead = false;
