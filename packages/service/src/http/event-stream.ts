@@ -26,6 +26,7 @@ export function eventStream(
   const encoder = new TextEncoder();
   let heartbeat: NodeJS.Timeout | undefined;
   const end = (): void => {
+    if (leaving.signal.aborted) return;
     clearInterval(heartbeat);
     leaving.abort();
     ended();
@@ -43,6 +44,8 @@ export function eventStream(
       async pull(controller) {
         try {
           const next = await iterator.next();
+          // Nobody is left to tell.
+          if (leaving.signal.aborted) return;
           if (!next.done) return controller.enqueue(encoder.encode(textOf(next.value)));
           end();
           controller.close();

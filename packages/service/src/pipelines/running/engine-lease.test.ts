@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
+import { embedded } from '../../../../../test/support/databases.js';
+import { createLog } from '../../log.js';
+import type { Database } from '../../store/database.js';
+import { createEngineState, type EngineState } from '../../store/engine-state.js';
+import { EngineInUseError, takeEngine } from './engine-lease.js';
+
+let database: Database;
+beforeAll(async () => {
+  database = await embedded().open();
+});
+
+/** A database of its own, as far as the engine can tell. */
+async function emptyState(): Promise<EngineState> {
+  await database.script((run) => run('delete from engine_state'));
+  return createEngineState(database.queries);
+}
+async function someFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'lease-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+const log = createLog('silent');
+
+it('is given to one process of a database, and to the next when it is given back', async () => {
+  const [state, clock] = [await emptyState(), new ManualClock()];
+  const folder = await someFolder();
+  const first = await takeEngine({ folder, state, clock, log });
+  const refused = takeEngine({ folder: await someFolder(), state, clock, log });
+  await expect(refused).rejects.toThrow(EngineInUseError);
+  await expect(refused).rejects.toThrow(/ENGINE=off.*15 seconds/);
+  await first.release();
+  const other = await takeEngine({ folder: await someFolder(), state, clock, log });
+  expect(other.epoch).toBeGreaterThan(first.epoch);
+  expect(other.holder).not.toBe(first.holder);
+  await other.release();
+  // The same folder, the same name.
+  const again = await takeEngine({ folder, state, clock, log });
+  expect([again.holder, again.epoch > other.epoch]).toEqual([first.holder, true]);
+  await again.release();
+});
+
+it('is lost to another process once it has run out, and is noticed', async () => {
+  const [state, clock, late] = [await emptyState(), new ManualClock(), new ManualClock()];
+  const first = await takeEngine({ folder: await someFolder(), state, clock, log });
+  // The first one hangs while time goes on for the other.
+  late.advance(15_001);
+  const second = await takeEngine({ folder: await someFolder(), state, clock: late, log });
+  expect(first.lost.aborted).toBe(false);
+  clock.advance(5_000);
+  await expect.poll(() => first.lost.aborted).toBe(true);
+  expect(second.lost.aborted).toBe(false);
+  await first.release();
+  late.advance(5_000);
+  await second.release();
+});
+
+it('is kept by a machine that slept, if nobody took it', async () => {
+  const [state, clock] = [await emptyState(), new ManualClock()];
+  const lease = await takeEngine({ folder: await someFolder(), state, clock, log });
+  clock.advance(3_600_000);
+  const version = async () => (await state.get('lease:engine/'))?.version;
+  const before = await version();
+  await expect.poll(version).not.toBe(before);
+  expect(lease.lost.aborted).toBe(false);
+  await lease.release();
+});
+
+it('does not take the buffers of one database for those of another', async () => {
+  const folder = await someFolder();
+  const clock = new ManualClock();
+  await (await takeEngine({ folder, state: await emptyState(), clock, log })).release();
+  await expect(takeEngine({ folder, state: await emptyState(), clock, log })).rejects.toThrow('another database');
+});

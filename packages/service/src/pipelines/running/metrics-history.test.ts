@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { intervalOf, MetricsHistory } from './metrics-history.js';
+
+const counts = (records: number, errors = 0) => ({
+  ingress: { records, bytes: records * 10 },
+  egress: { records: records - errors, bytes: (records - errors) * 10 },
+  errors,
+});
+const START = intervalOf(1_700_000_004_000);
+
+it('tells what came in each interval, without gaps, oldest first', () => {
+  const history = new MetricsHistory();
+  expect(history.points(START)).toEqual([]);
+  history.begin(counts(100), START + 3_000);
+  history.sample(counts(107, 2), START);
+  history.sample(counts(110, 2), START + 20_000);
+  expect(history.points(START + 31_000)).toEqual([
+    { time: START, ingress: { records: 7, bytes: 70 }, egress: { records: 5, bytes: 50 }, errors: 2 },
+    { time: START + 10_000, ingress: { records: 0, bytes: 0 }, egress: { records: 0, bytes: 0 }, errors: 0 },
+    { time: START + 20_000, ingress: { records: 3, bytes: 30 }, egress: { records: 3, bytes: 30 }, errors: 0 },
+  ]);
+  // An interval that is not over is not told.
+  expect(history.points(START + 29_000)).toHaveLength(2);
+});
+
+it('goes back ten minutes at most', () => {
+  const history = new MetricsHistory();
+  history.begin(counts(0), START);
+  for (let n = 0; n < 200; n += 1) history.sample(counts(n + 1), START + n * 10_000);
+  const points = history.points(START + 2_000_000);
+  expect(points).toHaveLength(60);
+  expect(points.every(({ ingress }) => ingress.records === 1)).toBe(true);
+  expect(points.at(-1)?.time).toBe(START + 1_990_000);
+});
+
+it('never takes back what is gone with a node', () => {
+  const history = new MetricsHistory();
+  history.begin(counts(50), START);
+  expect(history.sample(counts(10), START)).toMatchObject({ ingress: { records: 0 } });
+  expect(history.sample(counts(12), START + 10_000)).toMatchObject({ ingress: { records: 2 } });
+});
