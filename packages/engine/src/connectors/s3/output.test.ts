@@ -3,11 +3,49 @@ import { gunzipSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BUCKET_KEYS, problem, startFakeBucket, type FakeBucket } from '../../../../../test/support/fake-bucket.js';
+import { runOutputContract } from '../../../../../test/support/output-contract.js';
+import type { Received, Reply } from '../../../../../test/support/vendor.js';
 import { createBatch, type Batch } from '../../records/batch.js';
 import { gatherBatches } from '../../records/gathered-batch.js';
 import type { Output, WriteResult } from '../../runner/ends.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { openOutput } from '../../testing/s3-ends.js';
+import { createS3Output } from './output.js';
+
+const answered = (request: Received): Reply =>
+  request.method === 'PUT'
+    ? { headers: { etag: '"1"' } }
+    : { body: '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>' };
+for (const [name, compression] of [
+  ['s3', 'gzip'],
+  ['object-storage', 'none'],
+] as const) {
+  runOutputContract(name, {
+    type: `output:${name}`,
+    at: (origin) => ({
+      create: name === 's3' ? createS3Output(undefined, () => origin) : createS3Output(),
+      config: {
+        settings: {
+          bucket: 'logs',
+          region: 'us-east-1',
+          format_config: { Format: 'json', json_format: { type: 'line' } },
+          compression,
+          ...(name === 'object-storage' && { endpoint: origin, use_path_style: true }),
+        },
+        secrets: BUCKET_KEYS,
+      },
+    }),
+    accept: answered,
+    numbers: ({ method, bytes }) =>
+      method !== 'PUT'
+        ? []
+        : (compression === 'gzip' ? gunzipSync(bytes) : bytes)
+            .toString()
+            .trim()
+            .split('\n')
+            .map((line): number => JSON.parse(line).n),
+  });
+}
 
 let bucket: FakeBucket;
 beforeAll(async () => {

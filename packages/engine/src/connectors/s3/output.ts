@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Batch } from '../../records/batch.js';
 import type { Clock } from '../../runner/clock.js';
-import type { Gathering, Output } from '../../runner/ends.js';
+import { EndError, type Gathering, type Output } from '../../runner/ends.js';
 import type { CreateOutput } from '../connector-code.js';
 import { at, text } from '../read.js';
 import { BucketClient } from './client.js';
@@ -36,8 +36,9 @@ export const createS3Output =
       async open(signal) {
         const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
         // Who may write need not be allowed to list, and not everybody counts from nought.
-        if ('refused' in answer && !['AccessDenied', 'InvalidArgument'].includes(answer.code ?? ''))
-          throw client.problem(answer, RIGHTS);
+        if ('refused' in answer) {
+          if (!['AccessDenied', 'InvalidArgument'].includes(answer.code ?? '')) throw client.problem(answer, RIGHTS);
+        } else if (!(await answer.text()).includes('<ListBucketResult')) throw unexpected();
       },
       async write(batch, signal) {
         const { body, refused } = await encoding.encode(batch);
@@ -49,11 +50,16 @@ export const createS3Output =
         };
         const answer = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
         if ('refused' in answer) throw client.problem(answer, RIGHTS);
+        // Whoever stores an object says what its tag is.
+        if (!answer.headers.has('etag')) throw unexpected();
         return { refused };
       },
     };
     return output;
   };
+
+const unexpected = (): EndError =>
+  new EndError('unexpected_answer', 'Something answered, but not as a storage that speaks S3.', 'retry');
 
 /** @throws EndError */
 function addressOf(key: string): string {
