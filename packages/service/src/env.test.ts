@@ -28,6 +28,7 @@ describe('readEnv', () => {
       RATE_LIMIT_KEY: '600/30',
       RATE_LIMIT_SESSION: 'off',
       DRAIN_DELAY_MS: '5000',
+      SYSLOG_PORTS: '7000',
     });
     expect(env).toMatchObject({
       SERVICE_PORT: 0,
@@ -37,6 +38,7 @@ describe('readEnv', () => {
       RATE_LIMIT_KEY: { points: 600, seconds: 30 },
       RATE_LIMIT_SESSION: null,
       DRAIN_DELAY_MS: 5_000,
+      SYSLOG_PORTS: { first: 7_000, last: 7_000 },
     });
     expect(env.MASTER_KEY?.id).toMatch(/^[0-9a-f]{16}$/);
   });
@@ -56,6 +58,10 @@ describe('readEnv', () => {
     ['MASTER_KEY_PREVIOUS', 'canary-secret', 'openssl rand'],
     ['EGRESS_ALLOW', '10.0.0.0/33', 'CIDR'],
     ['TRUST_PROXY', 'proxy.internal', 'CIDR'],
+    ['SYSLOG_PORTS', '6613-6514', '6514-6613'],
+    ['SYSLOG_PORTS', '0', '6514-6613'],
+    ['SYSLOG_HOST', 'logs.example', '0.0.0.0'],
+    ['SYSLOG_TLS_KEY', '/key.pem', 'SYSLOG_TLS_CERT must be set together'],
     ['RATE_LIMIT_ADDRESS', '0/60', '600/60'],
     ['RATE_LIMIT_TEST', '5', '600/60'],
     ['LOG_LEVEL', 'loud', 'debug'],

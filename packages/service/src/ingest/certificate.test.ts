@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCertificate } from '../../../../test/support/certificate.js';
+import { createTestClock } from '../../../../test/support/service.js';
+import { createSelfSigned } from './self-signed.js';
+import { ownCertificate, readCertificate } from './syslog-certificate.js';
+
+const YEAR = 365 * 86_400_000;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('a certificate of our own', () => {
+  it('is one that OpenSSL takes, for names and for addresses of both kinds', async () => {
+    const { key, cert } = createSelfSigned(['logs.example.com', '192.0.2.1', '2001:db8::7'], Date.now());
+    const file = join(folder, 'cert.pem');
+    await writeFile(file, cert);
+    for (const host of [
+      ['-verify_hostname', 'logs.example.com'],
+      ['-verify_ip', '192.0.2.1'],
+      ['-verify_ip', '2001:db8::7'],
+    ]) {
+      const words = ['verify', '-x509_strict', '-CAfile', file, '-purpose', 'sslserver', ...host, file];
+      expect(execFileSync('openssl', words, { encoding: 'utf8', stdio: 'pipe' })).toContain('OK');
+    }
+    const text = execFileSync('openssl', ['x509', '-noout', '-text', '-in', file], { encoding: 'utf8' });
+    expect(text).toContain('Public-Key: (256 bit)');
+    await writeFile(join(folder, 'key.pem'), key);
+    expect(readCertificate(join(folder, 'key.pem'), file)).toEqual({ key, cert });
+  });
+
+  it('stays the same until it is near its end, or is for another host', async () => {
+    const clock = createTestClock();
+    const first = ownCertificate(folder, 'logs.example', clock);
+    clock.advance(9 * YEAR);
+    expect(ownCertificate(folder, 'logs.example', clock)).toEqual(first);
+    const other = ownCertificate(folder, '192.0.2.9', clock);
+    expect(new X509Certificate(other.cert).checkIP('192.0.2.9')).toBe('192.0.2.9');
+    clock.advance(10 * YEAR);
+    const later = ownCertificate(folder, '192.0.2.9', clock);
+    expect(later.cert).not.toBe(other.cert);
+    expect(await readFile(join(folder, 'syslog-certificate.pem'), 'utf8')).toBe(later.cert);
+  });
+});
+
+describe("the operator's certificate", () => {
+  it('that is none is refused at the start, saying what to set', async () => {
+    const [one, two] = [createCertificate('one'), createCertificate('two')];
+    const files = { key: join(folder, 'key'), cert: join(folder, 'cert'), other: join(folder, 'other') };
+    await writeFile(files.key, one.key);
+    await writeFile(files.cert, one.cert);
+    await writeFile(files.other, two.key);
+    expect(readCertificate(files.key, files.cert)).toEqual({ key: one.key, cert: one.cert });
+    expect(() => readCertificate(files.other, files.cert)).toThrow('is not that of the certificate');
+    expect(() => readCertificate(join(folder, 'none'), files.cert)).toThrow('SYSLOG_TLS_KEY names a file');
+    expect(() => readCertificate(files.cert, files.cert)).toThrow('a private key without a passphrase');
+  });
+});
