@@ -7,6 +7,7 @@ import { elasticsearchOutput } from './elasticsearch/index.js';
 import { fileOutput } from './file/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { httpOutput } from './http/index.js';
+import { kafkaInput, kafkaOutput } from './kafka/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
@@ -22,6 +23,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
+  ['input:kafka', kafkaInput],
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
@@ -34,6 +36,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:elasticsearch', elasticsearchOutput],
   ['output:file', fileOutput],
   ['output:http', httpOutput],
+  ['output:kafka', kafkaOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
   ['output:postgresql', postgresqlOutput],

@@ -28,6 +28,7 @@ test.each(testers)('%s makes a connection out of the fields that the catalog dec
     // Examples that stand for a feature without a test.
     delete config.settings['entra_service_principal_auth'];
     delete config.settings['ssl_mode'];
+    for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
     const outcome = await tester(config, { egress: closed, signal: new AbortController().signal });
     expect(outcome).toMatchObject({ ok: false, reason: 'egress_refused' });
     expect(undeclaredFields(name, outcome)).toEqual([]);

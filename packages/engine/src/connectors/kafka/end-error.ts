@@ -59,6 +59,11 @@ const names: Readonly<Record<string, Words>> = {
     'Messages are in a format that is not known here.',
     'permanent',
   ],
+  KafkaJSGroupCoordinatorNotFound: [
+    'upstream_error',
+    'Kafka names nobody to keep the consumer group: it may be starting, or this user may not use the group.',
+    'retry',
+  ],
   KafkaJSRequestTimeoutError: ['timeout', 'Kafka did not answer in time.', 'retry'],
 };
 
@@ -87,6 +92,10 @@ export function kafkaError(error: unknown): EndError | undefined {
   if (type !== undefined) return new EndError('upstream_error', 'Kafka could not do this just now.', 'retry');
   return undefined;
 }
+
+/** Whether an error, or what caused it, has this name or is this one of the protocol. */
+export const isError = (error: unknown, word: string): boolean =>
+  chain(error).some((each) => at(each, 'name') === word || at(each, 'type') === word);
 
 /** An error and what caused it. */
 function chain(error: unknown): unknown[] {

@@ -38,7 +38,7 @@ export class GuardedSocket extends Socket {
   }
 
   override _write(chunk: Buffer | string, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#opened.then((socket) => void socket.write(chunk, encoding, done), done);
+    void this.#pass(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk, done);
   }
 
   override _writev(
@@ -48,11 +48,22 @@ export class GuardedSocket extends Socket {
     const bytes = chunks.map(({ chunk, encoding }) =>
       typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk,
     );
-    this._write(Buffer.concat(bytes), 'utf8', done);
+    void this.#pass(Buffer.concat(bytes), done);
+  }
+
+  async #pass(bytes: Buffer, done: (error?: Error | null) => void): Promise<void> {
+    // When it never opens, this is destroyed, and nobody waits.
+    const socket = await this.#opened.catch(() => undefined);
+    socket?.write(bytes, done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#opened.then((socket) => void socket.end(() => done()), done);
+    void this.#finish(done);
+  }
+
+  async #finish(done: () => void): Promise<void> {
+    const socket = await this.#opened.catch(() => undefined);
+    socket?.end(done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

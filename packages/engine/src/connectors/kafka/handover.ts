@@ -3,8 +3,8 @@ export class Ended extends Error {}
 
 interface Offer<T> {
   value: T;
-  resolve(): void;
-  reject(error: Error): void;
+  resolve: () => void;
+  reject: (error: Error) => void;
 }
 
 /** Gives values from one who pushes to one who asks, one at a time, and tells the giver when each is done with. */

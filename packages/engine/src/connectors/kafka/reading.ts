@@ -64,11 +64,10 @@ export class Reading {
       readUncommitted: false,
     });
     this.#consumer.on('consumer.crash', ({ payload }) => this.#handover.end(payload.error));
-    this.#consumer.on('consumer.group_join', async ({ payload }) => {
-      const placed = this.#place(payload.memberAssignment);
-      this.#placed = placed;
+    this.#consumer.on('consumer.group_join', ({ payload }) => {
+      this.#placed = this.#place(payload.memberAssignment);
+      this.#placed.catch((error: unknown) => this.#handover.end(error instanceof Error ? error : new Ended()));
       this.#joined();
-      await placed.catch((error: unknown) => this.#handover.end(error instanceof Error ? error : new Ended()));
     });
   }
 
@@ -158,31 +157,35 @@ export class Reading {
 
   /** Hands a batch on in pages, and keeps the membership alive while they are delivered. */
   async #take(payload: EachBatchPayload): Promise<void> {
-    const { batch, isRunning, isStale, resolveOffset, heartbeat, commitOffsetsIfNecessary } = payload;
+    const { batch } = payload;
     const { topic, partition, messages } = batch;
     await this.#placed;
     for (let from = 0; from < messages.length; from += MAX_PAGE) {
-      if (!isRunning() || isStale()) return;
+      if (!payload.isRunning() || payload.isStale()) return;
       const part = messages.slice(from, from + MAX_PAGE);
       const last = part.at(-1)?.offset ?? '0';
       // Behind the last message there may be marks of a transaction.
       const next = String(BigInt(from + MAX_PAGE < messages.length ? last : batch.lastOffset()) + 1n);
       const records = part.map((message) => toRecord(this.names, topic, partition, message));
-      const offered = this.#handover.offer({ topic, partition, records, next }).then(() => {
-        this.#positions.set(topic, partition, { from: next, ...this.#positions.get(topic, partition), next });
-      });
+      const offered = this.#offer({ topic, partition, records, next });
       let lost: unknown;
       try {
-        lost = await this.#keepAlive(offered, heartbeat);
+        lost = await this.#keepAlive(offered, () => payload.heartbeat());
       } catch (error) {
         if (error instanceof Ended) return;
         throw error;
       }
-      resolveOffset(last);
+      payload.resolveOffset(last);
       const due = lost !== undefined || this.clock.now() - this.#told >= this.settings.commitEvery;
-      if (due) await this.#tell((offsets) => commitOffsetsIfNecessary(groupByTopic(offsets)));
+      if (due) await this.#tell((offsets) => payload.commitOffsetsIfNecessary(groupByTopic(offsets)));
       if (lost !== undefined) throw lost;
     }
+  }
+
+  async #offer(chunk: Chunk): Promise<void> {
+    await this.#handover.offer(chunk);
+    const { topic, partition, next } = chunk;
+    this.#positions.set(topic, partition, { from: next, ...this.#positions.get(topic, partition), next });
   }
 
   /**

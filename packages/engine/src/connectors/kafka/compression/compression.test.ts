@@ -54,11 +54,12 @@ test.each(both)('%s: a bomb, a torn and a changed text are errors, quickly', (_n
 
 test('blocks that refer to those before, and Snappy without a stream around it', () => {
   // A frame as `lz4 -BD` writes it: the second block repeats eight bytes of the first.
-  const frame = Buffer.from([
-    ...[0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0],
-    ...[9, 0, 0, 0, 0x80, ...Buffer.from('abcdefgh')],
-    ...[9, 0, 0, 0, 0x04, 8, 0, 0x50, ...Buffer.from('12345')],
-    ...[0, 0, 0, 0],
+  const frame = Buffer.concat([
+    Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0, 9, 0, 0, 0, 0x80]),
+    Buffer.from('abcdefgh'),
+    Buffer.from([9, 0, 0, 0, 0x04, 8, 0, 0x50]),
+    Buffer.from('12345'),
+    Buffer.alloc(4),
   ]);
   expect(unlz4(frame, MOST).toString()).toBe('abcdefghabcdefgh12345');
   expect(unsnappy(Buffer.from([6, 5 << 2, ...Buffer.from('abcdef')]), MOST).toString()).toBe('abcdef');

@@ -47,8 +47,9 @@ function withRoom(sink: Sink, room: number, most: number): Sink {
 function unblock(source: Buffer, sink: Sink): void {
   let at = 0;
   const longer = (nibble: number): number => {
+    if (nibble < 15) return nibble;
     let length = nibble;
-    for (let byte = 255; nibble === 15 && byte === 255; length += byte) {
+    for (let byte = 255; byte === 255; length += byte) {
       byte = source.readUInt8(at);
       at += 1;
     }

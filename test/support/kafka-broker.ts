@@ -1,0 +1,336 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer as createTcp, type Server, type Socket } from 'node:net';
+import { createServer as createTls } from 'node:tls';
+import type { Certificate } from './certificate.js';
+
+/**
+ * One broker that speaks as much of Kafka's wire protocol as a producer, a connection test and the start of a reader need,
+ * with what the mock brokers of `kafka.ts` lack: TLS, sign-in, rights, limits, and an address of its own to advertise.
+ * https://kafka.apache.org/protocol.html
+ */
+export interface KafkaBrokerOptions {
+  /** By topic, how many partitions. */
+  topics: Readonly<Record<string, number>>;
+  tls?: Certificate;
+  /** Passwords by user; absent: nobody signs in. */
+  users?: Readonly<Record<string, string>>;
+  /** Default: where it listens. */
+  advertise?: { host: string; port: number };
+  /** Error of an answer, by the protocol's code; 0 or nothing: none. */
+  error?(api: KafkaApi, topic: string, records: Buffer): number | undefined;
+  /** Words it puts wherever an answer has room for them. */
+  says?: string;
+}
+
+export type KafkaApi = 'Produce' | 'Metadata' | 'InitProducerId' | 'FindCoordinator' | 'OffsetFetch' | 'ListOffsets';
+
+export interface KafkaBroker {
+  port: number;
+  /** Sets of messages that were taken, as they came. */
+  taken: { topic: string; partition: number; records: Buffer }[];
+  requests: string[];
+  connections(): number;
+  close(): Promise<void>;
+}
+
+/** Number, lowest and highest version of what it knows. */
+const apis = {
+  Produce: [0, 3, 3],
+  ListOffsets: [2, 1, 1],
+  Metadata: [3, 1, 1],
+  OffsetFetch: [9, 1, 1],
+  FindCoordinator: [10, 0, 0],
+  SaslHandshake: [17, 1, 1],
+  ApiVersions: [18, 0, 0],
+  InitProducerId: [22, 0, 0],
+  SaslAuthenticate: [36, 0, 0],
+} as const;
+
+export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<KafkaBroker> {
+  const broker = { taken: [] as KafkaBroker['taken'], requests: [] as string[] };
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  let port = 0;
+  const serve = (socket: Socket): void => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+    const session = new Session(options, () => options.advertise ?? { host: '127.0.0.1', port }, broker);
+    let rest = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      rest = Buffer.concat([rest, chunk]);
+      while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE()) {
+        const end = 4 + rest.readInt32BE();
+        const answer = session.answer(new Reader(rest.subarray(4, end)));
+        rest = rest.subarray(end);
+        if (answer === 'hang up') socket.destroy();
+        else if (answer) socket.write(answer);
+      }
+    });
+  };
+  const server: Server = options.tls ? createTls(options.tls, serve) : createTcp(serve);
+  server.on('tlsClientError', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  port = address.port;
+  return {
+    ...broker,
+    port,
+    connections: () => connections,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** One connection. */
+class Session {
+  #user: string | undefined;
+  #scram: Scram | undefined;
+  #mechanism = '';
+
+  constructor(
+    private readonly options: KafkaBrokerOptions,
+    private readonly address: () => { host: string; port: number },
+    private readonly broker: Pick<KafkaBroker, 'taken' | 'requests'>,
+  ) {}
+
+  answer(request: Reader): Buffer | 'hang up' | undefined {
+    const [key, , correlation] = [request.int16(), request.int16(), request.int32()];
+    request.text();
+    const [name] = Object.entries(apis).find(([, [number]]) => number === key) ?? [];
+    if (name === undefined) return 'hang up';
+    this.broker.requests.push(name);
+    const open = name === 'ApiVersions' || name.startsWith('Sasl');
+    if (this.options.users && this.#user === undefined && !open) return 'hang up';
+    const body = new Writer();
+    body.int32(correlation);
+    if (this.#write(name, request, body) === 'nothing') return undefined;
+    return body.frame();
+  }
+
+  #write(name: string, request: Reader, body: Writer): 'nothing' | undefined {
+    switch (name) {
+      case 'ApiVersions':
+        body.int16(0);
+        body.list(Object.values(apis), (versions) => versions.forEach((each) => body.int16(each)));
+        return undefined;
+      case 'SaslHandshake':
+        this.#mechanism = request.text() ?? '';
+        body.int16(this.options.users ? 0 : 33);
+        body.list(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], (each) => body.text(each));
+        return undefined;
+      case 'SaslAuthenticate':
+        this.#authenticate(request.bytes(), body);
+        return undefined;
+      case 'Metadata':
+        this.#metadata(request, body);
+        return undefined;
+      case 'InitProducerId':
+        body.int32(0).int16(this.#error('InitProducerId')).int64(7n).int16(0);
+        return undefined;
+      case 'FindCoordinator':
+        body.int16(this.#error('FindCoordinator')).int32(1).text(this.address().host).int32(this.address().port);
+        return undefined;
+      case 'OffsetFetch':
+        request.text();
+        body.list(
+          request.list(() => ({ topic: request.text() ?? '', partitions: request.list(() => request.int32()) })),
+          ({ topic, partitions }) => {
+            body.text(topic).list(partitions, (partition) => {
+              body
+                .int32(partition)
+                .int64(-1n)
+                .text(this.options.says ?? '')
+                .int16(this.#error('OffsetFetch', topic));
+            });
+          },
+        );
+        return undefined;
+      case 'ListOffsets':
+        request.int32();
+        body.list(
+          request.list(() => ({
+            topic: request.text() ?? '',
+            partitions: request.list(() => ({ partition: request.int32(), time: request.int64() })),
+          })),
+          ({ topic, partitions }) => {
+            body.text(topic).list(partitions, ({ partition, time }) => {
+              body
+                .int32(partition)
+                .int16(this.#error('ListOffsets', topic))
+                .int64(-1n)
+                .int64(time === -2n ? 0n : 10n);
+            });
+          },
+        );
+        return undefined;
+      default:
+        return this.#produce(request, body);
+    }
+  }
+
+  #error(api: KafkaApi, topic = '', records = Buffer.alloc(0)): number {
+    return this.options.error?.(api, topic, records) ?? 0;
+  }
+
+  #metadata(request: Reader, body: Writer): void {
+    const asked = request.list(() => request.text() ?? '');
+    const { topics, says = '' } = this.options;
+    const { host, port } = this.address();
+    body.list([1], (id) => body.int32(id).text(host).int32(port).text(says));
+    body.int32(1);
+    body.list(asked.length > 0 ? asked : Object.keys(topics), (topic) => {
+      const partitions = topics[topic];
+      body
+        .int16(this.#error('Metadata', topic) || (partitions === undefined ? 3 : 0))
+        .text(topic)
+        .int8(0);
+      body.list(
+        Array.from({ length: partitions ?? 0 }, (_each, id) => id),
+        (id) => {
+          body.int16(0).int32(id).int32(1);
+          body.list([1], (each) => body.int32(each));
+          body.list([1], (each) => body.int32(each));
+        },
+      );
+    });
+  }
+
+  #produce(request: Reader, body: Writer): 'nothing' | undefined {
+    request.text();
+    const acks = request.int16();
+    request.int32();
+    const topics = request.list(() => ({
+      topic: request.text() ?? '',
+      partitions: request.list(() => ({ partition: request.int32(), records: request.bytes() })),
+    }));
+    body.list(topics, ({ topic, partitions }) => {
+      body.text(topic).list(partitions, ({ partition, records }) => {
+        const error = this.#error('Produce', topic, records);
+        if (error === 0) this.broker.taken.push({ topic, partition, records });
+        body.int32(partition).int16(error).int64(0n).int64(-1n);
+      });
+    });
+    body.int32(0);
+    return acks === 0 ? 'nothing' : undefined;
+  }
+
+  #authenticate(sent: Buffer, body: Writer): void {
+    const { users = {}, says = '' } = this.options;
+    let answer: Buffer | undefined;
+    if (this.#mechanism === 'PLAIN') {
+      const [, user = '', password = ''] = sent.toString().split('\0');
+      if (Object.hasOwn(users, user) && users[user] === password) {
+        this.#user = user;
+        answer = Buffer.alloc(0);
+      }
+    } else {
+      this.#scram ??= new Scram(this.#mechanism === 'SCRAM-SHA-512' ? 'sha512' : 'sha256', users);
+      answer = this.#scram.answer(sent.toString());
+      this.#user = this.#scram.user;
+    }
+    body
+      .int16(answer ? 0 : 58)
+      .text(answer ? null : `wrong ${says} ${sent.toString('latin1')}`)
+      .bytes(answer ?? Buffer.alloc(0));
+  }
+}
+
+/** The server's half of RFC 5802. */
+class Scram {
+  /** Who has proved to be. */
+  user: string | undefined;
+  #claimed = '';
+  #first = '';
+  readonly #salt = randomBytes(16);
+
+  constructor(
+    private readonly hash: 'sha256' | 'sha512',
+    private readonly users: Readonly<Record<string, string>>,
+  ) {}
+
+  answer(message: string): Buffer | undefined {
+    const part = (name: string, text = message): string => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(text)?.[1] ?? '';
+    if (this.#first === '') {
+      this.#claimed = part('n');
+      const bare = message.replace(/^n,,/, '');
+      this.#first = `${bare},r=${part('r', bare)}${randomBytes(8).toString('hex')},s=${this.#salt.toString('base64')},i=4096`;
+      return Buffer.from(this.#first.slice(bare.length + 1));
+    }
+    const password = Object.hasOwn(this.users, this.#claimed) ? (this.users[this.#claimed] ?? '') : randomBytes(8);
+    const salted = pbkdf2Sync(password, this.#salt, 4096, this.hash === 'sha512' ? 64 : 32, this.hash);
+    const sign = (key: Buffer, text: string): Buffer => createHmac(this.hash, key).update(text).digest();
+    const exchange = `${this.#first},${message.replace(/,p=.*$/, '')}`;
+    const stored = createHash(this.hash).update(sign(salted, 'Client Key')).digest();
+    const signature = sign(stored, exchange);
+    const proof = Buffer.from(part('p'), 'base64');
+    const key = Buffer.from(signature.map((byte, index) => byte ^ (proof[index] ?? 0)));
+    if (!timingSafeEqual(createHash(this.hash).update(key).digest(), stored)) return undefined;
+    this.user = this.#claimed;
+    return Buffer.from(`v=${sign(sign(salted, 'Server Key'), exchange).toString('base64')}`);
+  }
+}
+
+class Reader {
+  #at = 0;
+  constructor(private readonly source: Buffer) {}
+
+  #take(size: number): Buffer {
+    this.#at += size;
+    return this.source.subarray(this.#at - size, this.#at);
+  }
+  int16 = (): number => this.#take(2).readInt16BE();
+  int32 = (): number => this.#take(4).readInt32BE();
+  int64 = (): bigint => this.#take(8).readBigInt64BE();
+  text(): string | undefined {
+    const length = this.int16();
+    return length < 0 ? undefined : this.#take(length).toString();
+  }
+  bytes(): Buffer {
+    return Buffer.from(this.#take(Math.max(0, this.int32())));
+  }
+  list<T>(read: () => T): T[] {
+    return Array.from({ length: Math.max(0, this.int32()) }, read);
+  }
+}
+
+class Writer {
+  readonly #parts: Buffer[] = [];
+
+  #put(size: number, write: (into: Buffer) => void): this {
+    const part = Buffer.alloc(size);
+    write(part);
+    this.#parts.push(part);
+    return this;
+  }
+  int8 = (value: number): this => this.#put(1, (part) => part.writeInt8(value));
+  int16 = (value: number): this => this.#put(2, (part) => part.writeInt16BE(value));
+  int32 = (value: number): this => this.#put(4, (part) => part.writeInt32BE(value));
+  int64 = (value: bigint): this => this.#put(8, (part) => part.writeBigInt64BE(value));
+  text(value: string | null): this {
+    if (value === null) return this.int16(-1);
+    this.int16(Buffer.byteLength(value));
+    this.#parts.push(Buffer.from(value));
+    return this;
+  }
+  bytes(value: Buffer): this {
+    this.int32(value.length);
+    this.#parts.push(value);
+    return this;
+  }
+  list<T>(values: readonly T[], write: (value: T) => unknown): this {
+    this.int32(values.length);
+    for (const value of values) write(value);
+    return this;
+  }
+  frame(): Buffer {
+    const body = Buffer.concat(this.#parts);
+    const size = Buffer.alloc(4);
+    size.writeInt32BE(body.length);
+    return Buffer.concat([size, body]);
+  }
+}
