@@ -3,8 +3,8 @@ import { states } from '../../pages/shared/pipelines/states.js';
 import { countOf, fieldsOf, listOf, textOf } from './read.js';
 import { unlessGone, type Finder, type Scope } from './scope.js';
 
-/** The service counts in intervals of ten seconds: what is over is known a moment after the next one began. */
-const [interval, moment] = [10_000, 500];
+/** The service tells of intervals of ten seconds that are over: of one more a moment after the next one began. */
+const [interval, moment] = [10_000, 1_500];
 
 const statuses = Object.keys(states);
 

@@ -15,7 +15,7 @@ export interface PipelineSnapshot {
   lastRecordAt: string | null;
   /** What went wrong last. */
   problem: string | null;
-  /** Records a second, interval by interval of ten seconds, the oldest first. */
+  /** Records a second in each interval of ten seconds that is over, the oldest first. */
   history: readonly number[];
 }
 

@@ -32,10 +32,10 @@ export function statusLine(): {
         drawing.replaceChildren(icon(known.icon));
       }
       state.classList.remove('is-stale');
-      // The last interval is not over. Until there are two readings, the one before it is the best there is.
-      const now = measure(snapshot.received, Date.now()) ?? snapshot.history.at(-2) ?? 0;
+      // Until there are two readings, the last interval that is over is the best there is.
+      const now = measure(snapshot.received, Date.now()) ?? snapshot.history.at(-1) ?? 0;
       write(figure, rate(now));
-      curve.update([...snapshot.history.slice(0, -1), now]);
+      curve.update([...snapshot.history, now]);
       const { received, delivered, errors, waiting } = snapshot;
       const said = [
         `${count(received)} in`,
