@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
 import { listenHttp, type WebListener } from '../../../../test/support/listener.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
-import { exportedProtobuf } from '../../../engine/src/testing/otlp-export.js';
+import { exportedProtobuf } from '../../../../test/support/otlp-export.js';
 import type { Ingested } from '../pipelines/engine.js';
 import { createIngest } from './create-ingest.js';
 import { createIngestTokens, type IngestTokens } from './tokens.js';

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { writeForm } from '../../../../test/support/form-assets.js';
 import { codeOf, freePort } from '../../../../test/support/guides.js';
 import { startRsyslog } from '../../../../test/support/rsyslog.js';
-import { exportedProtobuf } from '../../../engine/src/testing/otlp-export.js';
+import { exportedProtobuf } from '../../../../test/support/otlp-export.js';
 import { createServer, type RunningServer } from '../server.js';
 
 const run = promisify(execFile);

@@ -19,16 +19,16 @@ const words: Record<ScanProblem, string> = {
  * @throws BodyError 400, naming the line: nothing of such a body is taken in
  */
 export async function readRecords(body: Buffer): Promise<string[]> {
-  // With one byte for each character, a place in the bytes is the same place in the text.
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) throw notUtf8(body);
-  const text = ascii ? body.toString('latin1') : undefined;
+  // The same text, and faster to make.
+  const encoding = ascii ? 'latin1' : 'utf8';
   const scanner = new RecordScanner(body);
   const lines: string[] = [];
   try {
     for (let turned = 0; scanner.next();) {
       const { start, end } = scanner;
-      const line = text === undefined ? body.toString('utf8', start, end) : text.slice(start, end);
+      const line = body.toString(encoding, start, end);
       // Between tokens only: inside a text JSON has no line break.
       lines.push(line.includes('\n') ? line.replaceAll(/[\r\n][\t\r\n ]*/g, '') : line);
       if (end - turned < SLICE) continue;

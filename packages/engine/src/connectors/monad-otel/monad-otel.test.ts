@@ -1,6 +1,6 @@
 import { Reader, Writer } from 'protobufjs/minimal.js';
 import { describe, expect, it } from 'vitest';
-import { exportedJson, exportedProtobuf } from '../../testing/otlp-export.js';
+import { exportedJson, exportedProtobuf } from '../../../../../test/support/otlp-export.js';
 import { BodyError } from '../receiver.js';
 import { monadOtelInput } from './index.js';
 
