@@ -1,6 +1,6 @@
 /**
  * `node scripts/screenshots.mjs`: the pictures of the guides, `docs/images/<page>-<light|dark>.png`, from the built demo. Words choose pages:
- * `node scripts/screenshots.mjs react vue`.
+ * `node scripts/screenshots.mjs react vue`; `pipeline` is the list of connections with one that runs.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,21 +24,77 @@ const browser = await chromium.launch({
   env: { ...process.env, ...environment },
 });
 const pages = process.argv.slice(2);
-for (const way of pages.length > 0 ? pages : ['script', 'html', 'react', 'vue']) {
-  for (const colorScheme of ['light', 'dark']) await shoot(way, colorScheme);
+for (const name of pages.length > 0 ? pages : ['script', 'html', 'react', 'vue', 'pipeline']) {
+  for (const colorScheme of ['light', 'dark'])
+    await (name === 'pipeline' ? shootPipeline : shootForm)(name, colorScheme);
 }
 await browser.close();
 await demo.close();
 rmSync(folder, { recursive: true });
 
-async function shoot(way, colorScheme) {
+/** A page of the demo, signed in. */
+async function open(path, colorScheme) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 880 }, deviceScaleFactor: 1.5, colorScheme });
-  await page.goto(`${demo.hostUrl}/${way}/?kind=input&type=okta-systemlog`);
+  await page.goto(`${demo.hostUrl}${path}`);
   await page.getByRole('button', { name: 'Continue as Acme' }).click();
+  return page;
+}
+
+async function keep(page, name, colorScheme) {
+  const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
+  await sharp(picture).png({ palette: true, effort: 10 }).toFile(`${root}docs/images/${name}-${colorScheme}.png`);
+  await page.close();
+}
+
+async function shootForm(way, colorScheme) {
+  const page = await open(`/${way}/?kind=input&type=okta-systemlog`, colorScheme);
   const form = page.frameLocator('iframe');
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ');
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
-  const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
-  await sharp(picture).png({ palette: true, effort: 10 }).toFile(`${root}docs/images/${way}-${colorScheme}.png`);
-  await page.close();
+  await keep(page, way, colorScheme);
+}
+
+/** Two connections: one at rest, one that takes events in for a while before the picture is taken. */
+async function shootPipeline(name, colorScheme) {
+  const page = await open('/script/?kind=input&type=monad-http', colorScheme);
+  const has = await page.request.get(`${demo.hostUrl}/api/connectors?kind=input&tenantId=acme`);
+  if ((await has.json()).length === 0) {
+    await connect(page, 'Night shift');
+    await row(page, 'Night shift').getByRole('button', { name: 'Pause' }).click();
+    await page.goto(`${demo.hostUrl}/script/?kind=input&type=monad-http`);
+    await connect(page, 'Web store');
+    await feed(page, 'Web store', 150);
+  }
+  await page.goto(`${demo.hostUrl}/script/`);
+  await row(page, 'Night shift').getByText('Paused', { exact: true }).waitFor();
+  await feed(page, 'Web store', 8);
+  await keep(page, name, colorScheme);
+}
+
+const row = (page, name) => page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
+
+async function connect(page, name) {
+  const form = page.frameLocator('iframe');
+  await form.getByLabel('Name', { exact: true }).fill(name);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await row(page, name).getByRole('button', { name: 'Start a pipeline' }).click();
+  await row(page, name).getByText('Running', { exact: true }).waitFor();
+}
+
+/** Sends events to the address that the page shows, more and less of them, and leaves its details open. */
+async function feed(page, name, seconds) {
+  const open = row(page, name);
+  await open.getByRole('button', { name: 'Details' }).click();
+  await open.getByText('live', { exact: true }).waitFor();
+  const url = await open.locator('.pipeline-field code').first().textContent();
+  const tenant = { tenantId: 'acme', inputId: url.split('/').pop() };
+  const headers = { 'sec-fetch-site': 'same-origin' };
+  const answer = await page.request.post(`${demo.hostUrl}/demo/pipelines/token`, { data: tenant, headers });
+  const authorization = `Bearer ${(await answer.json()).token}`;
+  for (let second = 0; second < seconds; second += 1) {
+    const count = Math.round(60 + 25 * Math.sin(second / 14) + 8 * Math.cos(second / 5));
+    const body = Array.from({ length: count }, (_, order) => JSON.stringify({ order, second })).join('\n');
+    await fetch(url, { method: 'POST', headers: { authorization }, body });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
 }

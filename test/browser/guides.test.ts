@@ -45,7 +45,8 @@ beforeAll(async () => {
   });
   const { apiKey, teams } = await service.bootstrap({ organization: 'Test', teams: ['acme'] });
   const authorizeTenant = (_: Request, tenantId: string) => (tenantId === 'acme' ? teams['acme'] : null);
-  host = toNodeHandler(createHost({ serviceUrl: service.url, apiKey, authorizeTenant }));
+  const cleanup = ['full', 'keep-output', 'pipeline-only'] as const;
+  host = toNodeHandler(createHost({ serviceUrl: service.url, apiKey, authorizeTenant, cleanup }));
   browser = await launchBrowser();
 });
 afterEach(async () => {
@@ -199,6 +200,42 @@ describe('content security policy', () => {
     const { page } = await open(await packages());
     await page.getByRole('alert').filter({ hasText: line }).waitFor();
   });
+});
+
+test('pipelines: built at a save, paused, resumed, deleted', async () => {
+  files['/pipelines.js'] = await code('pipelines', 'pipelines.js');
+  files['/connected.js'] = await code('pipelines', 'connected.js');
+  const { page, said } = await open(
+    `<output></output>${tag}${dropIn()}<script type="module" src="/connected.js"></script>`,
+  );
+  let inputId = '';
+  page.on('request', (asked) => {
+    if (asked.url().endsWith('/api/build-pipeline')) ({ inputId } = asked.postDataJSON() as { inputId: string });
+  });
+  await fillIn(page);
+  await save(page).click();
+  await expect.poll(() => page.locator('output').textContent()).toMatch(/^Okta System Log/);
+
+  const call = (name: string, ...more: string[]) =>
+    page.evaluate(
+      async ({ inputId: id, name: wanted, more: rest }) => {
+        const module = (await import(new URL('/pipelines.js', location.href).href)) as Record<
+          string,
+          (...given: unknown[]) => Promise<unknown>
+        >;
+        return module[wanted]?.({ tenantId: 'acme', inputId: id }, ...rest).catch((error: Error) => error.message);
+      },
+      { inputId, name, more },
+    );
+  expect(await call('statusOf')).toMatchObject({ hasPipeline: true, enabled: true });
+  expect(await call('pause')).toMatchObject({ enabled: false, status: 'Disabled' });
+  expect(await call('resume')).toMatchObject({ enabled: true });
+  expect(await call('remove', 'pipeline-only')).toBeUndefined();
+  expect(await call('statusOf')).toEqual({ hasPipeline: false, enabled: false });
+  expect(await call('build', 'Okta', 'no-such-output')).toBe('There is no such output.');
+  expect(await call('remove', 'full')).toBeUndefined();
+  expect(await call('statusOf')).toBe('There is no such input.');
+  expect(said).toEqual([expect.stringContaining('404'), expect.stringContaining('404')]);
 });
 
 describe('testing', () => {

@@ -1,0 +1,107 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { createServer, type RunningServer } from '@connector-frame/service';
+import { toNodeHandler } from '@connector-frame/host/node';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { codeOf } from '../support/guides.js';
+import { serve } from '../support/serve.js';
+
+/** The backend's code in docs/guides/pipelines.md, word for word, on a real service. */
+let folder: string;
+let service: RunningServer;
+let apiKey: string;
+let org: string;
+let guide: {
+  startOnce(org: string, inputId: string, name: string): Promise<string>;
+  setPaid(org: string, inputId: string, enabled: boolean): Promise<void>;
+  leave(org: string, inputId: string): Promise<void>;
+  followLog(org: string, inputId: string, from: Request): Promise<Response>;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pipelines-guide-'));
+  service = await createServer({ SERVICE_PORT: '0', DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'silent' });
+  const made = await service.bootstrap({ organization: 'Northwind', teams: ['Acme'] });
+  apiKey = made.apiKey;
+  org = made.teams['Acme'] ?? '';
+  vi.stubEnv('SERVICE_URL', service.url);
+  vi.stubEnv('SERVICE_API_KEY', apiKey);
+  for (const file of ['lifecycle.ts', 'log.ts']) await writeFile(join(folder, file), await codeOf('pipelines', file));
+  await build({
+    stdin: {
+      contents: `export * from '${folder}/lifecycle.ts'; export * from '${folder}/log.ts';`,
+      resolveDir: import.meta.dirname,
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['source'],
+    nodePaths: [join(import.meta.dirname, '../../node_modules')],
+    outfile: join(folder, 'guide.mjs'),
+  });
+  guide = (await import(join(folder, 'guide.mjs'))) as typeof guide;
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function call(method: string, path: string, body?: object) {
+  const answer = await fetch(`${service.url}${path.replace('~', org)}`, {
+    method,
+    headers: { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+}
+
+async function addInput(): Promise<string> {
+  const { body } = await call('POST', '/v2/~/inputs', {
+    name: 'Web hook',
+    type: 'monad-http',
+    config: { settings: {}, secrets: {} },
+  });
+  return String(body['id']);
+}
+
+test('started once, paused, on again, left with the output kept', async () => {
+  const inputId = await addInput();
+  const pipelineId = await guide.startOnce(org, inputId, 'Web hook');
+  expect(await guide.startOnce(org, inputId, 'Web hook')).toBe(pipelineId);
+  const state = async () => (await call('GET', `/v2/~/pipelines/${pipelineId}/status`)).body['status'];
+  expect(await state()).toBe('Running');
+  await guide.setPaid(org, inputId, false);
+  expect(await state()).toBe('Disabled');
+  await guide.setPaid(org, inputId, true);
+  await vi.waitFor(async () => expect(await state()).toBe('Running'), 10_000);
+  await guide.leave(org, inputId);
+  await guide.leave(org, inputId);
+  expect((await call('GET', `/v1/~/inputs/${inputId}`)).status).toBe(404);
+  expect((await call('GET', '/v1/~/outputs')).body['outputs']).toHaveLength(1);
+});
+
+test('the log passes through as it is written, and ends with its reader', async () => {
+  const inputId = await addInput();
+  expect((await guide.followLog(org, inputId, new Request('http://localhost/'))).status).toBe(404);
+  await guide.startOnce(org, inputId, 'Web hook');
+  const backend = toNodeHandler((request: Request) => guide.followLog(org, inputId, request));
+  const site = await serve((message, response) => backend(message, response));
+  const leaving = new AbortController();
+  const answer = await fetch(site.origin, { signal: leaving.signal });
+  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('no body');
+  let text = '';
+  const until = async (pattern: RegExp) => {
+    while (!pattern.test(text)) text += (await reader.read()).value ?? expect.fail('it ended');
+  };
+  await until(/^event: entry$/m);
+  const before = text.length;
+  await guide.setPaid(org, inputId, false);
+  await until(new RegExp(`^[^]{${before}}[^]*^event: entry$`, 'm'));
+  leaving.abort();
+  await site.close();
+});
