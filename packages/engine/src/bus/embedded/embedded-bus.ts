@@ -19,12 +19,16 @@ export interface EmbeddedBusOptions {
   onDamage?: (damage: Damage) => void;
 }
 
+/** Newest batches that stay in memory, of all streams together. */
+const FRESH_BYTES = 32 * 1024 * 1024;
+
 /** A bus in files of this machine: what `publish` has answered is on the disk. */
 export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
   return new EmbeddedBus(options.folder, {
     maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
     segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
     files: new OpenFiles(),
+    fresh: { bytes: 0, maxBytes: FRESH_BYTES },
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),
   });

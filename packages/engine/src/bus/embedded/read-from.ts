@@ -1,6 +1,7 @@
 import { createBatch } from '../../records/batch.js';
 import type { Delivery } from '../bus.js';
 import type { FrameHead } from './frame.js';
+import type { FreshBatches } from './fresh-batches.js';
 import type { OpenFiles } from '../../files/resting-file.js';
 import { FrameReader } from './frame-reader.js';
 import type { Position } from './position-file.js';
@@ -19,6 +20,7 @@ export interface Reading {
   /** Whoever ends a reading that nobody finishes closes them. */
   readers: Set<FrameReader>;
   files: OpenFiles;
+  newest: FreshBatches;
 }
 
 /** Batches from a position on. What is damaged is told and skipped, for one bad byte must not hold up the rest. */
@@ -26,6 +28,7 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
   const { segments, from } = reading;
   let current: { segment: Segment; reader: FrameReader } | undefined;
   let offset = from.offset;
+  let { sequence } = from;
   const leave = async (): Promise<void> => {
     const reader = current?.reader;
     current = undefined;
@@ -51,11 +54,19 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
       }
       const reader = current?.reader;
       if (!reader) continue;
+      const fresh = reading.newest.at(sequence + 1, segment.first, offset);
+      if (fresh) {
+        ({ offset, sequence } = fresh.done);
+        const { batch, publishedAt, done } = fresh;
+        yield { sequence, batch, publishedAt, ack: () => reading.ack(done) };
+        continue;
+      }
       const limit = segment.size;
       const read = await reader.frame(offset, limit);
       if (read.found === 'frame') {
         offset = read.end;
         if (read.head.kind === 'ids' || read.head.sequence <= from.sequence) continue;
+        ({ sequence } = read.head);
         yield delivery(reading, segment, read.head, read.body, offset);
       } else if (read.found === 'end') {
         if (offset < segment.size) continue;

@@ -90,8 +90,8 @@ export class Segments {
     return tail ? tail.base + tail.size : 0;
   }
 
-  /** Appends and forces to disk; all or nothing. */
-  async append(bytes: Buffer): Promise<void> {
+  /** Appends and forces to disk, all or nothing. Answers where it begins. */
+  async append(bytes: Buffer): Promise<{ segment: Segment; offset: number }> {
     if (this.#sealed || !this.tail || this.tail.size >= this.segmentBytes) await this.#rotate();
     const { tail } = this;
     if (!tail) throw new Error('no segment');
@@ -109,7 +109,9 @@ export class Segments {
       await this.#letGo();
       throw error;
     }
+    const offset = tail.size;
     tail.size += bytes.length;
+    return { segment: tail, offset };
   }
 
   /** Deletes what lies wholly before a place, counted in bytes of the stream. */

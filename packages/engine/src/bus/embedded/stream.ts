@@ -4,11 +4,12 @@ import type { OpenFiles } from '../../files/resting-file.js';
 import type { Batch } from '../../records/batch.js';
 import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
 import { encodeFrame, HEAD_BYTES } from './frame.js';
+import { FreshBatches, type FreshRoom } from './fresh-batches.js';
 import type { FrameReader } from './frame-reader.js';
 import { PositionFile } from './position-file.js';
 import { readFrom } from './read-from.js';
 import { Room } from './room.js';
-import { namesIn, Segments, type Damage } from './segments.js';
+import { namesIn, Segments, type Damage, type Segment } from './segments.js';
 import { StreamConsumer } from './stream-consumer.js';
 
 export interface StreamOptions {
@@ -17,6 +18,7 @@ export interface StreamOptions {
   /** A segment that has grown to this is followed by a new one. */
   segmentBytes: number;
   files: OpenFiles;
+  fresh: FreshRoom;
   now(): number;
   onDamage(damage: Damage): void;
 }
@@ -37,6 +39,9 @@ export class EmbeddedStream {
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #room: Room;
   readonly #readers = new Set<FrameReader>();
+  readonly #newest: FreshBatches;
+  /** Consumers that read now. */
+  #reading = 0;
   #queue: Entry[] = [];
   /** Nothing has been written yet. */
   #fresh: boolean;
@@ -53,6 +58,7 @@ export class EmbeddedStream {
     fresh: boolean,
   ) {
     this.#fresh = fresh;
+    this.#newest = new FreshBatches(options.fresh);
     this.#room = new Room(options.maxBytes, () => this.segments.end - this.#slowest());
   }
 
@@ -107,21 +113,35 @@ export class EmbeddedStream {
     const consumer = this.#consumers.get(name);
     if (!consumer) throw new BusError('unknown_consumer', `Stream ${this.name} has no consumer ${name}. Declare it.`);
     const over = (): boolean => signal.aborted || this.#closed || this.#consumers.get(name) !== consumer;
-    return readFrom({
-      stream: this.name,
-      segments: this.segments,
-      from: consumer.position,
-      over,
-      more: () => this.#more(signal),
-      ack: async (done) => {
-        if (this.#closed || this.#consumers.get(name) !== consumer) return;
-        await consumer.advance(done);
-        await this.#trim();
-      },
-      damaged: (damage) => this.#damaged(damage),
-      readers: this.#readers,
-      files: this.options.files,
-    });
+    return this.#counted(
+      readFrom({
+        stream: this.name,
+        segments: this.segments,
+        from: consumer.position,
+        over,
+        more: () => this.#more(signal),
+        ack: async (done) => {
+          if (this.#closed || this.#consumers.get(name) !== consumer) return;
+          await consumer.advance(done);
+          await this.#trim();
+        },
+        damaged: (damage) => this.#damaged(damage),
+        readers: this.#readers,
+        files: this.options.files,
+        newest: this.#newest,
+      }),
+    );
+  }
+
+  /** Nothing stays in memory for consumers that are not there. */
+  async *#counted(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void, void> {
+    this.#reading += 1;
+    try {
+      yield* deliveries;
+    } finally {
+      this.#reading -= 1;
+      if (this.#reading === 0) this.#newest.clear();
+    }
   }
 
   stats(): StreamStats {
@@ -145,6 +165,8 @@ export class EmbeddedStream {
   /** A consumer has come further: what nobody needs goes, and who waits for room may come in. */
   async #trim(): Promise<void> {
     this.#room.freed();
+    const sequences = [...this.#consumers.values()].map(({ position }) => position.sequence);
+    if (sequences.length > 0) this.#newest.forgetUpTo(Math.min(...sequences));
     await this.segments.forgetBefore(this.#slowest());
   }
 
@@ -157,6 +179,7 @@ export class EmbeddedStream {
     if (this.#closed) return;
     this.#closed = true;
     this.#room.close();
+    this.#newest.clear();
     this.#wakeAll();
     await this.#flushing;
     await this.segments.close();
@@ -203,7 +226,8 @@ export class EmbeddedStream {
           return encodeFrame(head, `${batch.id}\n${batch.lines.join('\n')}`);
         });
         this.#fresh = false;
-        await this.segments.append(Buffer.concat(frames));
+        const place = await this.segments.append(Buffer.concat(frames));
+        this.#keep(group, frames, place, publishedAt);
         this.segments.records = recordsBefore;
         this.segments.lastSequence = sequence;
       } catch (error) {
@@ -220,6 +244,26 @@ export class EmbeddedStream {
         entry.resolve({ stored: true, sequence, repeated: false });
       }
       this.#wakeAll();
+    }
+  }
+
+  /** Who waits for these takes them as they are. */
+  #keep(
+    group: readonly Entry[],
+    frames: readonly Buffer[],
+    { segment, offset }: { segment: Segment; offset: number },
+    publishedAt: number,
+  ): void {
+    if (this.#reading === 0) return;
+    let { lastSequence: sequence, records } = this.segments;
+    let at = offset;
+    for (const [index, { batch }] of group.entries()) {
+      const end = at + (frames[index]?.length ?? 0);
+      sequence += 1;
+      records += batch.lines.length;
+      const done = { sequence, segment: segment.first, offset: end, records };
+      this.#newest.add({ batch, publishedAt, segment: segment.first, offset: at, done });
+      at = end;
     }
   }
 

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createBatch } from '../../records/batch.js';
+import { FreshBatches, type FreshBatch } from './fresh-batches.js';
+
+/** Ten bytes as stored. */
+const fresh = (sequence: number): FreshBatch => ({
+  batch: createBatch(`id-${sequence}`, ['{"a":123}']),
+  publishedAt: 0,
+  segment: 1,
+  offset: sequence * 100,
+  done: { sequence, segment: 1, offset: sequence * 100 + 100, records: sequence },
+});
+
+test('a batch is found where its frame begins, and nowhere else', () => {
+  const newest = new FreshBatches({ bytes: 0, maxBytes: 100 });
+  newest.add(fresh(1));
+  expect(newest.at(1, 1, 100)?.batch.id).toBe('id-1');
+  expect([newest.at(1, 1, 0), newest.at(1, 2, 100), newest.at(2, 1, 100)]).toEqual([undefined, undefined, undefined]);
+});
+
+test('all streams together keep no more than there is room for, and give it back', () => {
+  const room = { bytes: 0, maxBytes: 35 };
+  const [one, other] = [new FreshBatches(room), new FreshBatches(room)];
+  for (const sequence of [1, 2]) one.add(fresh(sequence));
+  for (const sequence of [1, 2]) other.add(fresh(sequence));
+  expect([room.bytes, other.at(1, 1, 100)?.batch.id, other.at(2, 1, 200)]).toEqual([30, 'id-1', undefined]);
+  one.forgetUpTo(1);
+  other.add(fresh(2));
+  expect([room.bytes, one.at(1, 1, 100), one.at(2, 1, 200)?.batch.id]).toEqual([30, undefined, 'id-2']);
+  one.clear();
+  other.forgetUpTo(2);
+  expect(room.bytes).toBe(0);
+});
