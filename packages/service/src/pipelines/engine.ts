@@ -36,8 +36,9 @@ export interface PipelineEngine {
   /**
    * A pipeline, or something that stands in it, was committed or removed. A hint: it may come twice, and is lost with the
    * process; what holds is in the store. Returns at once.
+   * @param nodes as they are now, from who knows: what is pushed to an input from here on reaches the pipeline
    */
-  changed(pipelineId: string): void;
+  changed(pipelineId: string, nodes?: Pipeline['nodes']): void;
   /** What it moved lately, measured, since this process began. */
   metrics(pipelineId: string): PipelineMetrics;
   /** What it did lately, oldest first. */

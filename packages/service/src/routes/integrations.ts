@@ -91,7 +91,7 @@ async function build(context: RouteContext, planner: Planner, call: BuildCall): 
       },
     };
   });
-  context.engine.changed(pipeline.id);
+  context.engine.changed(pipeline.id, pipeline.nodes);
   return answer;
 }
 

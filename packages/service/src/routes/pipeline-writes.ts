@@ -97,12 +97,13 @@ async function create({ clock, engine }: RouteContext, { organization, body, com
     await tables.pipelines.insert(pipeline);
     return { ...saved(pipeline), status: 201 };
   });
-  engine.changed(pipeline.id);
+  engine.changed(pipeline.id, pipeline.nodes);
   return answer;
 }
 
 async function change({ clock, engine }: RouteContext, call: ChangeCall): Promise<Answer> {
   const { c, organization, params, body, commit } = call;
+  let nodes: Pipeline['nodes'] | undefined;
   const answer = await commit(async (tables) => {
     const before = await tables.pipelines.lock(organization.id, params.id);
     if (!before) throw notFound();
@@ -121,9 +122,10 @@ async function change({ clock, engine }: RouteContext, call: ChangeCall): Promis
       if (problems.length > 0) throw invalidPipeline(problems);
     }
     await tables.pipelines.update(after, before);
+    ({ nodes } = after);
     return saved(after);
   });
-  engine.changed(params.id);
+  engine.changed(params.id, nodes);
   return answer;
 }
 

@@ -141,7 +141,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     figures: () => figures.figures(supervisor.running()),
     close,
     status: (pipeline) => engine().status(pipeline),
-    changed: (id) => engine().changed(id),
+    changed: (id, nodes) => engine().changed(id, nodes),
     metrics: (id) => engine().metrics(id),
     log: (id, limit) => engine().log(id, limit),
     tail: (id, signal, after) => engine().tail(id, signal, after),

@@ -50,6 +50,7 @@ export class RunningPipeline {
   /** While there is no runner, and will be one. */
   #ready: Promise<void> | undefined;
   #open: () => void = () => undefined;
+  #removed = false;
   readonly #gone = new AbortController();
 
   constructor(
@@ -79,21 +80,31 @@ export class RunningPipeline {
     });
   }
 
-  /** Takes records in, as soon as there is a runner again. */
-  async append(lines: readonly string[], options?: AppendOptions): Promise<Appended> {
+  /** Takes records in, as soon as there is a runner again. `undefined`: the pipeline was removed. */
+  async append(lines: readonly string[], options?: AppendOptions): Promise<Appended | undefined> {
     for (;;) {
       if (this.#ready) await this.#ready;
+      if (this.#removed) return undefined;
       const runner = this.#runner;
       if (!runner) return CLOSED;
-      const appended = await runner.append(lines, options);
-      // Closed for being made again: the next one takes them.
-      const isLast = this.#ready === undefined && this.#runner === runner;
-      if (appended.stored || appended.reason !== 'closed' || isLast) return appended;
+      try {
+        const appended = await runner.append(lines, options);
+        // Closed for being made again: the next one takes them.
+        const isLast = this.#ready === undefined && this.#runner === runner && !this.#removed;
+        if (appended.stored || appended.reason !== 'closed' || isLast) return appended;
+      } catch (error) {
+        if (!this.#removed) throw error;
+      }
     }
   }
 
   async full(): Promise<boolean> {
-    return (await this.#runner?.full()) ?? false;
+    try {
+      return (await this.#runner?.full()) ?? false;
+    } catch {
+      // Whoever appends is told why.
+      return false;
+    }
   }
 
   /** How it does. @param pipeline as it is in the database */
@@ -142,6 +153,7 @@ export class RunningPipeline {
   /** Stops, and forgets all there is of it. */
   remove(): Promise<void> {
     return this.#inTurn(async () => {
+      this.#removed = true;
       this.#gone.abort();
       const { bus, coordinator } = this.tools;
       if (this.#runner) await this.#runner.remove();

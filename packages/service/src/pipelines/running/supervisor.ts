@@ -5,6 +5,7 @@ import { describeError } from '../../describe-error.js';
 import type { RunningPipelines, RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline } from '../../store/store.js';
 import type { Ingested, PipelineEngine, PipelineMetrics } from '../engine.js';
+import { Hints } from './hints.js';
 import { InputIndex } from './input-index.js';
 import { INTERVAL_SECONDS } from './metrics-history.js';
 import { RunningPipeline, type RunningTools } from './running-pipeline.js';
@@ -37,8 +38,7 @@ export class Supervisor implements PipelineEngine {
   /** Ids to look at in the database; of these, the ones that somebody waits for. */
   readonly #queue = new Set<string>();
   readonly #urgent = new Set<string>();
-  /** Ids of which something new was told, and what stands in them is not read yet. */
-  readonly #unread = new Set<string>();
+  readonly #hints = new Hints();
   readonly #working = new Set<Promise<unknown>>();
   readonly #slots = new Slots(AT_ONCE);
   readonly #closing = new AbortController();
@@ -71,8 +71,10 @@ export class Supervisor implements PipelineEngine {
     return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, this.options.tools.clock.now());
   }
 
-  changed(pipelineId: string): void {
-    this.#unread.add(pipelineId);
+  changed(pipelineId: string, nodes?: Pipeline['nodes']): void {
+    if (this.#closing.signal.aborted) return;
+    if (nodes) this.#index.set(this.#ofId(pipelineId), inputsOf(nodes));
+    this.#hints.tell(pipelineId);
     this.#look(pipelineId);
   }
 
@@ -95,17 +97,19 @@ export class Supervisor implements PipelineEngine {
 
   async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
     if (this.#closing.signal.aborted) return CLOSED;
-    // A pipeline that was built a moment ago gets what is sent after that.
-    if (!this.#known || this.#unread.size > 0) await this.#read(this.#closing.signal);
+    // Another process may have told of one a moment ago.
+    if (this.#index.of(connectorId).size === 0) await this.#read(this.#closing.signal);
     const pipelines = [...this.#index.of(connectorId)];
     const [first] = pipelines;
     if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
     for (const each of pipelines) if (this.#queue.has(each.id)) this.#urgent.add(each.id);
-    if (pipelines.length === 1) return first.append(lines, options);
+    if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
     // Sent again, they would come twice where they were stored: better not to begin.
     if ((await Promise.all(pipelines.map((each) => each.full()))).includes(true)) return FULL;
     const answers = await Promise.all(pipelines.map((each) => each.append(lines, options)));
-    return answers.find((answer) => !answer.stored) ?? answers[0] ?? NO_PIPELINE;
+    // One that was removed meanwhile wants nothing any more.
+    const wanted = answers.filter((answer) => answer !== undefined);
+    return wanted.find((answer) => !answer.stored) ?? wanted[0] ?? NO_PIPELINE;
   }
 
   /** Compares all with the database: finds what no hint told of. */
@@ -135,12 +139,10 @@ export class Supervisor implements PipelineEngine {
   }
 
   async #begin(): Promise<void> {
-    const { pipelines, tools } = this.options;
+    const { pipelines } = this.options;
     await this.#insist(async () => {
       for (const { pipelineId, connectorId } of await pipelines.inputs()) {
-        const running = this.#running.get(pipelineId) ?? new RunningPipeline(pipelineId, tools);
-        this.#running.set(pipelineId, running);
-        this.#index.set(running, [connectorId]);
+        this.#index.set(this.#ofId(pipelineId), [connectorId]);
         this.#queue.add(pipelineId);
       }
       await this.sweep();
@@ -172,20 +174,23 @@ export class Supervisor implements PipelineEngine {
         this.#urgent.delete(id);
         this.#queue.delete(id);
       }
+      this.#hints.take(ids);
       let rows: RunningRow[];
       try {
         rows = await this.options.pipelines.load(ids);
       } catch (error) {
         for (const id of ids) this.#queue.add(id);
         // What is sent meanwhile goes where it went before.
-        this.#unread.clear();
+        this.#hints.clear();
         this.#wake();
         this.#complain(error, 'pipelines could not be read; next try in a moment');
         await this.#pause();
         continue;
       }
       const found = new Map(rows.map((row) => [row.pipeline.id, row]));
+      // What stands in them is known as soon as this was called.
       const done = Promise.all(ids.map((id) => this.#apply(id, found.get(id))));
+      this.#hints.done(ids);
       this.#wake();
       const working = done.finally(() => this.#working.delete(working));
       this.#working.add(working);
@@ -197,7 +202,6 @@ export class Supervisor implements PipelineEngine {
   /** Never rejects: what failed comes again. */
   async #apply(id: string, row: RunningRow | undefined): Promise<void> {
     const running = this.#running.get(id);
-    this.#unread.delete(id);
     if (!row) {
       if (!running) return;
       this.#running.delete(id);
@@ -209,16 +213,22 @@ export class Supervisor implements PipelineEngine {
       }
       return;
     }
-    const own = running ?? new RunningPipeline(id, this.options.tools);
-    if (!running) this.#running.set(id, own);
-    const inputs = row.pipeline.nodes.filter((node) => node.component_type === 'input' && node.enabled);
-    this.#index.set(own, [...new Set(inputs.map((node) => node.component_id))]);
+    const own = this.#ofId(id);
+    this.#index.set(own, inputsOf(row.pipeline.nodes));
     try {
       await this.#slots.run(() => own.apply(row));
     } catch (error) {
       this.#complain(error, 'a pipeline could not be started; next try in a moment', id);
       void this.#later(id);
     }
+  }
+
+  #ofId(id: string): RunningPipeline {
+    const known = this.#running.get(id);
+    if (known) return known;
+    const made = new RunningPipeline(id, this.options.tools);
+    this.#running.set(id, made);
+    return made;
   }
 
   async #later(id: string): Promise<void> {
@@ -248,9 +258,10 @@ export class Supervisor implements PipelineEngine {
     }
   }
 
-  /** Resolves when it is known which pipelines there are, and what stands in them. */
+  /** Resolves when what was told so far is read: which pipelines there are, and what stands in them. */
   async #read(signal: AbortSignal): Promise<void> {
-    while ((!this.#known || this.#unread.size > 0) && !signal.aborted && !this.#closing.signal.aborted)
+    const now = this.#hints.last;
+    while ((!this.#known || this.#hints.pendingUpTo(now)) && !signal.aborted && !this.#closing.signal.aborted)
       await new Promise<void>((resolve) => {
         this.#waiting.add(resolve);
         signal.addEventListener('abort', () => resolve(), { once: true });
@@ -266,3 +277,7 @@ export class Supervisor implements PipelineEngine {
     this.options.log.warn({ ...(pipelineId && { pipeline_id: pipelineId }), problem: describeError(error) }, message);
   }
 }
+
+const inputsOf = (nodes: Pipeline['nodes']): string[] => [
+  ...new Set(nodes.filter((node) => node.component_type === 'input' && node.enabled).map((node) => node.component_id)),
+];

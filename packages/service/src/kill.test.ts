@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { writeForm } from '../../../test/support/form-assets.js';
+import { buildService } from '../../../test/support/service-process.js';
+import { killService } from './testing/kill-service.js';
+
+/** Records of one batch at most. */
+const BATCH = 500;
+
+it('killed at random, 30 times: what was acknowledged arrives, a batch at most comes twice, nothing is half (R02, R08)', async () => {
+  buildService();
+  const form = await writeForm();
+  const result = await killService(30, Math.random, { FORM_DIR: form.folder });
+  await form.remove();
+  expect(result.acknowledged).toBeGreaterThan(500);
+  expect(result.cursor).toBeGreaterThan(50);
+  expect(result).toMatchObject({ lostOverHttp: 0, lostInFile: 0, broken: 0, cursorAhead: 0, halves: 0, leftBehind: 0 });
+  expect(result.repeatedBatches).toBeLessThanOrEqual(result.kills);
+  expect(result.repeatedPages).toBeLessThanOrEqual(result.kills);
+  expect(result.repeatedInFile).toBeLessThanOrEqual(result.kills * BATCH);
+  // The best of them: other work on this machine is not the service's.
+  expect(result.quickestStart).toBeLessThan(5_000);
+}, 600_000);

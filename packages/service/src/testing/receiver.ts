@@ -1,0 +1,53 @@
+import { createServer } from 'node:http';
+
+/** Records that arrived at one address: how often each, and how often a batch came that had come before. */
+export interface Arrived {
+  /** By the text of the record. */
+  counts: Map<string, number>;
+  repeatedBatches: number;
+}
+
+/** A server on this machine that takes arrays of records, by path. */
+export interface Receiver {
+  origin: string;
+  at(path: string): Arrived;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const paths = new Map<string, Arrived & { keys: Set<string> }>();
+  const at = (path: string) => {
+    const known = paths.get(path) ?? { counts: new Map<string, number>(), repeatedBatches: 0, keys: new Set<string>() };
+    paths.set(path, known);
+    return known;
+  };
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    // What was killed while it sent has sent nothing.
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const arrived = at(request.url ?? '');
+      const key = String(request.headers['idempotency-key']);
+      if (arrived.keys.has(key)) arrived.repeatedBatches += 1;
+      arrived.keys.add(key);
+      const records: unknown[] = JSON.parse(body);
+      for (const record of records) {
+        const text = JSON.stringify(record);
+        arrived.counts.set(text, (arrived.counts.get(text) ?? 0) + 1);
+      }
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    origin: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`,
+    at,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
