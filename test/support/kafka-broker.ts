@@ -173,7 +173,7 @@ class Session {
     }
   }
 
-  #error(api: KafkaApi, topic = '', records = Buffer.alloc(0)): number {
+  #error(api: KafkaApi, topic = '', records: Buffer = Buffer.alloc(0)): number {
     return this.options.error?.(api, topic, records) ?? 0;
   }
 
