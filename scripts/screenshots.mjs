@@ -57,6 +57,7 @@ async function shootForm(way, colorScheme) {
 /** Two connections: one at rest, one that takes events in for a while before the picture is taken. */
 async function shootPipeline(name, colorScheme) {
   const page = await open('/script/?kind=input&type=monad-http', colorScheme);
+  await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).waitFor();
   const has = await page.request.get(`${demo.hostUrl}/api/connectors?kind=input&tenantId=acme`);
   if ((await has.json()).length === 0) {
     await connect(page, 'Night shift');
@@ -71,7 +72,9 @@ async function shootPipeline(name, colorScheme) {
   await keep(page, name, colorScheme);
 }
 
-const row = (page, name) => page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
+function row(page, name) {
+  return page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
+}
 
 async function connect(page, name) {
   const form = page.frameLocator('iframe');

@@ -205,8 +205,9 @@ describe('content security policy', () => {
 test('pipelines: built at a save, paused, resumed, deleted', async () => {
   files['/pipelines.js'] = await code('pipelines', 'pipelines.js');
   files['/connected.js'] = await code('pipelines', 'connected.js');
+  files['/all.js'] = `import * as pipelines from './pipelines.js'; Object.assign(globalThis, { pipelines });`;
   const { page, said } = await open(
-    `<output></output>${tag}${dropIn()}<script type="module" src="/connected.js"></script>`,
+    `<output></output>${tag}${dropIn()}<script type="module" src="/connected.js"></script><script type="module" src="/all.js"></script>`,
   );
   let inputId = '';
   page.on('request', (asked) => {
@@ -218,14 +219,13 @@ test('pipelines: built at a save, paused, resumed, deleted', async () => {
 
   const call = (name: string, ...more: string[]) =>
     page.evaluate(
-      async ({ inputId: id, name: wanted, more: rest }) => {
-        const module = (await import(new URL('/pipelines.js', location.href).href)) as Record<
-          string,
-          (...given: unknown[]) => Promise<unknown>
-        >;
-        return module[wanted]?.({ tenantId: 'acme', inputId: id }, ...rest).catch((error: Error) => error.message);
+      ({ id, wanted, rest }) => {
+        const { pipelines } = globalThis as unknown as {
+          pipelines: Record<string, (...given: unknown[]) => Promise<unknown>>;
+        };
+        return pipelines[wanted]?.({ tenantId: 'acme', inputId: id }, ...rest).catch((error: Error) => error.message);
       },
-      { inputId, name, more },
+      { id: inputId, wanted: name, rest: more },
     );
   expect(await call('statusOf')).toMatchObject({ hasPipeline: true, enabled: true });
   expect(await call('pause')).toMatchObject({ enabled: false, status: 'Disabled' });
