@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
 import { textTag } from '../http/etag.js';
@@ -6,12 +7,20 @@ import { textTag } from '../http/etag.js';
 export interface MadeAnswer {
   text: string;
   tag: string;
+  /** The same for who reads gzip, made when it is first asked for; absent where the text is made for one call. */
+  gzip?: () => Uint8Array<ArrayBuffer>;
+}
+
+export interface ListOptions {
+  /** Only these, in the catalog's order. */
+  typeIds?: readonly string[] | undefined;
+  /** With the fields of each. */
+  config?: boolean | undefined;
 }
 
 /** The catalog as clients read it. It changes with the release only, so every answer is made at the start. */
 export interface CatalogAnswers {
-  /** @param typeIds only these, in the catalog's order */
-  list(kind: ConnectorKind, typeIds?: readonly string[]): MadeAnswer;
+  list(kind: ConnectorKind, options?: ListOptions): MadeAnswer;
   type(kind: ConnectorKind, typeId: string): MadeAnswer | undefined;
 }
 
@@ -40,9 +49,8 @@ export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: C
     const svg = catalog.icon(type.type_id);
     return {
       ...head(type),
-      ...(type.order ? { order: type.order } : {}),
       icon: svg === undefined ? null : `data:image/svg+xml,${encodeURIComponent(svg)}`,
-      config: type.config,
+      ...fields(type),
     };
   };
   const row = (type: ConnectorTypeData) => ({
@@ -52,18 +60,23 @@ export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: C
 
   const make = (kind: ConnectorKind) => {
     const types = catalog.list(kind);
-    const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(row(type))]));
+    const list = (rowOf: (type: ConnectorTypeData) => object) => {
+      const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(rowOf(type))]));
+      return { rows, all: compressible(made(rows.values())) };
+    };
+    // Nobody may ever ask for all fields of all types.
+    let full: ReturnType<typeof list> | undefined;
     return {
-      rows,
-      all: made(rows.values()),
-      types: new Map(types.map((type) => [type.type_id, answer(JSON.stringify(whole(type)))])),
+      heads: list(row),
+      full: () => (full ??= list((type) => ({ ...row(type), ...fields(type) }))),
+      types: new Map(types.map((type) => [type.type_id, compressible(answer(JSON.stringify(whole(type))))])),
     };
   };
   const kinds = { input: make('input'), output: make('output') };
 
   return {
-    list(kind, typeIds) {
-      const { rows, all } = kinds[kind];
+    list(kind, { typeIds, config = false } = {}) {
+      const { rows, all } = config ? kinds[kind].full() : kinds[kind].heads;
       if (!typeIds) return all;
       return made([...rows].filter(([typeId]) => typeIds.includes(typeId)).map(([, text]) => text));
     },
@@ -73,3 +86,10 @@ export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: C
 
 const made = (rows: Iterable<string>): MadeAnswer => answer(`[${[...rows].join(',')}]`);
 const answer = (text: string): MadeAnswer => ({ text, tag: textTag(text) });
+
+function compressible(made: MadeAnswer): MadeAnswer {
+  let gzip: Uint8Array<ArrayBuffer> | undefined;
+  return { ...made, gzip: () => (gzip ??= Uint8Array.from(gzipSync(made.text, { level: 9 }))) };
+}
+
+const fields = ({ order, config }: ConnectorTypeData) => ({ ...(order ? { order } : {}), config });

@@ -19,7 +19,8 @@ function choose(asset: Asset, accepted: string): { encoding?: 'br' | 'gzip'; bod
   return { body: asset.identity };
 }
 
-function accepts(header: string, coding: string): boolean {
+/** Whether an `Accept-Encoding` names a coding. */
+export function accepts(header: string, coding: string): boolean {
   return header.split(',').some((part) => {
     const [name, ...parameters] = part
       .trim()

@@ -11,8 +11,11 @@ export const apiHeaders: Readonly<Record<string, string>> = {
 /** An answer in JSON with the headers of the API. Plain objects: the server has a fast way for them. */
 export function respond(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
   if (body === undefined) return new Response(null, { status, headers: { ...apiHeaders, ...headers } });
-  return new Response(typeof body === 'string' ? body : JSON.stringify(body), {
+  return new Response(isMade(body) ? body : JSON.stringify(body), {
     status,
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...apiHeaders, ...headers },
   });
 }
+
+const isMade = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof Uint8Array;

@@ -13,7 +13,7 @@ export type Access = { public: true } | { permission: Permission | 'any'; sessio
 /** An answer as data, so that it can be kept and given again for the same `Idempotency-Key`. */
 export interface Answer {
   status: 200 | 201 | 204 | 304;
-  /** A text is sent as it is: JSON made before. */
+  /** A text is sent as it is: JSON made before. So are bytes, with their `Content-Encoding` among the headers. */
   body?: unknown;
   headers?: Record<string, string>;
 }

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../../../test/support/connectors.js';
@@ -44,6 +45,32 @@ describe('the catalog', () => {
         });
       }
     }
+  });
+
+  it('gives all fields of all types to who asks for them', async () => {
+    const { status, body } = await service.call('GET', '/v1/outputs?include=config', { key: acme.key });
+    expect(status).toBe(200);
+    const known = loadCatalog().list('output');
+    expect(body.map(({ type_id: id, config }: { type_id: string; config: object }) => [id, config])).toEqual(
+      known.map((type) => [type.type_id, type.config]),
+    );
+    const other = await service.call('GET', '/v1/outputs?include=everything', { key: acme.key });
+    expect(other.status).toBe(400);
+  });
+
+  it('is small for who reads gzip: both lists together at most 60 kB', async () => {
+    let bytes = 0;
+    for (const kind of ['input', 'output'] as const) {
+      const headers = { 'x-api-key': acme.key, 'accept-encoding': 'br, gzip' };
+      const answer = await service.app.request(`/v1/${kind}s`, { headers });
+      const body = Buffer.from(await answer.arrayBuffer());
+      expect(answer.headers.get('content-encoding')).toBe('gzip');
+      expect(answer.headers.get('vary')).toContain('Accept-Encoding');
+      const plain = await service.call('GET', `/v1/${kind}s`, { key: acme.key });
+      expect(gunzipSync(body).toString()).toBe(plain.text);
+      bytes += body.length;
+    }
+    expect(bytes).toBeLessThanOrEqual(60_000);
   });
 
   it('answers one type with its fields and its icon', async () => {

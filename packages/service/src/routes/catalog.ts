@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
+import type { Context } from 'hono';
 import { requireKind, requireType } from '../auth/session-scope.js';
 import type { MadeAnswer } from '../connectors/catalog-answers.js';
+import { accepts } from '../embed/send-asset.js';
 import { notFound } from '../http/api-error.js';
 import { isCurrent } from '../http/etag.js';
 import { route, type Answer, type Route } from '../http/route.js';
@@ -23,17 +25,23 @@ const TypeHead = z.object({
   version: z.string(),
 });
 
-const TypeRow = TypeHead.extend({
-  icon: z.string().nullable().openapi({ description: "Address of the vendor's SVG." }),
-}).openapi('ConnectorTypeRow');
-
-const TypeBody = TypeHead.extend({
-  icon: z.string().nullable().openapi({ description: "The vendor's SVG as a data URI." }),
+const fields = {
   order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in the order shown.' }),
   config: z.object({
     settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
     secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
   }),
+};
+
+const TypeRow = TypeHead.extend({
+  icon: z.string().nullable().openapi({ description: "Address of the vendor's SVG." }),
+  ...fields,
+  config: fields.config.optional(),
+}).openapi('ConnectorTypeRow');
+
+const TypeBody = TypeHead.extend({
+  icon: z.string().nullable().openapi({ description: "The vendor's SVG as a data URI." }),
+  ...fields,
 }).openapi('ConnectorType');
 
 /** The catalog of one kind, the same for every organization. */
@@ -49,12 +57,19 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         operation: `list${Kinds.slice(0, -1)}Types`,
         summary: `List the types of ${kind}s`,
         access,
-        answer: { status: 200, description: 'All types, without their fields.', schema: z.array(TypeRow) },
+        query: z.object({
+          include: z.enum(['config']).optional().openapi({ description: '`config`: with the fields of each type.' }),
+        }),
+        answer: {
+          status: 200,
+          description: 'All types, without their fields unless asked for.',
+          schema: z.array(TypeRow),
+        },
       },
-      ({ c, principal }) => {
+      ({ c, principal, query }) => {
         requireKind(principal, kind);
         const typeIds = principal.type === 'session' ? principal.session.typeIds : undefined;
-        return cached(c.req.header('if-none-match'), catalogAnswers.list(kind, typeIds));
+        return cached(c, catalogAnswers.list(kind, { typeIds, config: query.include === 'config' }));
       },
     ),
     route(
@@ -73,13 +88,15 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         requireType(principal, params.type_id);
         const answer = catalogAnswers.type(kind, params.type_id);
         if (!answer) throw notFound();
-        return cached(c.req.header('if-none-match'), answer);
+        return cached(c, answer);
       },
     ),
   ];
 }
 
-function cached(ifNoneMatch: string | undefined, { text, tag }: MadeAnswer): Answer {
-  const headers = { ETag: tag };
-  return isCurrent(ifNoneMatch, tag) ? { status: 304, headers } : { status: 200, body: text, headers };
+function cached(c: Context, { text, tag, gzip }: MadeAnswer): Answer {
+  const headers = { ETag: tag, Vary: 'Origin, Accept-Encoding' };
+  if (isCurrent(c.req.header('if-none-match'), tag)) return { status: 304, headers };
+  if (!gzip || !accepts(c.req.header('accept-encoding') ?? '', 'gzip')) return { status: 200, body: text, headers };
+  return { status: 200, body: gzip(), headers: { ...headers, 'Content-Encoding': 'gzip' } };
 }
