@@ -3,6 +3,8 @@ import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
+const jqConfig = (query: string) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
+
 describe.each([embedded(), postgresql()])('transforms on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
@@ -74,14 +76,13 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
   });
 
   it('tries a jq program when it is saved', async () => {
-    const config = (query: string) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
-    const made = await send('POST', 'transforms', { name: 'T', config: config('{user: .actor.email}') });
-    expect(made).toMatchObject({ status: 201, body: { config: config('{user: .actor.email}') } });
+    const made = await send('POST', 'transforms', { name: 'T', config: jqConfig('{user: .actor.email}') });
+    expect(made).toMatchObject({ status: 201, body: { config: jqConfig('{user: .actor.email}') } });
     for (const [query, said] of [
       ['.a\n| nothing', 'Line 2: nothing/0 is not defined.'],
       ['.a | input', "input can't be used"],
     ] as const) {
-      const refused = await send('PATCH', `transforms/${made.body.id}`, { config: config(query) });
+      const refused = await send('PATCH', `transforms/${made.body.id}`, { config: jqConfig(query) });
       expect(refused).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
       const path = '/config/operations/0/arguments/query';
       expect(refused.body.additional_details.issues).toEqual([
