@@ -76,7 +76,7 @@ export async function killService(
       const call = callerOf(url, KEY);
       if (!customer.input) await customer.setUp(call, receiver);
       const work = customer.work(call, url);
-      const wanted = customer.acknowledged.length + random() * 1_000;
+      const wanted = customer.acknowledged.length + random() * 600;
       for (const late = Date.now() + 1_000; customer.acknowledged.length < wanted && Date.now() < late;) await sleep(5);
       await sleep(random() * 50);
       child.kill('SIGKILL');

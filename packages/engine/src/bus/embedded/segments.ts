@@ -78,6 +78,7 @@ export class Segments {
       await rm(segments.tail.path, { force: true });
       segments.list.pop();
     }
+    segments.recent.rest();
     return segments;
   }
 
@@ -98,7 +99,7 @@ export class Segments {
     if (!this.#tail) {
       // After a failed write: what it left behind the last good byte goes.
       await truncate(tail.path, tail.size);
-      this.#tail = new RestingFile(tail.path, 'r+', this.files);
+      this.#tail = this.#open(tail.path);
     }
     try {
       await this.#tail.use(async (handle) => {
@@ -134,6 +135,10 @@ export class Segments {
     await file?.close().catch(() => undefined);
   }
 
+  #open(path: string): RestingFile {
+    return new RestingFile(path, 'r+', this.files, () => this.recent.rest());
+  }
+
   async #rotate(): Promise<void> {
     await this.#letGo();
     await this.#make();
@@ -155,7 +160,7 @@ export class Segments {
     }
     await handle.close();
     this.list.push({ first, path, base: this.end, recordsBefore: this.records, size: ids.length });
-    this.#tail = new RestingFile(path, 'r+', this.files);
+    this.#tail = this.#open(path);
     this.#sealed = false;
   }
 

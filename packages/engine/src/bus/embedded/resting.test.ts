@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { OpenFiles } from '../../files/resting-file.js';
+import { batchId, createBatch } from '../../records/batch.js';
+import { EmbeddedStream, type StreamOptions } from './stream.js';
+
+const batch = (n: number) => createBatch(batchId(String(n)), [JSON.stringify({ n, text: 'x'.repeat(100) })]);
+
+async function someStream(segmentBytes: number): Promise<{ folder: string; files: OpenFiles; options: StreamOptions }> {
+  const root = await mkdtemp(join(tmpdir(), 'resting-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const files = new OpenFiles();
+  // Without room for fresh batches all of them are read from the files.
+  const fresh = { bytes: 0, maxBytes: 0 };
+  const options = { maxBytes: 1e9, segmentBytes, files, fresh, now: Date.now, onDamage: () => expect.unreachable() };
+  return { folder: join(root, 'streams', 's'), files, options };
+}
+
+test('a stream that has never had a batch is nothing on the disk', async () => {
+  const { folder, options } = await someStream(1e6);
+  const stream = await EmbeddedStream.open(folder, 's', options, true);
+  await stream.setConsumers(['a', 'b']);
+  const over = new AbortController();
+  const reading = stream.consume('a', over.signal)[Symbol.asyncIterator]().next();
+  expect(stream.stats()).toMatchObject({ batches: 0, full: false });
+  await expect(readdir(join(folder, '..'))).rejects.toThrow('ENOENT');
+  await stream.publish(batch(1), {});
+  expect(await reading).toMatchObject({ value: { sequence: 1 } });
+  await stream.close();
+});
+
+test('a stream that rests has no open file, and goes on where it was', async () => {
+  // Small segments: also those that went while it rested.
+  const { folder, files, options } = await someStream(1_000);
+  let stream = await EmbeddedStream.open(folder, 's', options, true);
+  await stream.setConsumers(['a', 'slow']);
+  const over = new AbortController();
+  const readers = ['a', 'slow'].map((name) => stream.consume(name, over.signal)[Symbol.asyncIterator]());
+  const take = async (reader: (typeof readers)[number] | undefined, count: number): Promise<number[]> => {
+    const taken: number[] = [];
+    while (taken.length < count) {
+      const next = await reader?.next();
+      if (!next || next.done) break;
+      taken.push(next.value.sequence);
+      await next.value.ack();
+    }
+    return taken;
+  };
+  const rest = async (): Promise<void> => {
+    await files.rest();
+    await files.rest();
+    expect(files.size).toBe(0);
+  };
+  for (let n = 1; n <= 20; n += 1) await stream.publish(batch(n), {});
+  expect(await take(readers[0], 20)).toHaveLength(20);
+  const waiting = readers[0]?.next();
+  await rest();
+  // A repeat is told after a rest too.
+  expect(await stream.publish(batch(20), {})).toMatchObject({ repeated: true, sequence: 20 });
+  expect(await take(readers[1], 15)).toHaveLength(15);
+  await rest();
+  expect(await stream.publish(batch(21), {})).toMatchObject({ repeated: false, sequence: 21 });
+  expect(await waiting).toMatchObject({ value: { sequence: 21 } });
+  expect(await take(readers[1], 6)).toEqual([16, 17, 18, 19, 20, 21]);
+  await rest();
+  await stream.close();
+
+  stream = await EmbeddedStream.open(folder, 's', options, false);
+  await stream.setConsumers(['a', 'slow']);
+  // What was not acknowledged comes again.
+  expect(stream.stats().consumers).toMatchObject({ a: { batches: 1 }, slow: { batches: 0 } });
+  expect(await stream.publish(batch(21), {})).toMatchObject({ repeated: true });
+  await stream.close();
+  over.abort();
+});

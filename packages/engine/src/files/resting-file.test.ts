@@ -1,0 +1,52 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { OpenFiles, RestingFile } from './resting-file.js';
+
+async function somePath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'resting-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'file');
+}
+
+test('a file is closed once it was not used for a while, and opened again when it is', async () => {
+  const path = await somePath();
+  await writeFile(path, 'ab');
+  const files = new OpenFiles();
+  let rested = 0;
+  const file = new RestingFile(path, 'r+', files, () => (rested += 1));
+  expect(files.size).toBe(0);
+  await file.use((handle) => handle.write('c', 0));
+  await files.rest();
+  expect([files.size, rested]).toEqual([1, 0]);
+  await files.rest();
+  expect([files.size, rested]).toEqual([0, 1]);
+  await file.use((handle) => handle.write('d', 1));
+  expect(await readFile(path, 'utf8')).toBe('cd');
+  await file.close();
+  expect([files.size, rested]).toEqual([0, 1]);
+});
+
+test('a file in use stays open', async () => {
+  const path = await somePath();
+  await writeFile(path, 'ab');
+  const files = new OpenFiles();
+  const file = new RestingFile(path, 'r', files);
+  await file.use(async (handle) => {
+    for (let n = 0; n < 3; n += 1) await files.rest();
+    expect((await handle.read(Buffer.alloc(2), 0, 2, 0)).bytesRead).toBe(2);
+  });
+  await file.close();
+});
+
+test('one that can not be opened is tried again', async () => {
+  const path = await somePath();
+  const files = new OpenFiles();
+  const file = new RestingFile(path, 'r', files);
+  await expect(file.use(() => Promise.resolve())).rejects.toThrow('ENOENT');
+  expect(files.size).toBe(0);
+  await writeFile(path, 'x');
+  await file.use(async (handle) => expect((await handle.stat()).size).toBe(1));
+  await file.close();
+});
