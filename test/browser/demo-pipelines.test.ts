@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { allWays, startDemoStage, type DemoStage, type Way } from '../support/demo.js';
@@ -150,6 +154,29 @@ test('to a destination of one’s own: it is chosen by name, and the records are
   await row.item.getByText('The archive · http').waitFor();
 });
 
+test('to a file, below the data folder, where npm start has opened one', async () => {
+  const config = { settings: { file_name: 'events.ndjson' }, secrets: {} };
+  const { status } = await stage.call('POST', '/v2/~/outputs', { name: 'On disk', type: 'file', config });
+  expect(status).toBe(200);
+  const page = await stage.open('html');
+  const row = await connect(page, 'html', 'Written down');
+  await row.item.getByLabel('Send what comes to').selectOption({ label: 'On disk · file' });
+  await row.start();
+  const place = await row.shown();
+  await send(place, 1_000);
+  await row.counted('1,000 in · 1,000 out');
+  await row.press('Pause');
+  await row.is('Paused');
+  await send(place, 500, 1_000);
+  await row.press('Resume');
+  await row.counted('1,500 in · 1,500 out');
+  const names = await readdir(join(stage.folder, 'files'), { recursive: true });
+  const file = names.find((name) => name.endsWith('events.ndjson')) ?? expect.fail('no file');
+  const lines = (await readFile(join(stage.folder, 'files', file), 'utf8')).trim().split('\n');
+  const numbers = lines.map((line) => (JSON.parse(line) as { number: number }).number);
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
+});
+
 test('a test event arrives, and the page says so', async () => {
   const page = await stage.open('vue');
   const row = await connect(page, 'vue', 'Tried');
@@ -171,6 +198,8 @@ test('the command is ready to copy, with the token that is hidden until it is as
   const command = await page.evaluate(() => navigator.clipboard.readText());
   expect(command).toMatch(/^curl http:\/\/localhost:\d+\/ingest\/[\w-]+ \\\n {2}-H 'authorization: Bearer [\w-]{20,}'/);
   expect(await row.item.locator('pre').textContent()).not.toContain(/Bearer ([\w-]+)/.exec(command)?.[1]);
+  await promisify(execFile)('sh', ['-c', command]);
+  await row.counted('1 in · 1 out');
 });
 
 test('log lines appear as they are written, and none are asked for once it is closed', async () => {
