@@ -54,7 +54,7 @@ export interface TestServiceOptions {
   /** What runs pipelines; absent: nothing does. */
   engine?: PipelineEngine;
   /** Runs pipelines with the embedded engine. Without a folder it gets one that goes with `close`. */
-  run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'listenAt'>>;
+  run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'listenAt' | 'clock'>>;
 }
 
 /** A clock that stands still until it is told to go on. */

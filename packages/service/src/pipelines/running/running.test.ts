@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connectors } from '@connector-frame/engine/connectors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allTypes, exampleBody } from '../../../../../test/support/connectors.js';
+import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
 import { embedded, postgresql } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
@@ -164,11 +165,55 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     }
   });
 
+  it('holds so many streams of logs open for one organization, and lets go of those that end', async () => {
+    const { id } = await build(await make('inputs', { type: 'monad-http' }));
+    const follow = async () =>
+      service.app.request(`/v2/${acme.team}/pipelines/${id}/logs/stream`, { headers: { 'x-api-key': acme.key } });
+    const open = await Promise.all(Array.from({ length: 50 }, follow));
+    expect(new Set(open.map(({ status: code }) => code))).toEqual(new Set([200]));
+    const refused = await follow();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+    for (const { body } of open) await body?.cancel();
+    const again = await follow();
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
+  });
+
   it('is counted at /metrics by status, and never by pipeline', async () => {
     const figures = service.engine?.figures();
     expect(figures?.statuses.get('Running')).toBeGreaterThan(2);
     expect([...(figures?.statuses.keys() ?? [])].length).toBeLessThanOrEqual(7);
   });
+});
+
+it('finds what no hint told of, and tells a pipeline that was just made from one that there is not', async () => {
+  const clock = new ManualClock(Date.now());
+  const service = await createTestService({ database: await embedded().open(), run: { clock } });
+  const acme = await service.tenant('Northwind');
+  const options = (body?: object) => ({ key: acme.key, ...(body && { body }) });
+  const made = await service.call(
+    'POST',
+    `/v2/${acme.team}/inputs`,
+    options({ name: 'In', type: 'monad-http', config: {} }),
+  );
+  const body = { input_id: made.body.id, name: 'P' };
+  const { pipeline_id: id } = (await service.call('POST', `/v2/${acme.team}/integrations`, options(body))).body;
+  const status = async () => {
+    clock.advance(1_000);
+    return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, options())).body.status;
+  };
+  await expect.poll(status).toBe('Running');
+  // As another process does it that can't tell.
+  await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
+  await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
+  await service.database.script((run) => run('delete from pipelines'));
+  const append = async () => {
+    clock.advance(1_000);
+    return service.engine?.append(made.body.id, lines(1));
+  };
+  await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'no_pipeline' });
+  await service.close();
+  expect(await service.engine?.append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'closed' });
 });
 
 function typeNamed(typeId: string) {
