@@ -5,7 +5,7 @@ import { compile } from './build/compile.js';
 import { readSources } from './build/read-sources.js';
 import { fieldsOf } from './build/walk.js';
 import { exampleConfig } from './example-config.js';
-import type { ConnectorTypeData } from './types.js';
+import type { ConnectorConfig, ConnectorTypeData } from './types.js';
 import {
   destinationOf,
   getAt,
@@ -38,69 +38,81 @@ it('the sources have no problem', () => {
   expect(problems).toEqual([]);
 });
 
-describe.each(named)('%s', (_name, type) => {
-  const { config: schema } = type;
-  const choices = choicesOf(type);
+/** What a form that nobody filled in must ask for. An optional group asks for nothing until something in it is filled. */
+function askedWhenEmpty(type: ConnectorTypeData, empty: ConnectorConfig): string[] {
+  const fields = fieldsOf(type);
+  const idle = fields
+    .filter(({ field, required, path }) => isGroup(field) && !required && getAt(empty, path) === undefined)
+    .map(({ path }) => `${path}/`);
+  return fields
+    .filter(({ field, required, inRow, path, guards }) => {
+      const asked = required || field['x-when']?.required === true;
+      const shown = guards.every((guard) => guard.in.some((value) => value === getAt(empty, guard.path)));
+      return asked && shown && !inRow && !isGroup(field) && getAt(empty, path) === undefined;
+    })
+    .map(({ path }) => path)
+    .filter((path) => !idle.some((group) => path.startsWith(group)));
+}
 
-  it('takes a generated example, with every choice, sparse and full, and stores it as it is', () => {
-    for (const made of choices)
-      for (const optional of [false, true]) {
-        const example = exampleConfig(schema, { optional, choices: made });
-        expect(validateConfig(schema, example)).toEqual([]);
-        expect(pruneConfig(schema, example)).toEqual(example);
-        expect(validateConfig(schema, pruneConfig(schema, withDefaults(schema, example)))).toEqual([]);
-      }
-  });
+// One test a type: with a thousand of them the runner's own work for each would be most of it.
+describe.each(['input', 'output'])('every %s', (kind) => {
+  it.each(named.filter(([, type]) => type.kind === kind))('%s', (_name, type) => {
+    const { config: schema } = type;
+    const choices = choicesOf(type);
+    const fields = fieldsOf(type);
+    const destinations = fields.filter(({ field }) => field['x-destination'] === true);
+    const keys = Object.keys(schema.secrets.properties);
 
-  it('asks an empty form for exactly its required fields that are shown and have no default', () => {
-    const empty = withDefaults(schema);
-    const expected = fieldsOf(type)
-      .filter(({ field, required, inRow, path, guards }) => {
-        const asked = required || field['x-when']?.required === true;
-        const shown = guards.every((guard) => guard.in.some((value) => value === getAt(empty, guard.path)));
-        return asked && shown && !inRow && !isGroup(field) && getAt(empty, path) === undefined;
-      })
-      .map(({ path }) => path);
-    const issues = validateConfig(schema, empty);
-    expect(issues.filter(({ code }) => code !== 'required')).toEqual([]);
-    expect(issues.map(({ path }) => path).sort()).toEqual(expected.sort());
-  });
-
-  it('refuses the same example without any one of its required values', () => {
-    const example = exampleConfig(schema);
-    for (const { path, field, required, inRow } of fieldsOf(type)) {
-      if (!required || inRow || isGroup(field) || getAt(example, path) === undefined) continue;
-      expect(validateConfig(schema, setAt(example, path, undefined)).map((issue) => issue.path)).toContain(path);
-    }
-  });
-
-  it('knows another destination when it sees one', () => {
-    const hasSecrets = Object.keys(schema.secrets.properties).length > 0;
     let decided = 0;
     for (const made of choices) {
-      const { settings, secrets } = exampleConfig(schema, { optional: true, choices: made });
-      const here = destinationOf(schema, settings);
-      for (const { path, field } of fieldsOf(type)) {
-        const value = getAt({ settings, secrets }, path);
-        if (field['x-destination'] !== true || value === undefined) continue;
-        decided++;
-        const elsewhere = isUnion(field) ? {} : typeof value === 'number' ? value + 1 : `${JSON.stringify(value)}x`;
-        expect(destinationOf(schema, setAt({ settings, secrets }, path, elsewhere).settings)).not.toBe(here);
+      for (const optional of [false, true]) {
+        const example = exampleConfig(schema, { optional, choices: made });
+        expect(validateConfig(schema, example), 'takes a generated example').toEqual([]);
+        expect(pruneConfig(schema, example), 'stores an example as it is').toEqual(example);
+        const filled = pruneConfig(schema, withDefaults(schema, example));
+        expect(validateConfig(schema, filled), 'takes it with defaults').toEqual([]);
+        if (!optional) continue;
+        for (const { path, field } of destinations) {
+          const value = getAt(example, path);
+          if (value === undefined) continue;
+          decided++;
+          const elsewhere = isUnion(field) ? {} : typeof value === 'number' ? value + 1 : `${JSON.stringify(value)}x`;
+          const moved = setAt(example, path, elsewhere).settings;
+          expect(destinationOf(schema, moved), `${path} is another destination`).not.toBe(
+            destinationOf(schema, example.settings),
+          );
+        }
       }
     }
-    expect(!hasSecrets || decided > 0 || type.fixed_destination !== undefined).toBe(true);
-  });
+    const known = keys.length === 0 || decided > 0 || type.fixed_destination !== undefined;
+    expect(known, 'says where its secrets go').toBe(true);
 
-  it('refuses masks in place of every secret', () => {
-    for (const key of Object.keys(schema.secrets.properties)) {
-      const example = exampleConfig(schema, { optional: true });
-      if (example.secrets[key] === undefined) continue;
-      const masked = setAt(
-        example,
-        `/secrets/${key}`,
-        typeof example.secrets[key] === 'string' ? '••••••••' : { a: '****' },
-      );
-      expect(validateConfig(schema, masked).map(({ code }) => code)).toEqual(['masked']);
+    const empty = withDefaults(schema);
+    const issues = validateConfig(schema, empty);
+    expect(
+      issues.filter(({ code }) => code !== 'required'),
+      'an empty form only lacks things',
+    ).toEqual([]);
+    expect(issues.map(({ path }) => path).sort(), 'an empty form asks for exactly what is required').toEqual(
+      askedWhenEmpty(type, empty).sort(),
+    );
+
+    const sparse = exampleConfig(schema);
+    for (const { path, field, required, inRow } of fields) {
+      if (!required || inRow || isGroup(field) || getAt(sparse, path) === undefined) continue;
+      // A group that has nothing left is asked for by no one.
+      const around = fields.find(({ field: group, path: at }) => isGroup(group) && path.startsWith(`${at}/`));
+      if (around && !around.required && Object.keys(Object(getAt(sparse, around.path))).length === 1) continue;
+      const without = validateConfig(schema, setAt(sparse, path, undefined)).map((issue) => issue.path);
+      expect(without, `refuses it without ${path}`).toContain(path);
+    }
+
+    const full = exampleConfig(schema, { optional: true });
+    for (const key of keys) {
+      if (full.secrets[key] === undefined) continue;
+      const mask = typeof full.secrets[key] === 'string' ? '••••••••' : { a: '****' };
+      const masked = validateConfig(schema, setAt(full, `/secrets/${key}`, mask)).map(({ code }) => code);
+      expect(masked, `refuses a mask as ${key}`).toEqual(['masked']);
     }
   });
 });

@@ -30,7 +30,10 @@ interface Annotations {
   deprecated?: boolean;
   /** Folded under "Advanced". */
   'x-advanced'?: boolean;
-  /** This value decides where the secrets of the connector are sent; changing it asks for them again. */
+  /**
+   * This value decides where the secrets of the connector are sent; changing it asks for them again. On a secret, as a
+   * connection string is one: a new value asks for the other secrets.
+   */
   'x-destination'?: boolean;
   'x-when'?: Condition;
   /** `synthetic-toggle`: shown only when the host asks for synthetic data. */

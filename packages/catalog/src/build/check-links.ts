@@ -59,14 +59,7 @@ export function checkLinks(file: string, data: ConnectorTypeData): Problem[] {
   });
 
   const hasSecrets = Object.keys(data.config.secrets.properties).length > 0;
-  const decided = all.some(({ field, secret }) => !secret && field['x-destination']);
-  for (const { pointer, field, secret } of all)
-    if (secret && field['x-destination'])
-      problems.push({
-        file,
-        pointer: `${pointer}/x-destination`,
-        message: 'a secret can not say where it goes: mark a setting',
-      });
+  const decided = all.some(({ field }) => field['x-destination']);
   if (hasSecrets && !decided && data.fixed_destination === undefined) {
     const message =
       'has secrets, but nothing says where they are sent: mark the deciding settings "x-destination", or name the vendor\'s host in "fixed_destination"';

@@ -78,8 +78,13 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   const destination = options.digest(
     JSON.stringify([type.kind, type.type_id, destinationOf(type.config, pruned.settings)]),
   );
+  // A connection string is an address too.
+  const hasNewAddress = Object.keys(typed).some(
+    (field) => shown.has(field) && type.config.secrets.properties[field]?.['x-destination'] === true,
+  );
   const moved = [...kept].filter(
-    ([field, secret]) => shown.has(field) && (secret.destination !== destination || secret.field !== field),
+    ([field, secret]) =>
+      shown.has(field) && (hasNewAddress || secret.destination !== destination || secret.field !== field),
   );
   if (moved.length > 0) throw reentryRequired(moved.map(([field]) => field));
 
