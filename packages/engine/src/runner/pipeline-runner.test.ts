@@ -4,7 +4,7 @@ import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.j
 import { createSyntheticInput } from '../ends/synthetic-input.js';
 import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 import { above, codes, fast, push, shape, status } from '../testing/pipeline-parts.js';
-import { WRITTEN } from './ends.js';
+import { EndError, WRITTEN } from './ends.js';
 
 test('pages go to two outputs; the cursor follows; what is counted is what went', async () => {
   const world = await openWorld();
@@ -185,4 +185,72 @@ test('two workers: one runs; when it is gone the other takes over where it was',
   await one.stop();
   await expect.poll(async () => (await two.state()).ingress.records, { timeout: 5_000 }).toBe(1_000);
   expect(out.numbers).toEqual(numbersUpTo(1_000));
+});
+
+test('an input that is read is closed when its pipeline stops, after the last reading', async () => {
+  const world = await openWorld();
+  const did: string[] = [];
+  const source = fast(10);
+  const runner = world.runner({
+    definition: graph('in out', 'in>out'),
+    inputs: {
+      in: {
+        ...source,
+        async *pages(cursor, signal) {
+          try {
+            yield* source.pages(cursor, signal);
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          } finally {
+            did.push('read');
+          }
+        },
+        close: () => (did.push('closed'), Promise.reject(new Error('it does not even close'))),
+      },
+    },
+    outputs: { out: new Collector() },
+  });
+  await runner.start();
+  await expect.poll(async () => (await runner.state()).ingress.records).toBe(10);
+  await runner.stop();
+  expect(did).toEqual(['read', 'closed']);
+  expect(codes(runner)).toContain('close_failed');
+  // The lease was given back all the same.
+  expect(await createEmbeddedCoordinator({ store: world.store }).holder('p')).toBeUndefined();
+});
+
+test('a door that does not open is tried again, and tells why', async () => {
+  const world = await openWorld();
+  let isFree = false;
+  const start = (): Promise<void> =>
+    isFree ? Promise.resolve() : Promise.reject(new EndError('port', 'The port is taken.', 'permanent'));
+  const runner = world.runner({
+    definition: graph('in out', 'in>out'),
+    inputs: { in: { kind: 'push', start } },
+    outputs: { out: new Collector() },
+  });
+  await runner.start();
+  await expect
+    .poll(() => runner.state())
+    .toMatchObject({ status: 'Erroring', last_error: { code: 'port', node_id: 'in' } });
+  isFree = true;
+  await expect.poll(() => status(runner)).toBe('Running');
+  await runner.stop();
+});
+
+test('an output that no way leads to does not fill the buffer for the others', async () => {
+  const world = await openWorld(20_000);
+  const out = new Collector();
+  const whole = graph('in out out2', 'in>out in>out2');
+  const nodes = whole.nodes.map((node) => ({ ...node, enabled: node.id !== 'out2' }));
+  const runner = world.runner({
+    definition: { ...whole, nodes },
+    inputs: { in: push },
+    outputs: { out, out2: new Collector() },
+  });
+  await runner.start();
+  for (let n = 0; n < 50; n += 1) {
+    expect(await runner.append([JSON.stringify({ n, text: 'x'.repeat(1_000) })])).toMatchObject({ stored: true });
+    await expect.poll(() => out.batches.length).toBe(n + 1);
+  }
+  await runner.stop();
 });

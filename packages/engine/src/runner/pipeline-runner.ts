@@ -144,6 +144,7 @@ export class PipelineRunner {
     await this.#intake?.close();
     await this.#run?.stop();
     await this.#turn;
+    await this.#closeInput();
     const lease = this.#lease;
     if (!lease) return;
     this.log.add({ level: 'info', code: 'stopped', message: 'Stopped. What is stored stays.' });
@@ -155,6 +156,18 @@ export class PipelineRunner {
       // The lease runs out by itself.
       const { code } = failureOf(error);
       this.log.add({ level: 'error', code: 'coordinator', message: `The last report could not be made (${code}).` });
+    }
+  }
+
+  /** Of one that is read, once nobody reads it any more; that of a pushed one is its door's. */
+  async #closeInput(): Promise<void> {
+    const { input } = this.#input ?? {};
+    if (input?.kind !== 'pages') return;
+    try {
+      await input.close?.();
+    } catch (error) {
+      const { code } = failureOf(error);
+      this.log.add({ level: 'warn', code: 'close_failed', message: `The input could not be closed (${code}).` });
     }
   }
 
