@@ -5,7 +5,7 @@ import { bindLook, currentLook, onLookChange } from './look.js';
 const hint = document.querySelector<HTMLElement>('#look-hint');
 let opened = currentLook();
 const follow = () => {
-  if (hint) hint.hidden = opened === currentLook();
+  if (hint) hint.hidden = opened === currentLook() || !document.querySelector('connector-frame');
 };
 
 // A form takes its look once: typed work is not thrown away for another one unless the person says so.
