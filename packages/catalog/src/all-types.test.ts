@@ -72,10 +72,12 @@ describe.each(['input', 'output'])('every %s', (kind) => {
         const filled = pruneConfig(schema, withDefaults(schema, example));
         expect(validateConfig(schema, filled), 'takes it with defaults').toEqual([]);
         if (!optional) continue;
-        for (const { path, field } of destinations) {
+        for (const { path, field, secret } of destinations) {
           const value = getAt(example, path);
           if (value === undefined) continue;
           decided++;
+          // A secret that is an address itself: entering another one is the change.
+          if (secret) continue;
           const elsewhere = isUnion(field) ? {} : typeof value === 'number' ? value + 1 : `${JSON.stringify(value)}x`;
           const moved = setAt(example, path, elsewhere).settings;
           expect(destinationOf(schema, moved), `${path} is another destination`).not.toBe(
@@ -134,7 +136,7 @@ it('together they use every kind of field', () => {
   const every = [
     'text', 'multiline', 'uri', 'hostname', 'host-port', 'email', 'date-time', 'cron', 'pem', 'enum', 'integer', 'number',
     'boolean', 'list of strings', 'list of objects', 'group', 'map', 'variants',
-    'secret text', 'secret uri', 'secret json', 'secret pem', 'secret map',
+    'secret text', 'secret multiline', 'secret uri', 'secret hostname', 'secret json', 'secret pem', 'secret map',
   ];
   expect([...kinds].sort()).toEqual(every.sort());
 });
