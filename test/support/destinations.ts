@@ -30,8 +30,9 @@ export interface Move {
 /** Every field of a type that decides where secrets go, with a valid change of it. Throws where no valid change is known. */
 export function movesOf(type: ConnectorTypeData): Move[] {
   if (Object.keys(type.config.secrets.properties).length === 0) return [];
-  return destinationFields(type).map(({ path, field, choices }) => {
-    const before = withSecrets(type, choices);
+  return destinationFields(type).flatMap(({ path, field, choices }) => {
+    const before = withSecrets(type, choices, path);
+    if (!before) return [];
     const home = destinationOf(type.config, before.settings);
     for (const value of otherValues(field, getAt(before, path))) {
       const after = setAt(before, path, value);
@@ -42,17 +43,21 @@ export function movesOf(type: ConnectorTypeData): Move[] {
   });
 }
 
-/** An example in which a secret is asked for; some types have choices without one. */
-function withSecrets({ config }: ConnectorTypeData, choices: ReadonlyMap<string, string | boolean>): ConnectorConfig {
+/** An example that has the field and in which a secret is asked for; some types have choices without one. */
+function withSecrets(
+  { config }: ConnectorTypeData,
+  choices: ReadonlyMap<string, string | boolean>,
+  path: string,
+): ConnectorConfig | undefined {
   const conditions = Object.values(config.secrets.properties).map((secret) => secret['x-when']);
   for (const when of [undefined, ...conditions]) {
     const wanted = when?.in[0];
     const chosen =
       when && wanted !== undefined && typeof wanted !== 'number' ? new Map([...choices, [when.path, wanted]]) : choices;
     const example = exampleConfig(config, { optional: true, choices: chosen });
-    if (Object.keys(example.secrets).length > 0) return example;
+    if (Object.keys(example.secrets).length > 0 && getAt(example, path) !== undefined) return example;
   }
-  throw new Error('No choice asks for a secret.');
+  return undefined;
 }
 
 interface Found {
@@ -93,10 +98,23 @@ function otherValues(field: FieldSchema, value: unknown): unknown[] {
         : {}),
     }));
   }
+  if (isList(field)) {
+    const [first]: unknown[] = Array.isArray(value) ? value : [];
+    return otherValues(field.items, first).map((other) => [other]);
+  }
+  if (isGroup(field))
+    return Object.entries(field.properties).flatMap(([key, inner]) => {
+      const part: unknown = getAt(value, joinPointer('', key));
+      return part === undefined
+        ? []
+        : otherValues(inner, part).map((other) => setAt(Object(value), joinPointer('', key), other));
+    });
   if (typeof value === 'number') return [value + 1];
   if (typeof value === 'boolean') return [!value];
   const text = String(value);
+  const [, scheme, port = ''] = /^([a-z+]+):\/\/[^/]*?(:\d+)?(?:\/|$)/.exec(text) ?? [];
   return [
+    ...(scheme === undefined ? [] : [`${scheme}://evil.example${port}`]),
     ...('enum' in field && field.enum ? field.enum : []),
     'https://evil.example',
     'evil.example',
@@ -114,8 +132,11 @@ function otherValues(field: FieldSchema, value: unknown): unknown[] {
     'https://evil.example/receiver/v1/http/evil',
     'api-0e1.duosecurity.com',
     'evil:ZXZpbA==',
-    text.replace(/[a-z]/, 'z'),
-  ];
+    // Another account, project or cluster of the vendor, for fields that take nothing else.
+    ...Array.from(text, (_, index) =>
+      ['z', 'Z', '7'].map((other) => text.slice(0, index) + other + text.slice(index + 1)),
+    ),
+  ].flat();
 }
 
 const noSecrets = { type: 'object', properties: {}, additionalProperties: false } as const;
