@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../test/support/databases.js';
 import { formAssets } from '../../../test/support/form-assets.js';
@@ -39,13 +42,16 @@ describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
   let acme: Tenant;
   let echo: WebListener;
   let session: string;
+  let folder: string;
 
   beforeAll(async () => {
     echo = await listenHttp((request, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(JSON.stringify(request.headers));
     });
+    folder = await mkdtemp(join(tmpdir(), 'canary-'));
     service = await createTestService({
       database: await databases.open(),
+      run: { folder },
       egressAllow: ['127.0.0.1/32'],
       form: await formAssets(),
     });
@@ -54,8 +60,9 @@ describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
   });
   afterAll(async () => {
     await echo.close();
-    await service.store.close();
+    await service.close();
     await databases.close();
+    await rm(folder, { recursive: true, force: true });
   });
 
   const call = async (method: string, path: string, options: CallOptions): Promise<Answer> => {
@@ -84,6 +91,20 @@ describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
       session,
       body: { type: 'http', config: { settings }, id: made.body.id },
     });
+
+    // A pipeline sends it, and the other side throws it back.
+    const key = { key: acme.key };
+    const input = await call('POST', `/v2/${acme.team}/inputs`, {
+      ...key,
+      body: { name: 'In', type: 'monad-http', config: {} },
+    });
+    const integration = { input_id: input.body.id, name: 'Canary', output: { id: made.body.id } };
+    const built = await call('POST', `/v2/${acme.team}/integrations`, { ...key, body: integration });
+    const pipeline = `/v2/${acme.team}/pipelines/${built.body.pipeline_id}`;
+    await service.engine?.append(input.body.id, ['{"n":1}']);
+    const state = async () => (await call('GET', `${pipeline}/status`, key)).body;
+    await expect.poll(state, { timeout: 20_000 }).toMatchObject({ status: 'Erroring', waiting: 1 });
+    for (const about of ['logs', 'metrics']) await call('GET', `${pipeline}/${about}`, key);
 
     // Everything that is refused, with a secret in it.
     const refused = body(canaries.refused);
@@ -114,6 +135,9 @@ describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
     const test = { type: 'http', config: { settings }, id: made.body.id };
     expect((await call('POST', `${outputs}/test-connection`, { session, body: test })).status).toBe(500);
 
+    await call('PATCH', path, { key: acme.key, body: { name: 'Does not open' } });
+    await expect.poll(state, { timeout: 20_000 }).toMatchObject({ last_error: { code: 'secret_unreadable' } });
+    await call('GET', `${pipeline}/logs`, key);
     await call('GET', `/embed/?parentOrigin=${PARENT}`, {});
     await call('GET', '/metrics', {});
     await call('GET', '/openapi.json', {});
@@ -133,7 +157,17 @@ describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
     expect(columns.length).toBeGreaterThan(100);
     expect(service.log.length).toBeGreaterThan(20);
 
-    const places = { answers: answers.join('\n'), log: service.log.join(''), database: columns.join('\n') };
+    const names = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = await Promise.all(
+      names.filter((each) => each.isFile()).map((each) => readFile(join(each.parentPath, each.name), 'latin1')),
+    );
+    expect(files.length).toBeGreaterThan(1);
+    const places = {
+      answers: answers.join('\n'),
+      log: service.log.join(''),
+      database: columns.join('\n'),
+      files: files.join('\n'),
+    };
     const hidden = { ...canaries, key: acme.key, session };
     for (const [name, secret] of Object.entries(hidden)) {
       for (const [encoding, text] of Object.entries(encodings(secret))) {
