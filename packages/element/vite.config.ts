@@ -16,7 +16,7 @@ function licences(): Plugin {
       // From the entry for Node, one folder below the package's own.
       const lit = join(dirname(createRequire(import.meta.url).resolve('@lit/reactive-element')), '../LICENSE');
       const ours = readFileSync(fileOf('../../LICENSE'), 'utf8').trim();
-      const source = `Connector Frame ${version}\n\n${ours}\n\n\nLit, which is part of connector-frame.js\n\n${readFileSync(lit, 'utf8').trim()}\n`;
+      const source = `Connector Frame ${version}\n\n${ours}\n\n\nLit, which is part of connector-frame.js and connector-catalog.js\n\n${readFileSync(lit, 'utf8').trim()}\n`;
       this.emitFile({ type: 'asset', fileName: 'connector-frame.LICENSE.txt', source });
     },
   };
@@ -36,24 +36,33 @@ function squeeze(): Plugin {
   };
 }
 
-// The drop-in, put beside what tsc made: one file, whatever it imports.
-export default defineConfig({
-  root: import.meta.dirname,
-  resolve: { conditions: ['source', ...defaultClientConditions] },
-  plugins: [squeeze(), licences()],
-  build: {
-    target: 'es2022',
-    emptyOutDir: false,
-    reportCompressedSize: false,
-    lib: { entry: 'src/drop-in.ts', formats: ['es'], fileName: () => 'connector-frame.js' },
-    rolldownOptions: {
-      output: {
-        // A library's whitespace stays unless it is asked for here.
-        minify: true,
-        codeSplitting: false,
-        comments: { legal: false, annotation: false },
-        postBanner: `/*! Connector Frame ${version}, Apache-2.0, with Lit, Copyright Google LLC, BSD-3-Clause: ./connector-frame.LICENSE.txt */`,
+/** What each drop-in is made of, by the mode of the build. */
+const entries: Record<string, { entry: string; name: string }> = {
+  production: { entry: 'src/drop-in.ts', name: 'connector-frame.js' },
+  catalog: { entry: 'src/define-catalog.ts', name: 'connector-catalog.js' },
+};
+
+// Drop-ins, put beside what tsc made: each one file, whatever it imports.
+export default defineConfig(({ mode }) => {
+  const { entry, name } = entries[mode] ?? { entry: '', name: '' };
+  return {
+    root: import.meta.dirname,
+    resolve: { conditions: ['source', ...defaultClientConditions] },
+    plugins: [squeeze(), licences()],
+    build: {
+      target: 'es2022',
+      emptyOutDir: false,
+      reportCompressedSize: false,
+      lib: { entry, formats: ['es' as const], fileName: () => name },
+      rolldownOptions: {
+        output: {
+          // A library's whitespace stays unless it is asked for here.
+          minify: true,
+          codeSplitting: false,
+          comments: { legal: false, annotation: false },
+          postBanner: `/*! Connector Frame ${version}, Apache-2.0, with Lit, Copyright Google LLC, BSD-3-Clause: ./connector-frame.LICENSE.txt */`,
+        },
       },
     },
-  },
+  };
 });

@@ -3,13 +3,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, type Asset } from './form-assets.js';
 
-/** The script that host pages load, and the licences that go with it, in memory. */
+/** What a script of the drop-in is called. */
+export const DROP_IN_SCRIPTS = ['connector-frame.js', 'connector-catalog.js'] as const;
+export type DropInScript = (typeof DROP_IN_SCRIPTS)[number];
+
+/** The scripts that host pages load, and the licences that go with them, in memory. */
 export interface DropIn {
   /** `0.1.0` */
   version: string;
-  script: Asset;
-  /** Of the script, as the attribute `integrity` takes it: `sha384-...` */
-  integrity: string;
+  /** Each with its hash as the attribute `integrity` takes it: `sha384-...` */
+  scripts: Readonly<Record<DropInScript, { script: Asset; integrity: string }>>;
   licences: Asset;
 }
 
@@ -24,11 +27,17 @@ export async function loadDropIn(folder: string): Promise<DropIn> {
     readFile(join(folder, 'dist', name)).catch(() => {
       throw new Error(`The drop-in is not built: ${join(folder, 'dist', name)} is missing. Run "npm run build" first.`);
     });
-  const script = await read('connector-frame.js');
+  const script = async (name: DropInScript) => {
+    const text = await read(name);
+    const integrity = `sha384-${createHash('sha384').update(text).digest('base64')}`;
+    return { script: pack(text, 'text/javascript; charset=utf-8'), integrity };
+  };
   return {
     version,
-    script: pack(script, 'text/javascript; charset=utf-8'),
-    integrity: `sha384-${createHash('sha384').update(script).digest('base64')}`,
+    scripts: {
+      'connector-frame.js': await script('connector-frame.js'),
+      'connector-catalog.js': await script('connector-catalog.js'),
+    },
     licences: pack(await read('connector-frame.LICENSE.txt'), 'text/plain; charset=utf-8'),
   };
 }

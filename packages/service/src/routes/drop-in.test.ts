@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
-import { DROP_IN, writeElement } from '../../../../test/support/drop-in.js';
+import { DROP_IN, DROP_IN_CATALOG, writeElement } from '../../../../test/support/drop-in.js';
 import { createTestService, PUBLIC_URL, type TestService } from '../../../../test/support/service.js';
 import { loadDropIn } from '../embed/drop-in.js';
 
-const HASH = `sha384-${createHash('sha384').update(DROP_IN).digest('base64')}`;
+const hashOf = (text: string) => `sha384-${createHash('sha384').update(text).digest('base64')}`;
 
 let element: Awaited<ReturnType<typeof writeElement>>;
 let service: TestService;
@@ -62,6 +62,11 @@ describe('the drop-in', () => {
     expect(gunzipSync(await bytes(gzip)).toString()).toBe(DROP_IN);
   });
 
+  it('has the picker in a file of its own', async () => {
+    const answer = await get('/v/3.14.1/connector-catalog.js');
+    expect([answer.status, await answer.text()]).toEqual([200, DROP_IN_CATALOG]);
+  });
+
   it('has its licences beside it', async () => {
     const { status, headers, text } = await service.call('GET', '/v/3/connector-frame.LICENSE.txt');
     expect([status, text]).toEqual([200, 'BSD 3-Clause License']);
@@ -88,7 +93,11 @@ describe('the drop-in', () => {
     const { status, body, headers } = await service.call('GET', '/v/integrity.json');
     expect(status).toBe(200);
     expect(body).toEqual({
-      '3.14.1': { 'connector-frame.js': HASH, url: `${PUBLIC_URL}/v/3.14.1/connector-frame.js` },
+      '3.14.1': {
+        'connector-frame.js': hashOf(DROP_IN),
+        'connector-catalog.js': hashOf(DROP_IN_CATALOG),
+        url: `${PUBLIC_URL}/v/3.14.1/connector-frame.js`,
+      },
     });
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });

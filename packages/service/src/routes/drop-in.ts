@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { DropIn } from '../embed/drop-in.js';
+import { DROP_IN_SCRIPTS, type DropIn } from '../embed/drop-in.js';
 import type { Asset } from '../embed/form-assets.js';
 import { sendAsset } from '../embed/send-asset.js';
 import { ApiError } from '../http/api-error.js';
@@ -12,7 +12,6 @@ export interface DropInOptions {
   publicUrl: string;
 }
 
-const SCRIPT = 'connector-frame.js';
 /** The script names it by this address, relative to its own. */
 const LICENCES = 'connector-frame.LICENSE.txt';
 
@@ -80,7 +79,18 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
   }
 
   return [
-    file(SCRIPT, 'readDropIn', 'The script that defines `<connector-frame>`, for host pages', dropIn.script),
+    file(
+      'connector-frame.js',
+      'readDropIn',
+      'The script that defines `<connector-frame>`, for host pages',
+      dropIn.scripts['connector-frame.js'].script,
+    ),
+    file(
+      'connector-catalog.js',
+      'readDropInCatalog',
+      'The script that defines `<connector-catalog>`, for host pages',
+      dropIn.scripts['connector-catalog.js'].script,
+    ),
     file(LICENCES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
 
     publicRoute(
@@ -89,20 +99,34 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
         path: '/v/integrity.json',
         tag,
         operation: 'readDropInIntegrity',
-        summary: 'The hash of each version of the script, for the attribute `integrity`',
+        summary: 'The hashes of each version of the scripts, for the attribute `integrity`',
         answer: {
           status: 200,
           description: 'By version in full.',
-          schema: z.record(z.string(), z.object({ [SCRIPT]: z.string(), url: z.string() })).openapi('DropInIntegrity', {
-            example: {
-              '0.1.0': { [SCRIPT]: 'sha384-...', url: `https://connect.example/v/0.1.0/${SCRIPT}` },
-            },
-          }),
+          schema: z
+            .record(
+              z.string(),
+              z.object({ 'connector-frame.js': z.string(), 'connector-catalog.js': z.string(), url: z.string() }),
+            )
+            .openapi('DropInIntegrity', {
+              example: {
+                '0.1.0': {
+                  'connector-frame.js': 'sha384-...',
+                  'connector-catalog.js': 'sha384-...',
+                  url: 'https://connect.example/v/0.1.0/connector-frame.js',
+                },
+              },
+            }),
         },
       },
       () => ({
         status: 200,
-        body: { [version]: { [SCRIPT]: dropIn.integrity, url: `${publicUrl}/v/${version}/${SCRIPT}` } },
+        body: {
+          [version]: {
+            ...Object.fromEntries(DROP_IN_SCRIPTS.map((name) => [name, dropIn.scripts[name].integrity])),
+            url: `${publicUrl}/v/${version}/connector-frame.js`,
+          },
+        },
         headers: { ...anyone, 'Cache-Control': FOR_MINUTES },
       }),
     ),
