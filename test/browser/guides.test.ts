@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createHost } from '@connector-frame/host';
 import { toNodeHandler } from '@connector-frame/host/node';
 import { createServer, type RunningServer } from '@connector-frame/service';
@@ -101,6 +102,43 @@ test('script: a tag made by script, before the script has come', async () => {
     .getByRole('heading', { name: /Splunk/ })
     .waitFor();
   expect(said).toEqual([]);
+});
+
+describe('catalog', () => {
+  test('in HTML: a product is found, chosen, and its form is there', async () => {
+    const { page, said } = await open(await code('catalog', 'connect.html'));
+    await page.getByRole('searchbox').fill('otka system');
+    await page.getByRole('button', { name: /Okta System Log/ }).click();
+    await form(page).getByLabel('Organization URL').waitFor();
+    expect(await page.getByRole('searchbox').isVisible()).toBe(false);
+    expect(said).toEqual([]);
+  });
+
+  test('in React: likewise, and back', async () => {
+    const folder = fileURLToPath(new URL('../support', import.meta.url));
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `${await code('catalog', 'connect.tsx')}
+          import { createRoot } from 'react-dom/client';
+          createRoot(document.querySelector('#root')).render(<Connect />);`,
+        resolveDir: folder,
+        loader: 'tsx',
+      },
+      bundle: true,
+      format: 'esm',
+      target: 'es2022',
+      jsx: 'automatic',
+      conditions: ['source'],
+      write: false,
+    });
+    files['/connect.js'] = outputFiles[0]?.text ?? '';
+    const { page } = await open('<div id="root"></div><script type="module" src="/connect.js"></script>');
+    await page.getByRole('searchbox').fill('okta system');
+    await page.keyboard.press('Enter');
+    await form(page).getByLabel('Organization URL').waitFor();
+    await form(page).getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('searchbox').waitFor();
+  });
 });
 
 describe('html', () => {
