@@ -1,4 +1,4 @@
-import { eq, gt, inArray, sql, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, sql, type SQL } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Connector, Pipeline, StoredSecret, Transform } from './store.js';
 import { connectors, pipelineComponents, pipelines, secrets, transforms } from './tables.js';
@@ -25,8 +25,8 @@ export interface RunningPipelines {
   stamps(after: string, limit: number): Promise<PipelineStamp[]>;
   /** Those of `ids` that are there. */
   load(ids: readonly string[]): Promise<RunningRow[]>;
-  /** Which inputs stand in which pipelines. */
-  inputs(): Promise<{ pipelineId: string; connectorId: string }[]>;
+  /** Which input stands in which pipeline, in the order of their ids, from the one after `after` on. */
+  inputs(after: string, limit: number): Promise<{ pipelineId: string; connectorId: string }[]>;
 }
 
 export function createRunningPipelines(queries: Queries): RunningPipelines {
@@ -109,14 +109,14 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
       });
     },
 
-    async inputs() {
-      const rows = await queries
+    inputs: (after, limit) =>
+      queries
         .select({ pipelineId: pipelineComponents.pipelineId, connectorId: connectors.id })
         .from(pipelineComponents)
         .innerJoin(connectors, eq(connectors.id, pipelineComponents.connectorId))
-        .where(eq(connectors.kind, 'input'));
-      return rows;
-    },
+        .where(and(eq(connectors.kind, 'input'), gt(pipelineComponents.pipelineId, after)))
+        .orderBy(pipelineComponents.pipelineId)
+        .limit(limit),
   };
 }
 

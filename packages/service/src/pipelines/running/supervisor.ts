@@ -25,7 +25,8 @@ const AT_ONCE = 16;
 const AGAIN = 5_000;
 /** Milliseconds for a page of pipelines at the start, before the next is read beside it. */
 const PATIENCE = 2_000;
-const SWEEP_PAGE = 1_000;
+/** On the embedded database each page blocks the process for a moment. */
+const SWEEP_PAGE = 250;
 
 const FULL: Ingested = { stored: false, reason: 'full' };
 const CLOSED: Ingested = { stored: false, reason: 'closed' };
@@ -141,9 +142,12 @@ export class Supervisor implements PipelineEngine {
   async #begin(): Promise<void> {
     const { pipelines } = this.options;
     await this.#insist(async () => {
-      for (const { pipelineId, connectorId } of await pipelines.inputs()) {
-        this.#index.set(this.#ofId(pipelineId), [connectorId]);
-        this.#queue.add(pipelineId);
+      for (let after = ''; !this.#closing.signal.aborted;) {
+        const page = await pipelines.inputs(after, SWEEP_PAGE);
+        for (const { pipelineId, connectorId } of page) this.#index.set(this.#ofId(pipelineId), [connectorId]);
+        const last = page.at(-1);
+        if (!last || page.length < SWEEP_PAGE) break;
+        after = last.pipelineId;
       }
       await this.sweep();
     });
