@@ -13,7 +13,11 @@ afterAll(() => stage?.close());
 afterEach(() => stage.clear());
 
 const open: DemoStage['open'] = (way, options) => stage.open(way, options);
-const product = (page: Page, name: string) => page.locator('#catalog').getByRole('link', { name });
+const product = (page: Page, name: string) =>
+  page
+    .locator('#catalog')
+    .getByRole('link')
+    .filter({ has: page.getByText(name, { exact: true }) });
 const connections = (page: Page) => page.locator('#connections').getByRole('listitem');
 const form = (page: Page) => page.frameLocator('iframe');
 const nameField = (page: Page) => form(page).getByLabel('Name', { exact: true });
@@ -125,7 +129,7 @@ describe.each(['react', 'vue'] as const)('%s', (way) => {
     await page.getByRole('searchbox').fill('');
     await page.getByLabel('Category').selectOption('Identity Security');
     await product(page, 'Okta System Log').waitFor();
-    expect(await product(page, 'GitHub').count()).toBe(0);
+    expect(await product(page, 'GitHub Enterprise Audit Logs').count()).toBe(0);
   });
 
   test('the service is down: both lists say so, and trying again is enough', async () => {
@@ -135,7 +139,7 @@ describe.each(['react', 'vue'] as const)('%s', (way) => {
     await page.getByText('The service is down.').nth(1).waitFor();
     await page.unroute(/\/api\/(catalog|connectors)/);
     await page.getByRole('button', { name: 'Try again' }).first().click();
-    await product(page, 'Splunk').waitFor();
+    await product(page, 'Splunk HEC').waitFor();
     await page.getByText('No destinations yet.').waitFor();
   });
 });
@@ -171,7 +175,7 @@ describe.each(['script', 'html'] as const)('%s', (way) => {
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText(new RegExp(`^\\d+ of ${all}$`)).waitFor();
     await product(page, 'Okta System Log').waitFor();
-    expect(await product(page, 'GitHub').count()).toBe(0);
+    expect(await product(page, 'GitHub Enterprise Audit Logs').count()).toBe(0);
   });
 });
 

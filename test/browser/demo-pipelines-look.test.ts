@@ -63,38 +63,36 @@ test('by keyboard alone: built, opened, paused, asked about deleting, and the fo
   expect(stage.complaints).toEqual([]);
 });
 
-test.each(['light', 'dark'] as const)('%s: axe finds nothing, nothing is cut off at any width', async (colorScheme) => {
+const seen = allWays.flatMap((way) => (['light', 'dark'] as const).map((colorScheme) => [way, colorScheme] as const));
+
+test.each(seen)('%s, %s: axe finds nothing, nothing is cut off at any width', async (way, colorScheme) => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await addInput(`Seen by ${colorScheme}`);
-  for (const way of allWays) {
-    const page = await stage.open(way, { colorScheme });
-    const check = async (what: string) => {
-      for (const width of [1200, 700, 320]) {
-        await page.setViewportSize({ width, height: 800 });
-        const found = await page.evaluate<string[]>(
-          `(() => { ${axe}; return axe.run({ iframes: false }).then((r) => r.violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.html))); })()`,
-        );
-        expect(found, `${way}, ${what}, ${width} px`).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-      }
-    };
-    const row = rowOf(page, `Seen by ${colorScheme}`);
-    const start = row.getByRole('button', { name: 'Start a pipeline' });
-    if (way === 'script') {
-      await start.waitFor();
-      await check('no pipeline');
-      await start.click();
+  const name = `Seen on ${way}, ${colorScheme}`;
+  await addInput(name);
+  const page = await stage.open(way, { colorScheme });
+  const check = async (what: string) => {
+    for (const width of [1200, 700, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      // The catalog below is the same without rows, and has its own test.
+      const found = await page.evaluate<string[]>(
+        `(() => { ${axe}; return axe.run({ exclude: ['#catalog'] }, { iframes: false }).then((r) => r.violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.html))); })()`,
+      );
+      expect(found, `${what}, ${width} px`).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     }
-    await row.getByText('Running', { exact: true }).waitFor();
-    await row.getByRole('button', { name: 'Details' }).click();
-    await row.getByRole('button', { name: 'Show token' }).click();
-    await row.getByText('live', { exact: true }).waitFor();
-    await check('details');
-    await row.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').waitFor();
-    await check('dialog');
-    await page.context().close();
-  }
+  };
+  const row = rowOf(page, name);
+  await row.getByRole('button', { name: 'Start a pipeline' }).waitFor();
+  await check('no pipeline');
+  await row.getByRole('button', { name: 'Start a pipeline' }).click();
+  await row.getByText('Running', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Details' }).click();
+  await row.getByRole('button', { name: 'Show token' }).click();
+  await row.getByText('live', { exact: true }).waitFor();
+  await check('details');
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').waitFor();
+  await check('dialog');
   expect(stage.complaints).toEqual([]);
 });
 
