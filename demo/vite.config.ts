@@ -34,6 +34,7 @@ export default defineConfig({
       checks: { moduleLevelDirective: false, pluginTimings: false },
       input: {
         ...Object.fromEntries(Object.keys(shown).map((page) => [page, path(`src/pages/${page}/index.html`)])),
+        gallery: path('src/pages/gallery/index.html'),
         // For the lists that the server writes.
         'pipeline-row': path('src/pages/shared/pipelines/pipeline-row.ts'),
       },

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { pageHeaders } from './page-headers.js';
 import { renderPage, type BuiltPage, type PageParts } from './render-page.js';
-import { isWay } from './views/shell.js';
+import { isPage } from './views/shell.js';
 import type { SourceFile } from './views/source-panel.js';
 
 const types: Record<string, string> = {
@@ -37,7 +37,7 @@ export async function createPages(
       const body = Uint8Array.from(await readFile(join(folder, path)));
       if (/^\/assets\/pipeline-row-[\w-]+\.js$/.test(path)) rowScript = path;
       assets.set(path, { body, headers: { 'content-type': type, ...assetHeaders } });
-    } else if (path.endsWith('/index.html') && isWay(way)) {
+    } else if (path.endsWith('/index.html') && isPage(way)) {
       const document = await readFile(join(folder, path), 'utf8');
       pages.set(`/${way}/`, { way, document, files: sources[way] ?? [] });
     }

@@ -1,12 +1,13 @@
 import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/connect';
 import { fill } from './fill.js';
 import { escape, html, Html } from './html.js';
-import { lookOf } from './look.js';
+import { lookOf, type Look } from './look.js';
 import { placeOf, type PagePlace } from './place.js';
 import type { Tenant } from './sign-in.js';
 import { aside } from './views/aside.js';
+import { gallery } from './views/gallery.js';
 import { formHead, lists, type Listed } from './views/lists.js';
-import { bar, gate, side, type Way } from './views/shell.js';
+import { bar, gate, side, type PageName, type Way } from './views/shell.js';
 import type { SourceFile } from './views/source-panel.js';
 
 /** What the pages are made of, apart from the request. */
@@ -21,7 +22,7 @@ export interface PageParts {
 
 /** A built page: its document with places to fill, and the files that it shows. */
 export interface BuiltPage {
-  way: Way;
+  way: PageName;
   document: string;
   files: readonly SourceFile[];
 }
@@ -40,6 +41,13 @@ export async function renderPage(
   const look = lookOf(request);
   const tenant = parts.tenantOf(request);
   const files = place.typeId !== '' && tenant ? filled(page, place, tenant, parts) : page.files;
+  if (page.way === 'gallery')
+    return finished(
+      page,
+      look,
+      'Every form · Northwind Security',
+      html`${bar(page.way, look, place)}${tenant ? gallery(tenant) : html`<main class="gallery" id="main">${gate(parts.tenants)}</main>`}`,
+    );
   const main = tenant ? await product(request, page.way, place, tenant, files, parts, rowScript) : gate(parts.tenants);
   const body = html`${bar(page.way, look, place)}
     <div class="product-page" ${tenant && html` data-signed-in`}>
@@ -47,9 +55,13 @@ export async function renderPage(
       <main class="main" id="main" tabindex="-1">${main}</main>
       ${tenant && aside(page.way, files)}
     </div>`;
+  return finished(page, look, tenant ? 'Connect your data · Northwind Security' : 'Northwind Security', body);
+}
+
+function finished(page: BuiltPage, look: Look, title: string, body: Html): string {
   return page.document
     .replace('{{look}}', `${look.preset} ${look.scheme}`)
-    .replace('{{title}}', escape(tenant ? 'Connect your data · Northwind Security' : 'Northwind Security'))
+    .replace('{{title}}', escape(title))
     .replace('{{body}}', () => body.text);
 }
 

@@ -7,12 +7,15 @@ import type { Tenant } from '../sign-in.js';
 export const ways = { script: 'Script', html: 'HTML', react: 'React', vue: 'Vue' } as const;
 export type Way = keyof typeof ways;
 
-export function isWay(text: string): text is Way {
-  return Object.hasOwn(ways, text);
+/** A way in, or the contact sheet of all forms. */
+export type PageName = Way | 'gallery';
+
+export function isPage(text: string): text is PageName {
+  return text === 'gallery' || Object.hasOwn(ways, text);
 }
 
 /** The demo's own bar: which way, which look. Plain links and forms, so that no page needs a script for it. */
-export function bar(way: Way, look: Look, place: PagePlace): Html {
+export function bar(way: PageName, look: Look, place: PagePlace): Html {
   return html`<a class="skip" href="#main">Skip to content</a>
     <header class="bar">
       <nav class="segments" aria-label="Ways to embed the form">
@@ -22,6 +25,9 @@ export function bar(way: Way, look: Look, place: PagePlace): Html {
               >${name}</a
             >`,
         )}
+      </nav>
+      <nav class="segments" aria-label="All forms">
+        <a class="segment" href="/gallery/" ${way === 'gallery' && html` aria-current="page"`}>Every form</a>
       </nav>
       <form class="looks" id="look" method="post" action="/demo/look">
         <div class="segments" role="group" aria-label="Theme">

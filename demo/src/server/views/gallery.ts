@@ -1,0 +1,33 @@
+import { html, type Html } from '../html.js';
+import type { Tenant } from '../sign-in.js';
+
+/** The contact sheet of all forms, which its script fills. */
+export function gallery(tenant: Tenant): Html {
+  return html`<main class="gallery" id="gallery" tabindex="-1" data-tenant-id="${tenant.id}">
+    <h1>Every form</h1>
+    <p class="lead">One for each connector type, on the real service. What you save here is kept for ${tenant.name}.</p>
+    <form class="filters" role="search">
+      <label class="search">
+        <span class="hidden">Search products</span>
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <circle cx="9" cy="9" r="5.25" />
+          <path d="m13 13 4 4" />
+        </svg>
+        <input type="search" placeholder="Search products" autocomplete="off" spellcheck="false" />
+      </label>
+      <label>
+        <span class="hidden">Category</span>
+        <select></select>
+      </label>
+      <label>
+        <span class="hidden">Kind</span>
+        <select>
+          <option value="input">Data sources</option>
+          <option value="output">Destinations</option>
+        </select>
+      </label>
+    </form>
+    <p class="count" role="status"></p>
+    <div class="sheets"></div>
+  </main>`;
+}
