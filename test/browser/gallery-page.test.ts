@@ -1,0 +1,41 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { startDemoStage, type DemoStage } from '../support/demo.js';
+
+/** The contact sheet of all forms. */
+let stage: DemoStage;
+beforeAll(async () => {
+  stage = await startDemoStage();
+});
+afterAll(() => stage?.close());
+afterEach(() => stage.clear());
+
+async function open(query = ''): Promise<Page> {
+  const page = await stage.open('react');
+  await page.goto(`${stage.demo.hostUrl}/gallery/${query}`);
+  return page;
+}
+const sheets = (page: Page) => page.locator('.sheet');
+const forms = (page: Page) => page.locator('.sheet connector-frame');
+
+test('has a sheet for every type, and the forms of those that are near', async () => {
+  const page = await open();
+  const listed: unknown[] = await page.evaluate(() => fetch('/api/catalog?kind=input').then((answer) => answer.json()));
+  await expect.poll(() => sheets(page).count()).toBe(listed.length);
+  await page.frameLocator('.sheet:first-child iframe').getByRole('button', { name: 'Save' }).waitFor();
+  await sheets(page).nth(200).scrollIntoViewIfNeeded();
+  await sheets(page).nth(200).frameLocator('iframe').getByRole('button', { name: 'Save' }).waitFor();
+  expect(await sheets(page).first().locator('iframe').count()).toBe(0);
+  expect(await forms(page).count()).toBeLessThanOrEqual(12);
+  expect(stage.complaints).toEqual([]);
+});
+
+test('is searched as the picker is, and shows destinations', async () => {
+  const page = await open('?q=otka');
+  await expect.poll(() => sheets(page).first().getByRole('heading').textContent()).toMatch(/^Okta/);
+  await page.getByRole('searchbox').fill('');
+  await page.getByLabel('Kind').selectOption('Destinations');
+  await page.getByLabel('Category').selectOption('SIEM');
+  await page.locator('[data-type-id="splunk"][data-kind="output"]').waitFor();
+  expect(await page.locator('[data-type-id="postgresql"]').count()).toBe(0);
+});
