@@ -5,7 +5,7 @@ import { pruneConfig } from './validate/prune-config.js';
 import { discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from './validate/schema.js';
 import { setAt } from './validate/pointer.js';
 
-const PEM = '-----BEGIN PRIVATE KEY-----\nTm90IGEga2V5LCBvbmx5IGFuIGV4YW1wbGUu\n-----END PRIVATE KEY-----\n';
+const PEM = '-----BEGIN PRIVATE KEY-----\nTm90IGEga2V5LCBvbmx5IGFuIGV4YW1wbGUu\n-----END PRIVATE KEY-----';
 
 const SAMPLES: Record<string, string> = {
   uri: 'https://example.com',

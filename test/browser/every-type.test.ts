@@ -1,0 +1,121 @@
+/**
+ * Every connector type as a person meets it: the real form from the real service, in a frame of another site. `npm test` takes a
+ * sample, another one each day (`SEED` repeats one); `npm run test:catalog` takes all of them.
+ */
+import { exampleConfig, type ConnectorTypeData } from '@connector-frame/catalog';
+import { withDefaults } from '@connector-frame/catalog/validate';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser } from '../support/browser.js';
+import { allTypes } from '../support/connectors.js';
+import { movesOf } from '../support/destinations.js';
+import { askedFor, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
+import { openFormTab, type FormTab } from '../support/every-type/form-tab.js';
+import { covering, sampleOf } from '../support/every-type/type-sample.js';
+import { startWorld, type World } from '../support/world.js';
+
+const TABS = 3;
+const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
+const types = process.env['CATALOG'] === 'full' ? allTypes() : sampleOf(allTypes(), seed, 40);
+const title = `${types.length} of ${allTypes().length} types${process.env['CATALOG'] === 'full' ? '' : `, SEED=${seed}`}`;
+if (process.env['CATALOG'] !== 'full') console.log(`every type: ${title}`);
+
+/** Valid, with every field that is shown; with secrets, if the type has any. */
+const exampleOf = (type: ConnectorTypeData) =>
+  movesOf(type)[0]?.before ?? exampleConfig(type.config, { optional: true });
+
+/** Together these have every kind of control: a person's keys and mouse fill them in, which takes seconds. A script fills in the others. */
+const byHand = covering(types, (type) => leavesOf(type, exampleOf(type)).map(({ control }) => control));
+
+let browser: Browser;
+let world: World;
+const idle: FormTab[] = [];
+const waiting: ((tab: FormTab) => void)[] = [];
+
+beforeAll(async () => {
+  const off = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION'].map((name) => [`RATE_LIMIT_${name}`, 'off'] as const);
+  [browser, world] = await Promise.all([launchBrowser(), startWorld({ ...Object.fromEntries(off), ENGINE: 'off' })]);
+  idle.push(...(await Promise.all(Array.from({ length: TABS }, () => openFormTab(browser, world)))));
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+/** Runs with a tab that no other test has. */
+async function withTab(use: (tab: FormTab) => Promise<void>): Promise<void> {
+  const tab = idle.pop() ?? (await new Promise<FormTab>((resolve) => waiting.push(resolve)));
+  try {
+    await use(tab);
+  } finally {
+    const next = waiting.shift();
+    if (next) next(tab);
+    else idle.push(tab);
+  }
+}
+
+interface Stored {
+  version: number;
+  config: { settings: unknown; secrets: Record<string, { id: string }> };
+}
+
+const stored = async (kind: string, id: string): Promise<Stored> => {
+  const { status, body } = await world.call('GET', `/v1/${world.team}/${kind}s/${id}`);
+  expect(status).toBe(200);
+  return body as unknown as Stored;
+};
+const idsOf = ({ config }: Stored) => Object.entries(config.secrets).map(([field, { id }]) => `${field} ${id}`);
+
+describe.concurrent(title, () => {
+  test.each(types.map((type) => ({ name: `${type.kind} ${type.type_id}`, type })))('$name', ({ type }) =>
+    withTab(async (tab) => {
+      const [move] = movesOf(type);
+      const example = exampleOf(type);
+
+      await tab.open(type);
+      const empty = withDefaults(type.config);
+      const labels = labelsOf(type, empty);
+      expect((await tab.look()).labels, 'the empty form').toEqual(labels);
+
+      const asked = askedFor(type);
+      if (asked.length > 0) {
+        expect(await tab.save(), 'the empty form must not be saved').toBeUndefined();
+        const { summary, errors } = await tab.look();
+        expect(summary.map(({ path }) => path).sort()).toEqual(asked.toSorted());
+        for (const { path, label } of summary) {
+          const at = Object.keys(labels).find((each) => each === path || each.startsWith(`${path}/`)) ?? '';
+          expect([path, label]).toEqual([path, labels[at]]);
+          expect(errors[at], `an error at ${at}`).toMatch(/\S/);
+        }
+      }
+
+      await (byHand.has(type) ? tab.fillByHand : tab.fill)(leavesOf(type, example));
+      expect((await tab.look()).labels, 'the filled form').toEqual(labelsOf(type, example));
+      expect(await tab.axe()).toEqual([]);
+      const id = await tab.save();
+      expect((await tab.look()).summary).toEqual([]);
+      const made = await stored(type.kind, id ?? '');
+      expect(made.config.settings).toEqual(example.settings);
+      expect(Object.keys(made.config.secrets).sort()).toEqual(Object.keys(example.secrets).sort());
+
+      await tab.open(type, { existingId: id, isNameEditable: true });
+      const secrets = Object.keys(example.secrets).map((key) => `/secrets/${key}`);
+      expect((await tab.look()).kept.sort(), 'kept secrets').toEqual(secrets.toSorted());
+      if (move) {
+        await tab.fill(changesBetween(type, move.before, move.after));
+        expect(await tab.save(), 'another destination must not get what is kept').toBeUndefined();
+        const { kept, summary } = await tab.look();
+        expect(kept).toEqual([]);
+        expect(summary.map(({ path }) => path)).toEqual(expect.arrayContaining(secrets));
+        await tab.fill(changesBetween(type, move.after, move.before));
+        expect((await tab.look()).kept.sort(), 'kept again').toEqual(secrets.toSorted());
+      }
+      await tab.fill([{ path: '/name', value: `Renamed ${type.name}`, control: 'text' }]);
+      expect(await tab.save()).toBe(id);
+      const renamed = await stored(type.kind, id ?? '');
+      expect(renamed.version).toBe(made.version + 1);
+      expect(idsOf(renamed)).toEqual(idsOf(made));
+      expect(renamed.config.settings).toEqual(made.config.settings);
+    }),
+  );
+});

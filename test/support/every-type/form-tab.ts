@@ -1,0 +1,128 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { ConnectorTypeData } from '@connector-frame/catalog';
+import type { Browser, Frame, Page } from 'playwright-core';
+import type { World } from '../world.js';
+import { fill, look, pressSave, type Look } from './in-form.js';
+import type { Leaf } from './expected-form.js';
+
+/** What the world's page puts on its window. */
+declare global {
+  var heard: unknown[];
+  var frame: { destroy(): void };
+  var mount: (options: object) => void;
+}
+
+interface Heard {
+  type: string;
+  connector?: { id: string };
+  message?: string;
+}
+
+/** A tab of the host page that shows one form after another. */
+export interface FormTab {
+  /** Mounts a form in place of the one before and waits until it is ready. */
+  open(type: ConnectorTypeData, options?: Record<string, unknown>): Promise<void>;
+  look(): Promise<Look>;
+  /** All at once, in the page. Throws for what has no control. */
+  fill(leaves: Leaf[]): Promise<void>;
+  /** One after the other, with a person's keys and mouse. */
+  fillByHand(leaves: Leaf[]): Promise<void>;
+  /** Presses Save, and waits for what comes of it: the id of what was saved, or a summary of what to fix. */
+  save(): Promise<string | undefined>;
+  /** What axe finds in the form. */
+  axe(): Promise<string[]>;
+}
+
+/** Opens a tab in a context of its own, in UTC so that a local time is what is stored. */
+export async function openFormTab(browser: Browser, world: World): Promise<FormTab> {
+  const context = await browser.newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' });
+  const page: Page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(world.host);
+  let inside: Frame | undefined;
+  const form = (): Frame => {
+    if (complaints.length > 0) throw new Error(complaints.splice(0).join('\n'));
+    if (!inside) throw new Error('no form is open');
+    return inside;
+  };
+  const heard = async (types: string[]): Promise<Heard> => {
+    const event = await page.waitForFunction((wanted) => {
+      const told = globalThis.heard as Heard[];
+      return told.find(({ type }) => wanted.includes(type));
+    }, types);
+    return (await event.jsonValue()) ?? { type: 'nothing' };
+  };
+
+  return {
+    async open(type, options = {}) {
+      await page.evaluate(
+        (given) => {
+          globalThis.frame?.destroy();
+          globalThis.heard.length = 0;
+          globalThis.mount(given);
+        },
+        {
+          kind: type.kind,
+          typeId: type.type_id,
+          organizationId: world.team,
+          sessionToken: await world.session(),
+          frameOrigin: `${world.service.url}/embed/`,
+          apiBase: world.service.url,
+          loadTimeout: 60_000,
+          ...options,
+        },
+      );
+      const event = await heard(['ready', 'error']);
+      if (event.type !== 'ready') throw new Error(`the form did not open: ${event.message}`);
+      const iframe = await page.$('iframe');
+      inside = (await iframe?.contentFrame()) ?? undefined;
+      await form().waitForSelector('.cf-form');
+    },
+
+    look: () => form().evaluate(look),
+
+    async fill(leaves) {
+      const missed = await form().evaluate(fill, leaves);
+      if (missed.length > 0) throw new Error(`no control for ${missed.join(', ')}`);
+    },
+
+    async fillByHand(leaves) {
+      for (const { path, value, words } of leaves) {
+        const control = form().locator(`[id="cf${path}"]`);
+        if (typeof value === 'object') await control.locator(':scope > .cf-add').click();
+        else if (typeof value === 'boolean') await control.setChecked(value);
+        else if ((await control.getAttribute('role')) === 'radiogroup')
+          await control.getByRole('radio', { name: words ?? value, exact: true }).click();
+        else {
+          const typed = control.and(form().locator('input, select, textarea')).or(control.locator('input, textarea'));
+          const isSelect = await typed.evaluate(({ localName }: Element) => localName === 'select');
+          if (isSelect) await typed.selectOption({ value });
+          else if ((await typed.getAttribute('type')) === 'datetime-local')
+            await typed.fill(value.replace(/(:00)?Z$/, ''));
+          else await typed.fill(value);
+        }
+      }
+    },
+
+    async save() {
+      await form().evaluate(pressSave);
+      // The frame says what it saved to the page, and what it refuses to the person.
+      const refused = form()
+        .waitForSelector('#cf-summary')
+        .then(() => undefined);
+      refused.catch(() => undefined);
+      const told = heard(['save', 'error']);
+      told.catch(() => undefined);
+      const event = await Promise.race([refused, told]);
+      if (event?.type === 'error') throw new Error(`not saved: ${event.message}`);
+      return event?.connector?.id;
+    },
+
+    async axe() {
+      await form().evaluate(axe.source);
+      const { violations } = await form().evaluate<AxeResults>('axe.run()');
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    },
+  };
+}

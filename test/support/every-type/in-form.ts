@@ -1,0 +1,75 @@
+/** Functions that run inside the form's page. Each stands alone: they are sent as text. */
+import type { Leaf } from './expected-form.js';
+
+/** What a form shows. Pointers are those of the form. */
+export interface Look {
+  /** Label by pointer. */
+  labels: Record<string, string>;
+  /** Pointers and words of the summary's links, in their order. */
+  summary: { path: string; label: string }[];
+  /** What stands as an error below each field. */
+  errors: Record<string, string>;
+  /** Pointers of secrets that are kept. */
+  kept: string[];
+}
+
+/** Opens what is folded, and says what is seen. */
+export function look(): Look {
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  const of = (id: string, suffix: RegExp): string => id.slice(2).replace(suffix, '');
+  const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+  const said = (element: HTMLElement): string => element.textContent.trim().replaceAll(/\s+/g, ' ');
+  return {
+    labels: Object.fromEntries(all('.cf-label').map((label) => [of(label.id, /-label$/), said(label)])),
+    summary: all('#cf-summary a').map((link) => ({
+      path: (link.getAttribute('href') ?? '').slice(3),
+      label: said(link),
+    })),
+    errors: Object.fromEntries(all('.cf-error').map((error) => [of(error.id, /-\d$/), said(error)])),
+    kept: all('.cf-secret')
+      .filter((field) => field.querySelector('.cf-kept'))
+      .map((field) => field.id.slice(2)),
+  };
+}
+
+/** Fills in controls as a person's keys and mouse would, and answers the pointers that no control was found for. */
+export function fill(leaves: Leaf[]): string[] {
+  const type = (control: HTMLElement & { value: string }, text: string): void => {
+    control.value = text;
+    control.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
+  };
+  const set = (element: HTMLElement, { value, words }: Leaf): boolean => {
+    if (typeof value === 'object') {
+      const add = element.querySelector<HTMLButtonElement>(':scope > .cf-add');
+      add?.click();
+      return add !== null;
+    }
+    if (element instanceof HTMLInputElement && element.type === 'checkbox') {
+      if (element.checked !== value) element.click();
+      return element.checked === value;
+    }
+    if (element.getAttribute('role') === 'radiogroup') {
+      const button = [...element.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === words);
+      button?.click();
+      return button !== undefined;
+    }
+    const inner = element.shadowRoot?.querySelector<HTMLInputElement | HTMLTextAreaElement>('input, textarea');
+    const control = inner ?? element;
+    if (
+      !(control instanceof HTMLInputElement) &&
+      !(control instanceof HTMLTextAreaElement) &&
+      !(control instanceof HTMLSelectElement)
+    )
+      return false;
+    type(control, control.type === 'datetime-local' ? String(value).replace(/(:00)?Z$/, '') : String(value));
+    return true;
+  };
+  return leaves.flatMap((leaf) => {
+    const element = document.getElementById(`cf${leaf.path}`);
+    return element && set(element, leaf) ? [] : [leaf.path];
+  });
+}
+
+export function pressSave(): void {
+  document.querySelector<HTMLElement>('.cf-footer > .cf-save')?.click();
+}
