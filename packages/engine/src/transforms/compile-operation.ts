@@ -1,6 +1,6 @@
 import { parseKeyPath, valueAt, type KeyPath } from '../conditions/key-path.js';
 import type { DataRecord, JsonValue } from '../records/record.js';
-import { withoutValue, withValue } from './edit.js';
+import { withoutValue, withValue, withValues } from './edit.js';
 import { flattenRecord, leavesOf } from './flatten.js';
 import { mutateType } from './mutate-type.js';
 import type { RecordOperation, TimestampFormat } from './operation.js';
@@ -39,6 +39,8 @@ export function compileOperation(operation: RecordOperation): Transform {
       return value === undefined ? record : withValue(record, path, mutateType(value, type, key));
     };
   }
+  // Stored by a later release, it may be another one.
+  if (operation.operation !== 'timestamp') throw new TypeError('This operation is not known.');
   const { key, format = 'rfc3339' } = operation.arguments;
   const path = pathOf(key);
   return (record, now) => withValue(record, path, formats[format](now));
@@ -60,10 +62,7 @@ function flattenAt(path: KeyPath, base: string | undefined, delimiter: string): 
   return (record) => {
     const value = valueAt(record, path);
     if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return record;
-    let changed = withoutValue(record, path);
-    for (const [name, leaf] of leavesOf(last, value, delimiter))
-      if (leaf !== undefined) changed = withValue(changed, [...holder, name], leaf);
-    return changed;
+    return withValues(withoutValue(record, path), holder, leavesOf(last, value, delimiter));
   };
 }
 

@@ -1,4 +1,4 @@
-import type { KeyPath } from '../conditions/key-path.js';
+import { valueAt, type KeyPath } from '../conditions/key-path.js';
 import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
 import { TransformRefusal } from './refusal.js';
 
@@ -13,6 +13,24 @@ export function withValue(record: DataRecord, path: KeyPath, value: JsonValue): 
   copy.set(key, rest.length === 0 ? value : within(copy.get(key), rest, value));
   // Not by assignment: a key `__proto__` must be a key like any other.
   return Object.fromEntries(copy);
+}
+
+/**
+ * A copy of a record with values in the object at a path, which is copied once for all of them; without a path in the
+ * record itself. @throws TransformRefusal as `withValue` does
+ */
+export function withValues(
+  record: DataRecord,
+  path: KeyPath,
+  values: ReadonlyMap<string, JsonValue | undefined>,
+): DataRecord {
+  const given = [...values].flatMap(([key, value]): [string, JsonValue][] =>
+    value === undefined ? [] : [[key, value]],
+  );
+  if (path.length === 0) return Object.fromEntries([...Object.entries(record), ...given]);
+  const holder = valueAt(record, path);
+  if (isRecord(holder)) return withValue(record, path, withValues(holder, [], values));
+  return given.reduce((changed, [key, value]) => withValue(changed, [...path, key], value), record);
 }
 
 function within(holder: JsonValue | undefined, path: KeyPath, value: JsonValue): JsonValue {

@@ -135,3 +135,18 @@ test('random records: a flat record holds the same leaves and stays flat', async
     expect(await run(flat, ['flatten', { delimiter: '~' }])).toEqual(flat);
   }
 });
+
+test('an object of thousands of keys is flattened in the time of its size', async () => {
+  const wide = (keys: number): DataRecord => ({
+    u: Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n])),
+  });
+  const took = async (keys: number): Promise<number> => {
+    const began = performance.now();
+    expect(Object.keys(await run(wide(keys), ['flatten', { key: 'u' }]))).toHaveLength(keys);
+    return performance.now() - began;
+  };
+  await took(1_000);
+  const [small, large] = [await took(1_000), await took(10_000)];
+  // Ten times as much takes ten times as long; it took a hundred times as long.
+  expect(large).toBeLessThan(100 + small * 40);
+});
