@@ -153,3 +153,17 @@ test('an output that does not even give up holds nobody up', async () => {
   await runner.resume();
   await expect.poll(() => out.numbers).toEqual([0]);
 });
+
+test('a condition that this release does not know stops its own pipeline, and not the process', async () => {
+  const world = await openWorld();
+  const out = new Collector();
+  const stored: unknown = { operator: 'and', conditions: [{ type_id: 'of_a_later_release', config: { key: 'n' } }] };
+  const definition = graph('in out', 'in>out');
+  const edges = definition.edges.map((edge) => ({ ...edge, conditions: JSON.parse(JSON.stringify(stored)) }));
+  const runner = world.runner({ definition: { ...definition, edges }, inputs: { in: push }, outputs: { out } });
+  await runner.start();
+  await expect.poll(() => status(runner)).toBe('Erroring');
+  expect(await runner.append(numbered(3))).toMatchObject({ stored: true });
+  await runner.pause();
+  expect(out.batches).toEqual([]);
+});

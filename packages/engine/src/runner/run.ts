@@ -3,7 +3,8 @@ import type { Bus } from '../bus/bus.js';
 import type { Coordinator, Lease } from '../coordinator/coordinator.js';
 import type { PipelineDefinition } from '../pipeline/definition.js';
 import { routesOf } from '../pipeline/routes.js';
-import type { CompiledTransform } from '../transforms/compile-transform.js';
+import { compileTransform, type CompiledTransform } from '../transforms/compile-transform.js';
+import type { TransformConfig } from '../transforms/operation.js';
 import { again, type Work } from './deliver.js';
 import type { OutputWays } from './deliver-over.js';
 import type { Door } from './door.js';
@@ -45,7 +46,7 @@ export class Run {
     // Each output waits on them.
     setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
     const left = new Promise<'stopped'>((resolve) => (this.#leave = () => resolve('stopped')));
-    this.ended = Promise.race([this.#go(), left]);
+    this.ended = Promise.race([this.#goSafely(), left]);
   }
 
   get stopping(): boolean {
@@ -69,6 +70,17 @@ export class Run {
   abort(): void {
     this.#stopping.abort();
     this.#aborted.abort();
+  }
+
+  /** What nobody thought of must not reach further than this pipeline. */
+  async #goSafely(): Promise<'stopped' | 'fenced'> {
+    try {
+      return await this.#go();
+    } catch (error) {
+      const message = 'Something unexpected ended the work. It begins again in a while.';
+      await again(this.#work, this.parts.nodeId, { ...failureOf(error), message, kind: 'permanent' }, 1);
+      return 'stopped';
+    }
   }
 
   async #go(): Promise<'stopped' | 'fenced'> {
@@ -106,7 +118,7 @@ export function missingPart(
   parts: {
     inputs: ReadonlyMap<string, Input>;
     outputs: ReadonlyMap<string, Output>;
-    transforms: ReadonlyMap<string, unknown>;
+    transforms: ReadonlyMap<string, TransformConfig>;
     problems?: ReadonlyMap<string, MissingPart>;
   },
 ): (MissingPart & { nodeId: string }) | undefined {
@@ -119,10 +131,24 @@ export function missingPart(
     if (type === 'input') return !parts.inputs.has(id);
     return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
   });
-  if (!missing) return undefined;
+  if (!missing) return unknownPart(definition, parts.transforms);
   const { id: nodeId, slug, component_type: type } = missing;
   const unknown = { code: 'no_runtime', message: `The ${type} ${slug} has no runtime here.` };
   return { nodeId, ...(parts.problems?.get(nodeId) ?? unknown) };
+}
+
+/** Stored by a later release, a pipeline may hold what this one does not know. */
+function unknownPart(
+  definition: PipelineDefinition,
+  transforms: ReadonlyMap<string, TransformConfig>,
+): ReturnType<typeof missingPart> {
+  try {
+    compileWays(definition, new Map([...transforms].map(([id, config]) => [id, compileTransform(config)])));
+    return undefined;
+  } catch {
+    const message = 'This release does not know a condition or an operation in this pipeline. Save it anew.';
+    return { nodeId: definition.nodes[0]?.id ?? '', code: 'invalid_pipeline', message };
+  }
 }
 
 async function open(work: Work, { nodeId, output }: OutputWays): Promise<boolean> {
