@@ -37,3 +37,25 @@ it('lets go of everything when the client leaves', async () => {
   await expect.poll(() => log.followers).toBe(0);
   expect(ended).toHaveBeenCalledOnce();
 });
+
+it('lets go of everything also when the client leaves while there is more than it reads', async () => {
+  for (let n = 0; n < 20; n += 1) log.add({ level: 'info', code: 'c', message: String(n) });
+  const ended = vi.fn();
+  const reader = eventStream(entries, new AbortController().signal, ended).body?.getReader();
+  await reader?.read();
+  await expect.poll(() => log.followers).toBe(1);
+  await reader?.cancel();
+  await expect.poll(() => log.followers).toBe(0);
+  expect(ended).toHaveBeenCalledOnce();
+});
+
+it('lets go of everything when it is told to stop while nobody reads', async () => {
+  const over = new AbortController();
+  const ended = vi.fn();
+  const response = eventStream(entries, over.signal, ended);
+  await expect.poll(() => log.followers).toBe(1);
+  over.abort();
+  await expect.poll(() => log.followers).toBe(0);
+  expect(ended).toHaveBeenCalledOnce();
+  await response.body?.cancel();
+});

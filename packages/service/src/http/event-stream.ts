@@ -25,17 +25,24 @@ export function eventStream(
   const iterator = events(AbortSignal.any([leaving.signal, signal]))[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let heartbeat: NodeJS.Timeout | undefined;
+  let left = false;
   const end = (): void => {
     if (leaving.signal.aborted) return;
     clearInterval(heartbeat);
+    signal.removeEventListener('abort', end);
     leaving.abort();
+    // It may rest at an event that nobody asks to go on from.
+    iterator.return?.().catch(() => undefined);
     ended();
   };
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
         // At once, so that the headers go out.
         controller.enqueue(encoder.encode(': here\n\n'));
+        if (leaving.signal.aborted) return;
         heartbeat = setInterval(() => {
           // A slow reader has enough to read.
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'));
@@ -45,7 +52,7 @@ export function eventStream(
         try {
           const next = await iterator.next();
           // Nobody is left to tell.
-          if (leaving.signal.aborted) return;
+          if (left) return;
           if (!next.done) return controller.enqueue(encoder.encode(textOf(next.value)));
           end();
           controller.close();
@@ -54,7 +61,10 @@ export function eventStream(
           controller.error(error);
         }
       },
-      cancel: end,
+      cancel() {
+        left = true;
+        end();
+      },
     },
     { highWaterMark: 4 },
   );
