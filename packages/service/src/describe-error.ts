@@ -2,11 +2,13 @@
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
-  const frames =
-    error.stack
-      ?.split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .slice(0, 8) ?? [];
+  const { stack = '', message } = error;
+  // The message stands before the frames, and may look like them.
+  const end = stack.lastIndexOf(message) + message.length;
+  const frames = (stack.includes(message) ? stack.slice(end) : '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8);
   return {
     name: error.name,
     ...code,
