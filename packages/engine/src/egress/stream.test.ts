@@ -147,3 +147,26 @@ test('a redirect is followed before the body is given', async () => {
   listeners.push(server);
   expect(await (await open(server.origin)).text()).toBe('there');
 });
+
+test('a connection that breaks before anybody reads ends that body, and not the process', async () => {
+  const server = await serve((response) => {
+    response.writeHead(200).write('first');
+    setTimeout(() => response.socket?.resetAndDestroy(), 20);
+  });
+  const { reader } = await open(server.origin);
+  await expect.poll(() => closed).toBe(1);
+  // What nobody hears of ends the process in the turn after.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const read = async (): Promise<void> => {
+    for (let part = await reader.read(); !part.done;) part = await reader.read();
+  };
+  await expect(read()).rejects.toMatchObject({ reason: 'connect_failed' });
+});
+
+test('a body that nobody reads can be let go', async () => {
+  const server = await serve((response) => void response.writeHead(200).write('first'));
+  const response = await egress.fetch(server.origin, { stream: true });
+  await response.body?.cancel();
+  await expect.poll(() => closed).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+});
