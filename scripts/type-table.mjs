@@ -1,0 +1,10 @@
+/** `npm run type-table`: writes docs/connector-types.md from the catalog and the engine as they were built last. */
+import { writeFileSync } from 'node:fs';
+import { loadCatalog } from '@connector-frame/catalog';
+import { connectors } from '@connector-frame/engine/connectors';
+import { page, typeTable } from './lib/type-table.mjs';
+
+const catalog = loadCatalog();
+const types = [...catalog.list('input'), ...catalog.list('output')];
+writeFileSync(page, await typeTable(types, connectors));
+console.log(`${page}: ${String(types.length)} types`);

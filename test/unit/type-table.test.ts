@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectorTypeData } from '@connector-frame/catalog';
+import { expect, test } from 'vitest';
+import { connectors, type Connectors } from '../../packages/engine/src/connectors/index.js';
+import { allTypes } from '../support/connectors.js';
+
+interface Script {
+  page: string;
+  typeTable(types: ConnectorTypeData[], connectors: Connectors): Promise<string>;
+}
+
+test('the table of connector types says what there is', async () => {
+  const { page, typeTable }: Script = await import(new URL('../../scripts/lib/type-table.mjs', import.meta.url).href);
+  const stale = readFileSync(page, 'utf8') !== (await typeTable(allTypes(), connectors));
+  expect(stale, 'docs/connector-types.md is stale: npm run type-table writes it anew').toBe(false);
+});
