@@ -110,7 +110,7 @@ describe.concurrent(title, () => {
         await tab.fill(changesBetween(type, move.after, move.before));
         expect((await tab.look()).kept.sort(), 'kept again').toEqual(secrets.toSorted());
       }
-      await tab.fill([{ path: '/name', value: `Renamed ${type.name}`, control: 'text' }]);
+      await tab.rename(`Renamed ${type.name}`);
       expect(await tab.save()).toBe(id);
       const renamed = await stored(type.kind, id ?? '');
       expect(renamed.version).toBe(made.version + 1);

@@ -85,8 +85,10 @@ export function leavesOf(type: ConnectorTypeData, config: ConnectorConfig): Leaf
         ...(isGroup(field.items) ? [] : [{ path: `${path}/${row}`, value: String(part), control }]),
       ]);
     if (typeof value === 'boolean') return [{ path, value, control }];
-    const words = wordsOf(field, String(value));
-    return [{ path, value: String(value), control, ...(words !== undefined && { words }) }];
+    const text = typeof value === 'number' ? String(value) : value;
+    if (typeof text !== 'string') throw new Error(`${path} has no text`);
+    const words = wordsOf(field, text);
+    return [{ path, value: text, control, ...(words !== undefined && { words }) }];
   });
 }
 

@@ -25,6 +25,7 @@ export interface FormTab {
   look(): Promise<Look>;
   /** All at once, in the page. Throws for what has no control. */
   fill(leaves: Leaf[]): Promise<void>;
+  rename(name: string): Promise<void>;
   /** One after the other, with a person's keys and mouse. */
   fillByHand(leaves: Leaf[]): Promise<void>;
   /** Presses Save, and waits for what comes of it: the id of what was saved, or a summary of what to fix. */
@@ -52,6 +53,11 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
       return told.find(({ type }) => wanted.includes(type));
     }, types);
     return (await event.jsonValue()) ?? { type: 'nothing' };
+  };
+
+  const fillAll = async (leaves: Leaf[]): Promise<void> => {
+    const missed = await form().evaluate(fill, leaves);
+    if (missed.length > 0) throw new Error(`no control for ${missed.join(', ')}`);
   };
 
   return {
@@ -82,10 +88,8 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
 
     look: () => form().evaluate(look),
 
-    async fill(leaves) {
-      const missed = await form().evaluate(fill, leaves);
-      if (missed.length > 0) throw new Error(`no control for ${missed.join(', ')}`);
-    },
+    fill: fillAll,
+    rename: (name) => fillAll([{ path: '/name', value: name, control: 'text' }]),
 
     async fillByHand(leaves) {
       for (const { path, value, words } of leaves) {
