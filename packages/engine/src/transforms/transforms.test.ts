@@ -136,10 +136,11 @@ test('random records: a flat record holds the same leaves and stays flat', async
   }
 });
 
+const wide = (keys: number): DataRecord => ({
+  u: Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n])),
+});
+
 test('an object of thousands of keys is flattened in the time of its size', async () => {
-  const wide = (keys: number): DataRecord => ({
-    u: Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n])),
-  });
   const took = async (keys: number): Promise<number> => {
     const began = performance.now();
     expect(Object.keys(await run(wide(keys), ['flatten', { key: 'u' }]))).toHaveLength(keys);

@@ -47,6 +47,8 @@ export function postgresDatabase(url: string, onIdleError: (error: Error) => voi
     idle_in_transaction_session_timeout: 30_000,
   });
   pool.on('error', onIdleError);
+  // One that breaks while it is in use tells whoever uses it; the event that nobody hears would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     queries: drizzlePostgres(pool),
     pool,

@@ -1,0 +1,95 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { postgresql } from '../../../../test/support/databases.js';
+import { systemClock } from '@connector-frame/engine';
+import { listenForHints } from '../pipelines/running/pipeline-hints.js';
+import { createStore } from './create-store.js';
+import { postgresDatabase, type Database } from './database.js';
+import { loadMigrations, migrate } from './migrate.js';
+
+const databases = postgresql();
+let url: string;
+beforeAll(async () => {
+  url = await databases.url();
+}, 60_000);
+afterAll(() => databases.close());
+
+/** A database behind a network that can be broken. */
+async function behindNetwork(): Promise<{ database: Database; reset: () => void; open: () => number }> {
+  const server = new URL(url);
+  const pairs = new Set<Socket>();
+  const proxy = createServer((socket) => {
+    const inner = connect(Number(server.port), server.hostname);
+    pairs.add(socket);
+    for (const [one, other] of [
+      [socket, inner],
+      [inner, socket],
+    ] as const)
+      one
+        .on('error', () => undefined)
+        .on('close', () => other.destroy())
+        .pipe(other);
+    socket.once('close', () => pairs.delete(socket));
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = proxy.address();
+  const through = new URL(url);
+  through.port = String(typeof address === 'object' ? address?.port : 0);
+  const database = postgresDatabase(through.href, () => undefined);
+  onTestFinished(async () => {
+    await database.close();
+    proxy.close();
+  });
+  await migrate(database, await loadMigrations());
+  return {
+    database,
+    reset: () => pairs.forEach((socket) => socket.resetAndDestroy()),
+    open: () => pairs.size,
+  };
+}
+
+/** What nobody hears of ends the process: it is told to the test run in the turns after. */
+const turns = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+it('a connection that is reset in the middle of a transaction fails that one, and not the process', async () => {
+  const { database, reset } = await behindNetwork();
+  const store = createStore(database);
+  let inside: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (inside = resolve));
+  let broken: () => void = () => undefined;
+  const over = new Promise<void>((resolve) => (broken = resolve));
+  const transaction = store.transaction(async (tables) => {
+    await tables.organizations.get('none');
+    inside();
+    await over;
+    return tables.organizations.get('none');
+  });
+  const failed = expect(transaction).rejects.toThrow();
+  await begun;
+  reset();
+  await turns();
+  broken();
+  await failed;
+  expect(await store.organizations.get('none')).toBeUndefined();
+});
+
+it('a connection that listens and is reset is made again, and the process goes on', async () => {
+  const { database, reset, open } = await behindNetwork();
+  const over = new AbortController();
+  const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
+  const heard: string[] = [];
+  const listening = listenForHints(database, (id) => heard.push(id), over.signal, clock);
+  await expect.poll(open).toBeGreaterThan(0);
+  await turns();
+  reset();
+  await turns();
+  await expect
+    .poll(async () => {
+      await database.pool?.query(`select pg_notify('connector_frame_pipelines', 'p')`);
+      return heard.length;
+    })
+    .toBeGreaterThan(0);
+  over.abort();
+  await listening;
+});
