@@ -19,6 +19,11 @@ const evidence = {
 
 const cell = (text) => String(text).replaceAll('|', '\\|');
 
+const line = ({ type, tests, runs, polls }) => {
+  const runtime = runs ? (polls ? `polls (verified: ${type.poll.verified})` : 'yes') : '';
+  return `| ${[`${type.name}${type.in_beta ? ' (beta)' : ''}`, `\`${type.type_id}\``, type.category, `\`${type.evidence}\``, tests ? 'yes' : '', runtime].map(cell).join(' | ')} |`;
+};
+
 /**
  * The page that lists all connector types, as Markdown.
  * @param types those of the catalog
@@ -31,10 +36,6 @@ export async function typeTable(types, connectors) {
     return { type, tests: Boolean(testConnection), runs, polls: Boolean(type.poll) };
   });
   const count = (pick) => rows.filter(pick).length;
-  const line = ({ type, tests, runs, polls }) => {
-    const runtime = runs ? (polls ? `polls (verified: ${type.poll.verified})` : 'yes') : '';
-    return `| ${[`${type.name}${type.in_beta ? ' (beta)' : ''}`, `\`${type.type_id}\``, type.category, `\`${type.evidence}\``, tests ? 'yes' : '', runtime].map(cell).join(' | ')} |`;
-  };
   const table = (kind) =>
     [
       '| Name | Type id | Category | Fields from | Test connection | Runtime |',
