@@ -57,7 +57,7 @@ export async function startDemoStage(environment: Readonly<Record<string, string
       });
       await page.goto(`${demo.hostUrl}/${way}/`);
       await page.getByRole('button', { name: 'Continue as Acme' }).click();
-      await page.locator('#catalog').getByRole('link', { name: 'Okta System Log' }).waitFor();
+      await page.locator('#catalog :is(a, button)', { hasText: 'Okta System Log' }).waitFor();
       return page;
     },
     async call(method, path, body) {

@@ -16,13 +16,6 @@ export const words: Record<ComponentKind, { title: string; list: string; one: st
   },
 };
 
-/** Whether a type is what the words and the category ask for. */
-export function matches(type: CatalogType, search: string, category: string): boolean {
-  const text = `${type.name} ${type.description} ${type.category} ${type.type_id}`.toLowerCase();
-  const all = search.toLowerCase().split(/\s+/);
-  return (category === '' || type.category === category) && all.every((word) => text.includes(word));
-}
-
 /** The categories that some type is in, by name. */
 export function categoriesOf(types: readonly CatalogType[]): string[] {
   return [...new Set(types.map(({ category }) => category))].filter(Boolean).sort((a, b) => a.localeCompare(b));

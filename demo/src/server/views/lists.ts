@@ -1,5 +1,6 @@
 import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/connect';
-import { categoriesOf, countOf, describe, matches, newestFirst, words } from '../../pages/shared/lists.js';
+import { createSearch } from '@connector-frame/element/catalog';
+import { categoriesOf, countOf, describe, newestFirst, words } from '../../pages/shared/lists.js';
 import { html, type Html } from '../html.js';
 import type { PagePlace } from '../place.js';
 
@@ -81,7 +82,9 @@ function connections(
 
 function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
   const all = 'items' in types ? types.items : [];
-  const found = all.filter((type) => matches(type, place.words, place.category));
+  const found = createSearch(all)(place.words).filter(
+    ({ category }) => place.category === '' || category === place.category,
+  );
   return html`<div class="section-head">
       <h2 id="catalog-title">Add a connection</h2>
       <p class="count" id="catalog-count">${countOf(found, all)}</p>
