@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadCatalog } from '@connector-frame/catalog';
+import { allTypes } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 
@@ -67,12 +69,34 @@ describe('icons', () => {
     expect(given.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('stand for every type that names one', async () => {
+  it("are the vendor's for every type that has one, and nothing for the others", async () => {
     const { key } = await service.tenant('Northwind');
-    for (const kind of ['inputs', 'outputs']) {
-      for (const { icon } of (await service.call('GET', `/v1/${kind}`, { key })).body) {
-        if (icon !== null) expect((await service.call('GET', new URL(icon).pathname)).status, icon).toBe(200);
-      }
+    const named = new Map<string, string | null>();
+    for (const kind of ['inputs', 'outputs'])
+      for (const { type_id, icon } of (await service.call('GET', `/v1/${kind}`, { key })).body)
+        named.set(type_id, icon);
+    expect([...named.keys()].sort()).toEqual([...new Set(allTypes().map(({ type_id }) => type_id))].sort());
+
+    const catalog = loadCatalog();
+    for (const [typeId, address] of named) {
+      const name = catalog.iconName(typeId);
+      const raw = await service.call('GET', `/external/icons/raw/${typeId}.svg`);
+      const mapping = await service.call('GET', `/external/icons/${typeId}`);
+      const told = [typeId, address && new URL(address).pathname, raw.status, raw.text, mapping.status, mapping.body];
+      expect(told).toEqual(
+        name === undefined
+          ? [typeId, null, 404, 'not found', 404, expect.anything()]
+          : [
+              typeId,
+              `/external/icons/raw/${typeId}.svg`,
+              200,
+              catalog.icon(typeId),
+              200,
+              { typeId, iconName: name, fileName: `${name}.svg` },
+            ],
+      );
     }
+    // One vendor, one mark, whatever its types are called.
+    for (const { type_id, icon } of allTypes()) expect(catalog.iconName(type_id)).toBe(icon);
   });
 });
