@@ -4,6 +4,8 @@ import type { Appended, Sink } from '../../runner/ends.js';
 
 /** Characters that may wait here for what cannot be asked to wait. */
 const MAX_WAITING = 8 * 1024 * 1024;
+/** Of that, what may wait before streams are asked to: there is always some left for datagrams. */
+const ENOUGH = MAX_WAITING / 2;
 /** Lines that are stored together at most. */
 const TOGETHER = 2_000;
 /** Milliseconds. */
@@ -24,6 +26,7 @@ export class Door {
   #characters = 0;
   #storing: Promise<void> | undefined;
   readonly #closed = new AbortController();
+  readonly #waiting: (() => void)[] = [];
 
   constructor(
     readonly sink: Sink,
@@ -46,12 +49,27 @@ export class Door {
     return this.#characters + line.length > MAX_WAITING ? Promise.resolve(false) : this.put([line]);
   }
 
+  /** Nothing is stored any more. */
+  get closed(): boolean {
+    return this.#closed.signal.aborted;
+  }
+
+  /** Resolves when there is room for what can be asked to wait, or when it is closed. */
+  async room(): Promise<void> {
+    while (this.#characters > ENOUGH && !this.#closed.signal.aborted)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   /** Stores what has come, for so long at most; what is left then is not stored. */
   async close(graceMs: number): Promise<void> {
-    const late = setTimeout(() => this.#closed.abort(), graceMs);
+    const late = setTimeout(() => {
+      this.#closed.abort();
+      this.#wake();
+    }, graceMs);
     await this.#storing;
     clearTimeout(late);
     this.#closed.abort();
+    this.#wake();
     for (const { done } of this.#queue.splice(0)) done(false);
   }
 
@@ -66,7 +84,12 @@ export class Door {
         this.#characters -= characters;
         done(true);
       }
+      this.#wake();
     }
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   async #append(lines: readonly string[]): Promise<boolean> {

@@ -13,6 +13,7 @@ import type { PushInput } from '../../runner/ends.js';
 import { RecordingSink } from '../../testing/recording-sink.js';
 import type { ListenAt } from '../connector-code.js';
 import { monadSyslogInput } from './index.js';
+import { SyslogServer } from './syslog-server.js';
 
 const HOST = '127.0.0.1';
 
@@ -137,6 +138,21 @@ describe('a port for syslog', () => {
 });
 
 describe('while the buffer is full', () => {
+  it('streams of tiny messages wait as the bytes they came as', async () => {
+    let made = 0;
+    const clock = { ...systemClock, now: () => ((made += 1), Date.now()) };
+    const sink = new RecordingSink();
+    sink.full = true;
+    const server = new SyslogServer({ at: { host: HOST, port: 0 }, clock });
+    server.join(sink);
+    const port = await server.open();
+    onTestFinished(() => server.leave(sink).then(() => undefined));
+    for (let n = 0; n < 12; n += 1) (await tcp(port)).write('ab\n'.repeat(20_000));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // Of the 240,000 no more were made into records than there is room for, and those of one more chunk.
+    expect(made).toBeLessThan(60_000);
+  });
+
   it('a stream is not read on, and nothing of it is lost or stored twice', async () => {
     const { port, sink } = await listening();
     sink.full = true;

@@ -20,8 +20,11 @@ export interface StreamOptions {
   losses: Losses;
   /** SHA-256 of allowed client certificates, in upper case without colons; none: anybody may send. */
   fingerprints(): ReadonlySet<string>;
-  /** Resolves once they are stored: until then no more is read from that connection. */
-  take(frames: readonly Frame[], origin: Origin): Promise<void>;
+  /**
+   * Resolves once they are stored: until then no more is read from that connection.
+   * @param read what has come, cut into messages; called when there is room for them
+   */
+  take(read: () => readonly Frame[], origin: Origin): Promise<void>;
 }
 
 /** TCP, with TLS on the same port: the first byte tells. */
@@ -126,14 +129,15 @@ export class StreamListener {
     const chunks: AsyncIterable<Buffer> = socket;
     try {
       for await (const chunk of chunks) {
-        const frames = splitter.push(chunk);
-        if (frames.length === 0) continue;
-        spoken();
-        await this.options.take(frames, origin);
+        await this.options.take(() => {
+          const frames = splitter.push(chunk);
+          if (frames.length > 0) spoken();
+          return frames;
+        }, origin);
       }
     } catch {
       // The connection broke. What had come is kept.
     }
-    await this.options.take(splitter.end(), origin);
+    await this.options.take(() => splitter.end(), origin);
   }
 }

@@ -1,18 +1,21 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../runner/clock.js';
 import { EndError, type Sink } from '../../runner/ends.js';
 import type { ListenAt } from '../connector-code.js';
 import { Door } from './door.js';
-import { MAX_MESSAGE, trimmed } from './frame-splitter.js';
+import { MAX_MESSAGE, trimmed, type Frame } from './frame-splitter.js';
 import { Losses } from './losses.js';
 import { StreamListener } from './stream-listener.js';
-import { peerOf, syslogLine } from './syslog-record.js';
+import { peerOf, syslogLine, type Origin } from './syslog-record.js';
 
 /** Bytes that the system keeps of UDP while we are busy, as far as it lets us. */
 const UDP_BUFFER = 4 * 1024 * 1024;
 /** Milliseconds to store what has come when a pipeline leaves. */
 const GRACE = 2_000;
+/** Messages of a stream after which others get a turn. */
+const SLICE = 500;
 
 export interface SyslogServerOptions {
   at: ListenAt;
@@ -29,6 +32,7 @@ export class SyslogServer {
   readonly #losses: Losses;
   readonly #streams: StreamListener;
   #datagrams: Socket | undefined;
+  #line: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: SyslogServerOptions) {
     const { at, clock, tellEveryMs } = options;
@@ -37,13 +41,42 @@ export class SyslogServer {
       at,
       losses: this.#losses,
       fingerprints: () => this.fingerprints,
-      take: async (frames, origin) => {
-        if (frames.length === 0) return;
-        const lines = frames.map((frame) => syslogLine(frame, origin, clock.now()));
-        const stored = await Promise.all([...this.#doors.values()].map((door) => door.put(lines)));
-        if (stored.includes(false)) this.#losses.add('unfinished', lines.length);
+      take: async (read, origin) => {
+        const storing = await this.#inLine(() => this.#put(read, origin));
+        const lost = (await Promise.all(storing)).reduce((sum, count) => sum + count, 0);
+        this.#losses.add('unfinished', lost);
       },
     });
+  }
+
+  /**
+   * Two bytes of a stream may stand for a record of hundreds: they are made into records one connection after the other,
+   * and only while there is room. @returns for each slice, once it is stored, how many of it were not
+   */
+  async #put(read: () => readonly Frame[], origin: Origin): Promise<Promise<number>[]> {
+    const doors = [...this.#doors.values()];
+    await Promise.all(doors.map((door) => door.room()));
+    const frames = read();
+    if (doors.every(({ closed }) => closed)) return [Promise.resolve(frames.length)];
+    const storing: Promise<number>[] = [];
+    for (let from = 0; from < frames.length; from += SLICE) {
+      if (from > 0) await turn();
+      const lines = frames
+        .slice(from, from + SLICE)
+        .map((frame) => syslogLine(frame, origin, this.options.clock.now()));
+      const stored = Promise.all(doors.map((door) => door.put(lines)));
+      storing.push(stored.then((each) => (each.includes(false) ? lines.length : 0)));
+    }
+    return storing;
+  }
+
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#line.then(work);
+    this.#line = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
   }
 
   /** @returns the port @throws EndError */
