@@ -78,6 +78,12 @@ describe('records of a body', () => {
   });
 });
 
+it('a few bytes do not stand for millions of records', async () => {
+  const error = await refusal('{}\n'.repeat(500_001));
+  expect([error.status, error.message]).toEqual([413, expect.stringContaining('500,000 records')]);
+  expect(await read('{}\n'.repeat(500_000))).toHaveLength(500_000);
+});
+
 const parses = (text: string): boolean => {
   try {
     JSON.parse(text);

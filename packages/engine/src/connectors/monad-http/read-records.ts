@@ -3,6 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { BodyError } from '../receiver.js';
 import { RecordScanner, ScanError, type ScanProblem } from './record-scanner.js';
 
+/** Of one body: each takes memory beside its bytes, and packed a body of empty ones is small. */
+const MAX_RECORDS = 500_000;
 /** Bytes after which others get a turn. */
 const SLICE = 512 * 1024;
 
@@ -16,7 +18,7 @@ const words: Record<ScanProblem, string> = {
 /**
  * The records of a body: a JSON object, an array of them, or one after the other (NDJSON). Each is the text that came, on
  * one line.
- * @throws BodyError 400, naming the line: nothing of such a body is taken in
+ * @throws BodyError 400, naming the line, or 413: nothing of such a body is taken in
  */
 export async function readRecords(body: Buffer): Promise<string[]> {
   const ascii = isAscii(body);
@@ -27,6 +29,11 @@ export async function readRecords(body: Buffer): Promise<string[]> {
   const lines: string[] = [];
   try {
     for (let turned = 0; scanner.next();) {
+      if (lines.length === MAX_RECORDS)
+        throw new BodyError(
+          413,
+          'This body holds more than 500,000 records. Nothing of it was taken in; send several.',
+        );
       const { start, end } = scanner;
       const line = body.toString(encoding, start, end);
       // Between tokens only: inside a text JSON has no line break.
