@@ -4,7 +4,7 @@ import { splitLines } from '../records/split.js';
 import type { Cursors } from './cursors.js';
 import { bury, letter, type Work } from './deliver.js';
 import { deliverOver, type OutputWays } from './deliver-over.js';
-import type { Page } from './ends.js';
+import type { Page, Unreadable } from './ends.js';
 import type { Gather } from './gather.js';
 import type { PagesRun } from './run-pages.js';
 
@@ -35,14 +35,14 @@ export class HeldPages {
   /** `false`: told to stop before every output had all of it, or had gathered it. */
   async take(page: Page): Promise<boolean> {
     const { work, pipelineId, nodeId, outputs } = this.run;
-    const lines = page.records.map((record) => JSON.stringify(record));
+    const { lines, tooDeep } = linesOf(page);
     const position = JSON.stringify(this.place ?? null);
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position }, lines);
     const id = batchId(pipelineId, nodeId, position);
     const whole = createBatch(id, lines);
     const letters = [
       ...tooLarge.map((index) => letter(nodeId, whole, index, 'too_large')),
-      ...(page.unreadable ?? []).map(({ reason, found }, index) => ({
+      ...[...tooDeep, ...(page.unreadable ?? [])].map(({ reason, found }, index) => ({
         nodeId,
         reason,
         recordId: `${id}.u${index}`,
@@ -85,6 +85,20 @@ export class HeldPages {
     this.#records = this.#bytes = 0;
     return 'ok';
   }
+}
+
+/** What is nested thousands of levels deep can be read as JSON, and not be written again. */
+function linesOf({ records }: Page): { lines: string[]; tooDeep: Unreadable[] } {
+  const lines: string[] = [];
+  const tooDeep: Unreadable[] = [];
+  for (const [index, record] of records.entries()) {
+    try {
+      lines.push(JSON.stringify(record));
+    } catch {
+      tooDeep.push({ reason: 'too_deep', found: { index } });
+    }
+  }
+  return { lines, tooDeep };
 }
 
 async function gatherAll(gather: Gather, batches: readonly Batch[]): Promise<boolean> {

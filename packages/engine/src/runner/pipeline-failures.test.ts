@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.js';
 import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 import { codes, fast, push, status } from '../testing/pipeline-parts.js';
+import { isRecord } from '../records/record.js';
 import { EndError, WRITTEN, type PageInput } from './ends.js';
 
 test('what may be tried again is, alone, until it goes', async () => {
@@ -166,4 +167,23 @@ test('a condition that this release does not know stops its own pipeline, and no
   expect(await runner.append(numbered(3))).toMatchObject({ stored: true });
   await runner.pause();
   expect(out.batches).toEqual([]);
+});
+
+test('a record nested too deep to be written goes to the dead letters; those beside it arrive', async () => {
+  const world = await openWorld();
+  const out = new Collector();
+  const deep: unknown = JSON.parse(`{"n":1,"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
+  if (!isRecord(deep)) throw new Error('no record');
+  const input: PageInput = {
+    kind: 'pages',
+    async *pages(cursor) {
+      if (cursor === undefined) yield { records: [{ n: 0 }, deep, { n: 2 }], cursor: 'end' };
+    },
+  };
+  const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
+  await runner.start();
+  await expect.poll(() => status(runner)).toBe('Running');
+  expect(out.numbers).toEqual([0, 2]);
+  expect(await world.deadLetters()).toMatchObject([{ node_id: 'in', reason: 'too_deep', record: { index: 1 } }]);
+  expect((await runner.state()).errors).toBe(1);
 });
