@@ -89,7 +89,7 @@ describe.each(['script', 'react', 'vue'] as const)('%s', (way) => {
     await product(page, 'Okta System Log').click();
     await nameField(page).fill('Typed already');
     const before = await button();
-    await page.getByRole('button', { name: 'Light' }).click();
+    await page.getByRole('button', { name: 'Light', exact: true }).click();
     await page.getByRole('button', { name: 'Iris', exact: true }).click();
     expect(await ground()).not.toBe(dark);
     expect(await nameField(page).inputValue()).toBe('Typed already');

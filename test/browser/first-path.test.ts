@@ -46,7 +46,8 @@ async function signIn(): Promise<Page> {
 }
 
 const form = (page: Page) => page.frameLocator('iframe');
-const open = (page: Page, list: string, name: string) => page.locator(`${list} :is(a, button)`, { hasText: name }).first().click();
+const open = (page: Page, list: string, name: string) =>
+  page.locator(`${list} :is(a, button)`, { hasText: name }).first().click();
 
 test('a person saves a connector in a frame, the page gets its id; a restart keeps all; an edit changes it', async () => {
   let page = await signIn();
