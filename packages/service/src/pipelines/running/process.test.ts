@@ -6,7 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { postgresql } from '../../../../../test/support/databases.js';
 import { writeForm } from '../../../../../test/support/form-assets.js';
 import { connectClient, type ServiceClient } from '../../../../../test/support/service-client.js';
-import { buildService, mustStart, startService } from '../../../../../test/support/service-process.js';
+import {
+  buildService,
+  mustStart,
+  startService,
+  type ServiceProcess,
+} from '../../../../../test/support/service-process.js';
 
 const API_KEY = 'an-operators-own-key-0123456789';
 let form: Awaited<ReturnType<typeof writeForm>>;
@@ -16,6 +21,13 @@ async function someFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'service-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** A service that ends with its test. */
+async function start(variables: Record<string, string>): Promise<ServiceProcess> {
+  const service = await mustStart(variables);
+  onTestFinished(() => service.kill('SIGKILL'));
+  return service;
 }
 
 beforeAll(async () => {
@@ -49,7 +61,7 @@ const until = (client: ServiceClient, id: string, wanted: object) =>
 
 describe('the process', { timeout: 120_000 }, () => {
   it('keeps counts over a restart, and what waits over a kill (R08)', async () => {
-    const first = await mustStart(environment);
+    const first = await start(environment);
     let client = await connectClient(first, API_KEY);
     const demo = await client.build(await client.make('inputs', 'demo'));
     const input = await client.make('inputs', 'monad-http');
@@ -64,7 +76,7 @@ describe('the process', { timeout: 120_000 }, () => {
     first.kill('SIGTERM');
     expect(await first.exited).toBe(0);
 
-    const second = await mustStart(environment);
+    const second = await start(environment);
     client = await connectClient(second, API_KEY);
     await until(client, demo.pipeline_id, { status: 'Running' });
     const after = await client.status(demo.pipeline_id);
@@ -73,7 +85,7 @@ describe('the process', { timeout: 120_000 }, () => {
     second.kill('SIGKILL');
     await second.exited;
 
-    const third = await mustStart(environment);
+    const third = await start(environment);
     client = await connectClient(third, API_KEY);
     await client.must('PATCH', `/v1/~/pipelines/${pushed.pipeline_id}`, { enabled: true });
     await until(client, pushed.pipeline_id, { status: 'Running', egress: { records: 1_500 }, waiting: 0 });
@@ -85,7 +97,7 @@ describe('the process', { timeout: 120_000 }, () => {
   });
 
   it('tells what a pipeline does as it does it, goes on after what was read, and ends when it drains', async () => {
-    const service = await mustStart(environment);
+    const service = await start(environment);
     const client = await connectClient(service, API_KEY);
     const { pipeline_id: id } = await client.build(await client.make('inputs', 'monad-http'));
     await until(client, id, { status: 'Running' });
@@ -121,13 +133,13 @@ describe('the process', { timeout: 120_000 }, () => {
       DATABASE_URL: await databases.url(),
       MASTER_KEY: randomBytes(32).toString('base64url'),
     };
-    const engine = await mustStart(shared);
+    const engine = await start(shared);
     const sameFolder = await startService(shared);
     expect(sameFolder).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`process ${engine.pid}`) });
     const second = await startService({ ...shared, DATA_DIR: await someFolder() });
     expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ENGINE=off') });
 
-    const other = await mustStart({ ...shared, DATA_DIR: await someFolder(), ENGINE: 'off' });
+    const other = await start({ ...shared, DATA_DIR: await someFolder(), ENGINE: 'off' });
     const [here, there] = [await connectClient(engine, API_KEY), await connectClient(other, API_KEY)];
     const input = await there.make('inputs', 'monad-http');
     const { pipeline_id: id } = await there.build(input);
@@ -144,7 +156,7 @@ describe('the process', { timeout: 120_000 }, () => {
     await there.must('PATCH', `/v1/~/pipelines/${id}`, { enabled: true });
     expect(await there.status(id)).toMatchObject({ status: 'Pending', ingress: { records: 10 } });
     // The place is free at once, also for a process with another folder.
-    const next = await mustStart({ ...shared, DATA_DIR: await someFolder() });
+    const next = await start({ ...shared, DATA_DIR: await someFolder() });
     await until(there, id, { status: 'Running', ingress: { records: 10 } });
     for (const each of [next, other]) each.kill('SIGTERM');
     expect(await Promise.all([next.exited, other.exited])).toEqual([0, 0]);

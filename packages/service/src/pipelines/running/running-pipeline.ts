@@ -144,9 +144,12 @@ export class RunningPipeline {
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       this.#gone.abort();
-      await this.#runner?.stop();
-      this.#runner = undefined;
-      this.#open();
+      try {
+        await this.#runner?.stop();
+      } finally {
+        this.#runner = undefined;
+        this.#open();
+      }
     });
   }
 
@@ -156,14 +159,17 @@ export class RunningPipeline {
       this.#removed = true;
       this.#gone.abort();
       const { bus, coordinator } = this.tools;
-      if (this.#runner) await this.#runner.remove();
-      else {
-        await coordinator.forget(this.id);
-        for (const node of this.#pipeline?.nodes ?? []) await bus.remove(`${this.id}.${node.id}`);
+      try {
+        if (this.#runner) await this.#runner.remove();
+        else await coordinator.forget(this.id);
+        // A runner whose input could not be made knows of no buffer.
+        for (const { id, component_type: type } of this.#pipeline?.nodes ?? [])
+          if (type === 'input') await bus.remove(`${this.id}.${id}`);
+        await rm(this.#folder, { recursive: true, force: true });
+      } finally {
+        this.#runner = undefined;
+        this.#open();
       }
-      this.#runner = undefined;
-      await rm(this.#folder, { recursive: true, force: true });
-      this.#open();
     });
   }
 

@@ -13,7 +13,7 @@ const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) 
 
 const settings = (endpoint: string) => ({ endpoint, method: 'POST', payload_structure: 'array' });
 
-describe.each([embedded(), postgresql()])('pipelines that run on $name', (databases) => {
+describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeout: 60_000 }, (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;
@@ -179,6 +179,52 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await again.body?.cancel();
   });
 
+  it('who only asks whether there is a stream holds none open', async () => {
+    const { id } = await build(await make('inputs', { type: 'monad-http' }));
+    const path = `/v2/${acme.team}/pipelines/${id}/logs/stream`;
+    const ask = (method: string) => service.app.request(path, { method, headers: { 'x-api-key': acme.key } });
+    for (let n = 0; n < 60; n += 1) {
+      const { status: code, headers } = await ask('HEAD');
+      expect([code, headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    }
+    const stream = await ask('GET');
+    expect(stream.status).toBe(200);
+    await stream.body?.cancel();
+  });
+
+  it('a stream tells nothing more once the key it was asked for with is revoked', async () => {
+    const { id } = await build(await make('inputs', { type: 'monad-http' }));
+    await until(id, { status: 'Running' });
+    const { body: key } = await service.call('POST', `/v3/${acme.team}/api-keys`, {
+      key: acme.key,
+      body: { name: 'For a while', permissions: ['read'] },
+    });
+    const path = `/v2/${acme.team}/pipelines/${id}/logs/stream`;
+    const { body } = await service.app.request(path, { headers: { 'x-api-key': key.key } });
+    let told = '';
+    const read = async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of body ?? []) told += decoder.decode(chunk);
+    };
+    const over = read();
+    await expect.poll(() => told).toContain('started');
+    await service.call('DELETE', `/v3/${acme.team}/api-keys/${key.id}`, { key: acme.key });
+    await send('PATCH', `/v1/~/pipelines/${id}`, { enabled: false });
+    await over;
+    expect(told).not.toContain('pausing');
+  });
+
+  it('leaves nothing of a pipeline whose input could not be made any more', async () => {
+    const input = await make('inputs', { type: 'monad-http' });
+    const { id } = await build(input, exampleBody(typeNamed('splunk')));
+    expect(await append(input, lines(10))).toMatchObject({ stored: true });
+    await service.database.script((run) => run(`update connectors set type = 'gone' where id = '${input}'`));
+    await send('PATCH', `/v2/~/inputs/${input}`, { description: 'touched' });
+    await until(id, { status: 'Erroring', last_error: { code: 'no_runtime' } });
+    await send('DELETE', `/v2/~/pipelines/${id}`);
+    await expect.poll(() => remains(id)).toEqual([]);
+  });
+
   it('is counted at /metrics by status, and never by pipeline', async () => {
     const figures = service.engine?.figures();
     expect(figures?.statuses.get('Running')).toBeGreaterThan(2);
@@ -186,35 +232,39 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
   });
 });
 
-it('finds what no hint told of, and tells a pipeline that was just made from one that there is not', async () => {
-  const clock = new ManualClock(Date.now());
-  const service = await createTestService({ database: await embedded().open(), run: { clock } });
-  const acme = await service.tenant('Northwind');
-  const options = (body?: object) => ({ key: acme.key, ...(body && { body }) });
-  const made = await service.call(
-    'POST',
-    `/v2/${acme.team}/inputs`,
-    options({ name: 'In', type: 'monad-http', config: {} }),
-  );
-  const body = { input_id: made.body.id, name: 'P' };
-  const { pipeline_id: id } = (await service.call('POST', `/v2/${acme.team}/integrations`, options(body))).body;
-  const status = async () => {
-    clock.advance(1_000);
-    return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, options())).body.status;
-  };
-  await expect.poll(status).toBe('Running');
-  // As another process does it that can't tell.
-  await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
-  await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
-  await service.database.script((run) => run('delete from pipelines'));
-  const append = async () => {
-    clock.advance(1_000);
-    return service.engine?.append(made.body.id, lines(1));
-  };
-  await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'no_pipeline' });
-  await service.close();
-  expect(await service.engine?.append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'closed' });
-});
+it(
+  'finds what no hint told of, and tells a pipeline that was just made from one that there is not',
+  { timeout: 60_000 },
+  async () => {
+    const clock = new ManualClock(Date.now());
+    const service = await createTestService({ database: await embedded().open(), run: { clock } });
+    const acme = await service.tenant('Northwind');
+    const options = (body?: object) => ({ key: acme.key, ...(body && { body }) });
+    const made = await service.call(
+      'POST',
+      `/v2/${acme.team}/inputs`,
+      options({ name: 'In', type: 'monad-http', config: {} }),
+    );
+    const body = { input_id: made.body.id, name: 'P' };
+    const { pipeline_id: id } = (await service.call('POST', `/v2/${acme.team}/integrations`, options(body))).body;
+    const status = async () => {
+      clock.advance(1_000);
+      return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, options())).body.status;
+    };
+    await expect.poll(status).toBe('Running');
+    // As another process does it that can't tell.
+    await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
+    await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
+    await service.database.script((run) => run('delete from pipelines'));
+    const append = async () => {
+      clock.advance(1_000);
+      return service.engine?.append(made.body.id, lines(1));
+    };
+    await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'no_pipeline' });
+    await service.close();
+    expect(await service.engine?.append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'closed' });
+  },
+);
 
 function typeNamed(typeId: string) {
   const type = allTypes().find((each) => each.kind === 'output' && each.type_id === typeId);
