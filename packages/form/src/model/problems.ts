@@ -1,5 +1,5 @@
 import type { ConnectorConfigSchema, Issue, IssueCode } from '@connector-frame/catalog/types';
-import { getAt, isEmpty, validateConfig } from '@connector-frame/catalog/validate';
+import { getAt, isEmpty, joinPointer, validateConfig } from '@connector-frame/catalog/validate';
 import type { Messages } from '../messages/index.js';
 import { configOf, isMapRow, type Draft } from './draft.js';
 import type { Field } from './field.js';
@@ -65,8 +65,8 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
     const issue = issues.get(standing.path);
     if (!issue) continue;
     const { field, list, row } = standing;
-    // A choice has no place of its own beside the field that offers it.
-    const path = field.kind === 'variants' ? field.path : standing.path;
+    // The field as a whole is only a frame around the control that makes the choice.
+    const path = field.kind === 'variants' ? joinPointer(field.path, field.discriminator) : standing.path;
     const label = list && row ? messages.row(list.label, row) : field.label;
     problems.set(path, {
       path,
