@@ -64,9 +64,15 @@ function* shownFields({ config: schema }: ConnectorTypeData, config: ConnectorCo
 export const labelsOf = (type: ConnectorTypeData, config: ConnectorConfig): Record<string, string> =>
   Object.fromEntries(Array.from(shownFields(type, config), ({ path, label }) => [path, label]));
 
-/** What a form that nobody filled in asks for, by pointer. Of a choice the pointer is the one of the whole. */
-export const askedFor = ({ config }: ConnectorTypeData): string[] =>
-  validateConfig(config, withDefaults(config)).map(({ path }) => path);
+/** What a form that nobody filled in asks for, by the pointer of the control. */
+export function askedFor(type: ConnectorTypeData): string[] {
+  const empty = withDefaults(type.config);
+  const choices = Array.from(shownFields(type, empty)).filter(({ field }) => isUnion(field));
+  return validateConfig(type.config, empty).map(({ path }) => {
+    const choice = choices.find((each) => each.path.slice(0, each.path.lastIndexOf('/')) === path);
+    return choice?.path ?? path;
+  });
+}
 
 /** What a person does to fill in a configuration: choices first, where they stand, so that what they bring is there. */
 export function leavesOf(type: ConnectorTypeData, config: ConnectorConfig): Leaf[] {
