@@ -18,6 +18,8 @@ export interface Principals {
   fromApiKey(text: string): Promise<Principal>;
   /** @throws ApiError 401, also when the key that minted the session, or its organization, is gone */
   fromSession(token: string): Promise<Principal>;
+  /** Whether the key behind somebody who came in is still good, for what goes on longer than a request. */
+  lasts(principal: Principal): Promise<boolean>;
   /** Any organization, as it was at most `BELIEF_MS` ago. */
   organization(id: string): Promise<Organization | undefined>;
   /** To be called after a change of a key or an organization, so that this replica sees it at once. */
@@ -41,6 +43,11 @@ export function createPrincipals(store: Store, vault: Vault, sessions: SessionTo
 
     forget() {
       for (const cache of [byText, keys, organizations]) cache.forget();
+    },
+
+    async lasts({ key: { id } }) {
+      const key = await keys.get(id, () => store.apiKeys.get(id));
+      return key !== undefined && isLive(key, clock.now());
     },
 
     async fromApiKey(text) {

@@ -9,6 +9,12 @@ export interface ServerEvent {
   data: unknown;
 }
 
+export const eventStreamHeaders: Readonly<Record<string, string>> = {
+  ...apiHeaders,
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'X-Accel-Buffering': 'no',
+};
+
 /** Milliseconds between comments: proxies close what is silent. */
 const HEARTBEAT = 15_000;
 
@@ -68,9 +74,7 @@ export function eventStream(
     },
     { highWaterMark: 4 },
   );
-  return new Response(body, {
-    headers: { ...apiHeaders, 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
-  });
+  return new Response(body, { headers: eventStreamHeaders });
 }
 
 const textOf = ({ id, event, data }: ServerEvent): string =>

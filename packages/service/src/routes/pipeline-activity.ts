@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError, notFound } from '../http/api-error.js';
-import { eventStream, type ServerEvent } from '../http/event-stream.js';
+import { eventStream, eventStreamHeaders, type ServerEvent } from '../http/event-stream.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { LogEntryBody, presentLogEntry } from '../pipelines/log-body.js';
 import { PipelineMetricsBody, presentMetrics } from '../pipelines/metrics-body.js';
@@ -11,7 +11,7 @@ import { OrgAndId } from './schemas.js';
 const MOST_STREAMS = 50;
 
 /** What a pipeline moved and did lately. */
-export function pipelineActivityRoutes({ store, engine, closing }: RouteContext): Route[] {
+export function pipelineActivityRoutes({ store, engine, principals, closing }: RouteContext): Route[] {
   const shared = {
     method: 'get',
     tag: 'Pipelines',
@@ -86,13 +86,18 @@ export function pipelineActivityRoutes({ store, engine, closing }: RouteContext)
           'Server-sent events: what is kept, then what comes. `event: entry`, the data as in `entries` of `logs`. `Last-Event-ID` goes on after that entry. A comment comes every 15 seconds.',
         answer: { status: 200, description: 'Entries.', schema: z.string(), contentType: 'text/event-stream' },
       },
-      async ({ c, organization, params }) => {
+      async ({ c, principal, organization, params }) => {
         const id = await find(organization.id, params.id);
+        // The framework would drop a body, and nobody would end it.
+        if (c.req.method === 'HEAD') return new Response(null, { headers: eventStreamHeaders });
         const last = /^\d{1,16}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
         const release = takeStream(organization.id);
         async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
-          for await (const entry of engine.tail(id, signal, Number(last ?? 0)))
+          for await (const entry of engine.tail(id, signal, Number(last ?? 0))) {
+            // A stream may outlive the key it was asked for with.
+            if (!(await principals.lasts(principal))) return;
             yield { id: String(entry.sequence), event: 'entry', data: presentLogEntry(entry) };
+          }
         }
         return eventStream(entries, AbortSignal.any([closing, c.req.raw.signal]), release);
       },
