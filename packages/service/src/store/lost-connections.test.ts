@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { postgresql } from '../../../../test/support/databases.js';
 import { systemClock } from '@connector-frame/engine';
@@ -55,13 +55,11 @@ const turns = () => new Promise((resolve) => setTimeout(resolve, 100));
 it('a connection that is reset in the middle of a transaction fails that one, and not the process', async () => {
   const { database, reset } = await behindNetwork();
   const store = createStore(database);
-  let inside: () => void = () => undefined;
-  const begun = new Promise<void>((resolve) => (inside = resolve));
-  let broken: () => void = () => undefined;
-  const over = new Promise<void>((resolve) => (broken = resolve));
+  const progress = new EventEmitter();
+  const [begun, over] = [once(progress, 'begun'), once(progress, 'over')];
   const transaction = store.transaction(async (tables) => {
     await tables.organizations.get('none');
-    inside();
+    progress.emit('begun');
     await over;
     return tables.organizations.get('none');
   });
@@ -69,7 +67,7 @@ it('a connection that is reset in the middle of a transaction fails that one, an
   await begun;
   reset();
   await turns();
-  broken();
+  progress.emit('over');
   await failed;
   expect(await store.organizations.get('none')).toBeUndefined();
 });

@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadCatalog } from '@connector-frame/catalog';
+import { createEmbeddedBus, createEmbeddedCoordinator, systemClock } from '@connector-frame/engine';
+import { createEgress } from '@connector-frame/engine/egress';
+import { expect, it, onTestFinished } from 'vitest';
+import { RunningPipeline } from './running-pipeline.js';
+
+it('who sends to a pipeline that is removed before it ever ran is answered, also when the database is away', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
+  const bus = createEmbeddedBus({ folder });
+  onTestFinished(async () => {
+    await bus.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const away = () => Promise.reject(new Error('away'));
+  const store = { get: away, compareAndSet: away, removeAll: away };
+  const pipeline = new RunningPipeline('p', {
+    catalog: loadCatalog(),
+    egress: createEgress({ allow: [] }),
+    clock: systemClock,
+    bus,
+    coordinator: createEmbeddedCoordinator({ store }),
+    holder: 'worker',
+    folder,
+    vaultOf: away,
+    limits: () => ({}),
+  });
+  const appended = pipeline.append(['{}']);
+  await expect(pipeline.remove()).rejects.toThrow('away');
+  expect(await appended).toBeUndefined();
+});
