@@ -7,6 +7,8 @@ import { createEgress } from '@connector-frame/engine/egress';
 import { expect, it, onTestFinished } from 'vitest';
 import { RunningPipeline } from './running-pipeline.js';
 
+const away = () => Promise.reject(new Error('away'));
+
 it('who sends to a pipeline that is removed before it ever ran is answered, also when the database is away', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
   const bus = createEmbeddedBus({ folder });
@@ -14,7 +16,6 @@ it('who sends to a pipeline that is removed before it ever ran is answered, also
     await bus.close();
     await rm(folder, { recursive: true, force: true });
   });
-  const away = () => Promise.reject(new Error('away'));
   const store = { get: away, compareAndSet: away, removeAll: away };
   const pipeline = new RunningPipeline('p', {
     catalog: loadCatalog(),
