@@ -53,8 +53,13 @@ describe.each([embedded(), postgresql()])('the state of the engine on $name', (d
     expect(await state.get('many:none/')).toBeUndefined();
     const twice = await Promise.all([1, 2, 3].map((n) => state.compareAndSet('twice:/', 0, n)));
     expect(twice.filter((version) => version !== undefined)).toHaveLength(1);
-    await state.put(new Map(keys.map((key) => [key, 'over'])));
-    expect(await state.get('many:7/')).toMatchObject({ value: 'over' });
+    await state.put(new Map(keys.map((key) => [key, { token: 3 }])));
+    expect(await state.get('many:7/')).toMatchObject({ value: { token: 3 } });
+    // What a later process wrote stays.
+    await state.put(new Map([2, 3, 4].map((token) => [`many:${token}/`, { token, late: true }])));
+    expect(await state.get('many:2/')).toMatchObject({ value: { token: 3 } });
+    for (const token of [3, 4])
+      expect(await state.get(`many:${token}/`)).toMatchObject({ value: { token, late: true } });
     expect(await state.keys('many:1/')).toEqual(['many:1/']);
     await state.removeAll('many:');
     expect(await state.keys('many:')).toEqual([]);

@@ -1,12 +1,15 @@
 import type { JsonValue, Store, Stored } from '@connector-frame/engine';
-import { and, gte, inArray, sql } from 'drizzle-orm';
+import { and, gte, inArray, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import { engineState as table } from './tables.js';
 import { together } from './together.js';
 
 /** The engine's state in the service's database. */
 export interface EngineState extends Store {
-  /** Writes over what is there, whatever its version. For what only one process writes. */
+  /**
+   * Writes over what is there, whatever its version, unless that is of a later process: its `token` is higher. For what
+   * only one process writes.
+   */
   put(values: ReadonlyMap<string, JsonValue>): Promise<void>;
   /** All keys that begin with `prefix`, in order. */
   keys(prefix: string): Promise<string[]>;
@@ -86,6 +89,7 @@ export function createEngineState(queries: Queries): EngineState {
           .onConflictDoUpdate({
             target: table.key,
             set: { version: sql`${table.version} + 1`, value: sql`excluded.value` },
+            setWhere: sql`${tokenIn(table.value)} <= ${tokenIn(sql`excluded.value`)}`,
           });
       }
     },
@@ -99,6 +103,8 @@ export function createEngineState(queries: Queries): EngineState {
 
 /** The comparison lets the index find them. */
 const beginsWith = (prefix: string) => and(gte(table.key, prefix), sql`starts_with(${table.key}, ${prefix})`);
+
+const tokenIn = (value: SQLWrapper) => sql`coalesce((${value}::json ->> 'token')::numeric, 0)`;
 
 const parse = (text: string): JsonValue => {
   const value: JsonValue = JSON.parse(text);

@@ -127,7 +127,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await begun;
     await Promise.all(beats);
     await bus.close();
-    await store.flush().catch(warn('the last counts could not be written'));
+    if (!lease.lost.aborted) await store.flush().catch(warn('the last counts could not be written'));
     await lease.release();
   }
   const close = (): Promise<void> => (ended ??= end());

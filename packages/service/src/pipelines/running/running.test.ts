@@ -8,6 +8,9 @@ import { ManualClock } from '../../../../../test/support/coordinator-contract.js
 import { embedded, postgresql } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
+import { createLog } from '../../log.js';
+import { createEngineState } from '../../store/engine-state.js';
+import { takeEngine } from './engine-lease.js';
 
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n }));
 
@@ -265,6 +268,33 @@ it(
     expect(await service.engine?.append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'closed' });
   },
 );
+
+it('takes nothing in any more once another process has the engine', { timeout: 60_000 }, async () => {
+  const clock = new ManualClock(Date.now());
+  const service = await createTestService({ database: await embedded().open(), run: { clock } });
+  const acme = await service.tenant('Northwind');
+  const body = { name: 'In', type: 'monad-http', config: {} };
+  const made = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body });
+  const integration = { input_id: made.body.id, name: 'P' };
+  await service.call('POST', `/v2/${acme.team}/integrations`, { key: acme.key, body: integration });
+  expect(await service.engine?.append(made.body.id, lines(1))).toMatchObject({ stored: true });
+  // This one hangs, and time goes on for the other.
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
+  const other = await takeEngine({
+    folder,
+    state: createEngineState(service.database.queries),
+    clock: new ManualClock(clock.now() + 16_000),
+    log: createLog('silent'),
+  });
+  const append = async () => {
+    clock.advance(1_000);
+    return service.engine?.append(made.body.id, lines(1));
+  };
+  await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'closed' });
+  await other.release();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 function typeNamed(typeId: string) {
   const type = allTypes().find((each) => each.kind === 'output' && each.type_id === typeId);
