@@ -20,7 +20,7 @@ export interface IngestOptions extends FindOptions {
 /** Answers a request below `/ingest/`; `false`: it is for somebody else. */
 export type Ingest = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Bytes of bodies under way: of all, and of one connector. A body takes up to four times as much memory for a moment. */
+/** Bytes of bodies under way: of all, and of one organization. A body takes up to four times as much memory for a moment. */
 const ROOM = 128 * 1024 * 1024;
 const OWN_ROOM = 64 * 1024 * 1024;
 
@@ -69,13 +69,13 @@ async function handle(tools: Tools, request: IncomingMessage, response: ServerRe
 
 /** @throws Refusal and others: none of it was taken in, or not all of it */
 async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Promise<ReceiverAnswer> {
-  const { connectorId, receiver, path } = await tools.find(request);
+  const { connectorId, organizationId, receiver, path } = await tools.find(request);
   known.connectorId = connectorId;
   if (receiver?.path !== path) throw elsewhere(connectorId, receiver);
   known.route = `/ingest/{connector_id}${path}`;
   known.receiver = receiver;
   const position = positionOf(request);
-  const { bytes, done } = await tools.receive(request, connectorId, receiver.maxBytes);
+  const { bytes, done } = await tools.receive(request, organizationId, receiver.maxBytes);
   try {
     const contentType = request.headers['content-type'];
     const lines = await receiver.read(bytes, contentType);

@@ -21,6 +21,7 @@ export interface FindOptions {
 /** The connector of a request, whose sender has shown its token. */
 export interface Found {
   connectorId: string;
+  organizationId: string;
   /** Of its type; absent: nothing is sent to it. */
   receiver: Receiver | undefined;
   /** Of the address, below the connector's own: `''`, `/v1/logs`. */
@@ -43,7 +44,12 @@ export function createFindConnector({ store, tokens, catalog, connectors, clock 
     const row = tokens.isOf(id, token) ? await known.get(id, () => store.connectors.ofToken(id)) : undefined;
     if (!row) throw unknown();
     const type = catalog.get(row.kind, row.type);
-    return { connectorId: row.id, receiver: type && connectors(type).receiver, path };
+    return {
+      connectorId: row.id,
+      organizationId: row.organizationId,
+      receiver: type && connectors(type).receiver,
+      path,
+    };
   };
 }
 

@@ -25,28 +25,28 @@ export interface ReceivedBody {
   done: () => void;
 }
 
-export type ReceiveBody = (request: IncomingMessage, connectorId: string, maxBytes: number) => Promise<ReceivedBody>;
+export type ReceiveBody = (request: IncomingMessage, organizationId: string, maxBytes: number) => Promise<ReceivedBody>;
 
-/** Reads bodies within bounds: of one, of all of a connector, of all. @throws Refusal, SenderGone */
+/** Reads bodies within bounds: of one, of all of an organization, of all. @throws Refusal, SenderGone */
 export function createReceiveBody(room: BodyRoom): ReceiveBody {
   const slots = new Slots(UNPACKING);
-  return async (request, connectorId, maxBytes) => {
+  return async (request, organizationId, maxBytes) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
     const packed = /^(?:x-)?gzip$/i.test(encoding);
     if (!packed && encoding.toLowerCase() !== 'identity')
       throw new Refusal(415, 'unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
     let held = 0;
     const done = (): void => {
-      room.give(connectorId, held);
+      room.give(organizationId, held);
       held = 0;
     };
     const hold = (bytes: number): void => {
-      const answer = room.take(connectorId, bytes);
+      const answer = room.take(organizationId, bytes);
       if (answer === 'own')
         throw later(
           429,
           'rate_limited',
-          'Too much of this connector is under way at once. Send fewer requests together.',
+          'Too much of this organization is under way at once. Send fewer requests together.',
           1,
         );
       if (answer === 'shared') throw later(503, 'unavailable', 'Too much is under way at once. Come again.', 1);
