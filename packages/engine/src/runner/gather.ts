@@ -24,7 +24,10 @@ export class Gather {
     if (this.#parts.length === 0) return undefined;
     const { records, bytes, waitMs } = this.limits;
     if (this.#records >= records || this.#bytes >= bytes) return 0;
-    return Math.max(0, this.#since + waitMs - this.work.clock.now());
+    const now = this.work.clock.now();
+    // The clock may have been set back.
+    this.#since = Math.min(this.#since, now);
+    return Math.max(0, this.#since + waitMs - now);
   }
 
   /** @param at when the batch was taken in, if that is the same in every repeat. `false`: told to stop. */

@@ -3,7 +3,7 @@ import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.j
 import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 import { codes, fast, push, status } from '../testing/pipeline-parts.js';
 import { isRecord } from '../records/record.js';
-import { EndError, WRITTEN, type PageInput } from './ends.js';
+import { EndError, WRITTEN, type PageInput, type PushInput } from './ends.js';
 
 test('what may be tried again is, alone, until it goes', async () => {
   const world = await openWorld();
@@ -186,4 +186,21 @@ test('a record nested too deep to be written goes to the dead letters; those bes
   expect(out.numbers).toEqual([0, 2]);
   expect(await world.deadLetters()).toMatchObject([{ node_id: 'in', reason: 'too_deep', record: { index: 1 } }]);
   expect((await runner.state()).errors).toBe(1);
+});
+
+test('an input that can not close its door stops all the same, and so does its pipeline', async () => {
+  const world = await openWorld();
+  const out = new Collector();
+  const input: PushInput = {
+    kind: 'push',
+    close: () => Promise.reject(Object.assign(new Error('hunter2'), { code: 'EBUSY' })),
+  };
+  const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
+  await runner.start();
+  await runner.append(numbered(3));
+  await expect.poll(() => out.numbers.length).toBe(3);
+  await runner.stop();
+  expect([out.closed, await runner.append(numbered(1))]).toEqual([1, { stored: false, reason: 'closed' }]);
+  expect(codes(runner)).toEqual(expect.arrayContaining(['close_failed', 'stopped']));
+  expect(JSON.stringify(runner.log.entries())).not.toContain('hunter2');
 });

@@ -140,7 +140,7 @@ export class PipelineRunner {
     this.#stopped.abort(QUIETLY);
     this.#wake.abort(QUIETLY);
     await this.#loop;
-    await this.#door?.close();
+    await this.#closing(() => this.#door?.close());
     await this.#intake?.close();
     await this.#run?.stop();
     await this.#turn;
@@ -162,9 +162,13 @@ export class PipelineRunner {
   /** Of one that is read, once nobody reads it any more; that of a pushed one is its door's. */
   async #closeInput(): Promise<void> {
     const { input } = this.#input ?? {};
-    if (input?.kind !== 'pages') return;
+    if (input?.kind === 'pages') await this.#closing(() => input.close?.());
+  }
+
+  /** What can not be closed must not keep the rest from ending. */
+  async #closing(close: () => Promise<void> | undefined): Promise<void> {
     try {
-      await input.close?.();
+      await close();
     } catch (error) {
       const { code } = failureOf(error);
       this.log.add({ level: 'warn', code: 'close_failed', message: `The input could not be closed (${code}).` });
