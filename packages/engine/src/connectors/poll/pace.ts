@@ -13,6 +13,7 @@ export class Pace {
   readonly #gap: number;
   #next = 0;
   #closedUntil = 0;
+  #before = 0;
 
   /** @param limit `{ rate, unit }` as the setting holds it, or nothing */
   constructor(
@@ -28,17 +29,28 @@ export class Pace {
 
   /** Resolves when a request may go. @throws PollError `rate_limited` when that is not soon */
   async turn(signal: AbortSignal): Promise<void> {
-    const closed = this.#closedUntil - this.clock.now();
+    const now = this.#now();
+    const closed = this.#closedUntil - now;
     if (closed > LONGEST_SLEEP) throw this.throttled(closed);
-    const wait = Math.max(closed, this.#next - this.clock.now());
+    const wait = Math.max(closed, this.#next - now);
     if (wait > 0) await this.clock.sleep(wait, signal);
     signal.throwIfAborted();
-    this.#next = this.clock.now() + this.#gap;
+    this.#next = this.#now() + this.#gap;
   }
 
   /** Nothing goes for so long, an hour at most. */
   close(ms: number): void {
-    this.#closedUntil = this.clock.now() + Math.min(ms, LONGEST_CLOSED);
+    this.#closedUntil = this.#now() + Math.min(ms, LONGEST_CLOSED);
+  }
+
+  /** A clock that is set back takes with it what was promised by it. */
+  #now(): number {
+    const now = this.clock.now();
+    const back = Math.max(0, this.#before - now);
+    this.#next -= back;
+    this.#closedUntil -= back;
+    this.#before = now;
+    return now;
   }
 
   throttled(afterMs: number, status?: number): PollError {
