@@ -15,7 +15,7 @@ const random = () => {
   return state / 2 ** 32;
 };
 const began = Date.now();
-const result = await killService(kills, random);
+const result = await killService(kills, random, {}, 3_000);
 console.log({ ...result, seconds: Math.round((Date.now() - began) / 1_000) });
 
 const failures = [

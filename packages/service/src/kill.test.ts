@@ -11,8 +11,8 @@ it('killed at random, 30 times: what was acknowledged arrives, a batch at most c
   const form = await writeForm();
   const result = await killService(30, Math.random, { FORM_DIR: form.folder });
   await form.remove();
-  expect(result.acknowledged).toBeGreaterThan(500);
-  expect(result.cursor).toBeGreaterThan(50);
+  expect(result.acknowledged).toBeGreaterThan(20);
+  expect(result.cursor).toBeGreaterThan(10);
   expect(result).toMatchObject({ lostOverHttp: 0, lostInFile: 0, broken: 0, cursorAhead: 0, halves: 0, leftBehind: 0 });
   expect(result.repeatedBatches).toBeLessThanOrEqual(result.kills);
   expect(result.repeatedPages).toBeLessThanOrEqual(result.kills);

@@ -50,3 +50,32 @@ test('one that can not be opened is tried again', async () => {
   await file.use(async (handle) => expect((await handle.stat()).size).toBe(1));
   await file.close();
 });
+
+test('of many files only so many are open, and all can be used', async () => {
+  const path = await somePath();
+  const files = new OpenFiles(5);
+  const many = await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => {
+      await writeFile(`${path}.${n}`, `${n}`);
+      return new RestingFile(`${path}.${n}`, 'r', files);
+    }),
+  );
+  for (let round = 0; round < 2; round += 1)
+    for (const [n, file] of many.entries()) {
+      expect(await file.use((handle) => handle.readFile('utf8').then((text) => text || `${n}`))).toBe(`${n}`);
+      expect(files.size).toBeLessThanOrEqual(5);
+    }
+  // Those in use are more than that, if they have to be.
+  let together = 0;
+  const all = new Promise<void>((resolve) => {
+    for (const file of many)
+      void file.use(async () => {
+        together += 1;
+        if (together === many.length) resolve();
+        await all;
+      });
+  });
+  await all;
+  for (const file of many) await file.close();
+  expect(files.size).toBe(0);
+});

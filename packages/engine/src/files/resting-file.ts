@@ -32,9 +32,14 @@ export class RestingFile {
     }
   }
 
-  /** Closes it, if it was not used since the last time. */
-  async rest(): Promise<void> {
-    if (this.#users > 0 || this.#used) {
+  /** Nobody uses it at this moment. */
+  get idle(): boolean {
+    return this.#users === 0;
+  }
+
+  /** Closes it, if it was not used since the last time. @param atOnce also if it was, but not while it is */
+  async rest(atOnce = false): Promise<void> {
+    if (!this.idle || (this.#used && !atOnce)) {
       this.#used = false;
       return;
     }
@@ -71,15 +76,30 @@ export class RestingFile {
 
 /** Milliseconds between two looks; a file that was not used in between is closed. */
 const LOOK = 5_000;
+/** Systems give a process a thousand files and more. */
+const MOST = 800;
 
 /** The files that are open now. */
 export class OpenFiles {
   readonly #files = new Set<RestingFile>();
   #timer: NodeJS.Timeout | undefined;
 
+  /** @param most above so many, one that nobody uses is closed for each that is opened */
+  constructor(private readonly most = MOST) {}
+
   add(file: RestingFile): void {
+    if (this.#files.size >= this.most) this.#makeRoom();
     this.#files.add(file);
     this.#timer ??= setInterval(() => void this.rest(), LOOK).unref();
+  }
+
+  /** The one that was opened first is as good as any. */
+  #makeRoom(): void {
+    for (const file of this.#files) {
+      if (!file.idle) continue;
+      file.rest(true).catch(() => undefined);
+      return;
+    }
   }
 
   delete(file: RestingFile): void {

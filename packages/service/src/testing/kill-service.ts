@@ -40,11 +40,13 @@ const KEY = 'an-operators-own-key-0123456789';
 /**
  * Kills a service that runs pipelines, again and again, and adds up what arrived of what it had acknowledged.
  * @param environment beside what it sets itself
+ * @param patience milliseconds it has after its start at most
  */
 export async function killService(
   kills: number,
   random: () => number,
   environment: Readonly<Record<string, string>> = {},
+  patience = 1_000,
 ): Promise<ServiceKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-service-'));
   const receiver = await startReceiver();
@@ -77,7 +79,7 @@ export async function killService(
       if (!customer.input) await customer.setUp(call, receiver);
       const work = customer.work(call, url);
       const wanted = customer.acknowledged.length + random() * 600;
-      for (const late = Date.now() + 1_000; customer.acknowledged.length < wanted && Date.now() < late;) await sleep(5);
+      for (const late = Date.now() + patience; customer.acknowledged.length < wanted && Date.now() < late;) await sleep(5);
       await sleep(random() * 50);
       child.kill('SIGKILL');
       await child.ended;
