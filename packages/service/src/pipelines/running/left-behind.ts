@@ -14,8 +14,8 @@ export interface EnginePlaces {
 
 /** What there is of pipelines beside the database's rows: names as they were when it was looked at. */
 export interface LeftBehind {
-  /** Forgets what belongs to none of the pipelines any more. @param has whether there is such a pipeline */
-  forget(has: (pipelineId: string) => boolean): Promise<void>;
+  /** Forgets what belongs to none of the pipelines any more. @param has whether there is such a pipeline, with that node */
+  forget(has: (pipelineId: string, nodeId?: string) => boolean): Promise<void>;
 }
 
 /**
@@ -36,7 +36,10 @@ export async function findLeftBehind({
   return {
     async forget(has) {
       for (const id of stateOf) if (!has(id)) await coordinator.forget(id);
-      for (const name of streamNames) if (!has(name.slice(0, name.indexOf('.')))) await bus.remove(name);
+      for (const name of streamNames) {
+        const dot = name.indexOf('.');
+        if (!has(name.slice(0, dot), name.slice(dot + 1))) await bus.remove(name);
+      }
       for (const id of folders) if (!has(id)) await rm(join(pipelines, id), { recursive: true, force: true });
     },
   };

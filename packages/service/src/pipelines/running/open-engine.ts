@@ -82,7 +82,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     const left = await findLeftBehind({ state, coordinator, bus, streams, pipelines });
     await supervisor.begin();
     if (closing.signal.aborted) return;
-    await left.forget((id) => supervisor.has(id));
+    await left.forget((id, nodeId) => supervisor.has(id, nodeId));
   }
   const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const begun = begin().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));

@@ -132,6 +132,11 @@ export class RunningPipeline {
     return this.#runner?.revision;
   }
 
+  /** Whether a node may be in it; once it was applied, whether it is. */
+  mayHold(nodeId: string): boolean {
+    return this.#pipeline?.nodes.some(({ id }) => id === nodeId) ?? true;
+  }
+
   entries(limit?: number): readonly LogEntry[] {
     return this.#log?.entries(limit) ?? [];
   }

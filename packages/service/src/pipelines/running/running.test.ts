@@ -296,6 +296,36 @@ it('takes nothing in any more once another process has the engine', { timeout: 6
   await rm(folder, { recursive: true, force: true });
 });
 
+it('forgets the buffer of an input that was taken out of its pipeline while no engine ran', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
+  const database = await embedded().open();
+  const first = await createTestService({ database: { ...database, close: async () => undefined }, run: { folder } });
+  const acme = await first.tenant('Northwind');
+  const send = (service: TestService, method: string, path: string, body?: object) =>
+    service.call(method, `/v2/${acme.team}/${path}`, { key: acme.key, ...(body && { body }) });
+  const makeInput = async () =>
+    (await send(first, 'POST', 'inputs', { name: 'In', type: 'monad-http', config: {} })).body.id;
+  const [before, after] = [await makeInput(), await makeInput()];
+  const { pipeline_id: id } = (await send(first, 'POST', 'integrations', { input_id: before, name: 'P' })).body;
+  expect(await first.engine?.append(before, lines(3))).toMatchObject({ stored: true });
+  await first.close();
+
+  const streams = () => readdir(join(folder, 'streams'));
+  const [kept] = await streams();
+  expect(kept).toContain(id);
+  const node = kept?.slice(id.length + 1);
+  await database.script((run) =>
+    run(`update pipelines set version = version + 1, nodes = replace(replace(nodes::text, '${node}', 'another'),
+      '${before}', '${after}')::jsonb, edges = replace(edges::text, '${node}', 'another')::jsonb`),
+  );
+  const second = await createTestService({ database, master: first.master, run: { folder } });
+  await second.engine?.begun;
+  expect(await second.engine?.append(after, lines(1))).toMatchObject({ stored: true });
+  expect(await streams()).toEqual([`${id}.another`]);
+  await second.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
 function typeNamed(typeId: string) {
   const type = allTypes().find((each) => each.kind === 'output' && each.type_id === typeId);
   if (!type) throw new Error(`no output ${typeId}`);

@@ -62,8 +62,10 @@ export class Supervisor implements PipelineEngine {
     return this.#running.values();
   }
 
-  has(id: string): boolean {
-    return this.#running.has(id);
+  /** @param nodeId that may stand in it: of one that was not read yet, any may */
+  has(id: string, nodeId?: string): boolean {
+    const running = this.#running.get(id);
+    return running !== undefined && (nodeId === undefined || running.mayHold(nodeId));
   }
 
   async status(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
@@ -267,8 +269,13 @@ export class Supervisor implements PipelineEngine {
     const now = this.#hints.last;
     while ((!this.#known || this.#hints.pendingUpTo(now)) && !signal.aborted && !this.#closing.signal.aborted)
       await new Promise<void>((resolve) => {
-        this.#waiting.add(resolve);
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        const done = (): void => {
+          signal.removeEventListener('abort', done);
+          this.#waiting.delete(done);
+          resolve();
+        };
+        this.#waiting.add(done);
+        signal.addEventListener('abort', done);
       });
   }
 
