@@ -79,7 +79,8 @@ export async function killService(
       if (!customer.input) await customer.setUp(call, receiver);
       const work = customer.work(call, url);
       const wanted = customer.acknowledged.length + random() * 600;
-      for (const late = Date.now() + patience; customer.acknowledged.length < wanted && Date.now() < late;) await sleep(5);
+      for (const late = Date.now() + patience; customer.acknowledged.length < wanted && Date.now() < late;)
+        await sleep(5);
       await sleep(random() * 50);
       child.kill('SIGKILL');
       await child.ended;
