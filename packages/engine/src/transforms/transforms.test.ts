@@ -140,14 +140,9 @@ const wide = (keys: number): DataRecord => ({
   u: Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n])),
 });
 
-test('an object of thousands of keys is flattened in the time of its size', async () => {
-  const took = async (keys: number): Promise<number> => {
-    const began = performance.now();
-    expect(Object.keys(await run(wide(keys), ['flatten', { key: 'u' }]))).toHaveLength(keys);
-    return performance.now() - began;
-  };
-  await took(1_000);
-  const [small, large] = [await took(1_000), await took(10_000)];
-  // Ten times as much takes ten times as long; it took a hundred times as long.
-  expect(large).toBeLessThan(100 + small * 40);
+test('objects of as many keys as may be are flattened; where each key costs a walk of all, this takes minutes', async () => {
+  const keys = 10_000;
+  const record = wide(keys);
+  for (let round = 0; round < 50; round += 1)
+    expect(Object.keys(await run(record, ['flatten', { key: 'u' }]))).toHaveLength(keys);
 });
