@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -19,6 +18,7 @@ import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline } from '../../store/store.js';
 import { componentsOf, type ComponentTools } from './components-of.js';
+import { fingerprintOf } from './fingerprint.js';
 import { MetricsHistory } from './metrics-history.js';
 
 export interface RunningTools extends ComponentTools {
@@ -252,25 +252,4 @@ export class RunningPipeline {
     this.#turn = done.catch(() => undefined);
     return done;
   }
-}
-
-/** Another one whenever the pipeline has to be made again; not when it was renamed, paused or resumed. */
-function fingerprintOf({ pipeline, connectors, secrets, transforms }: RunningRow): string {
-  const hash = createHash('sha256');
-  const graph = [
-    pipeline.nodes.map((node) => [node.id, node.slug, node.component_id, node.component_type, node.enabled]),
-    pipeline.edges.map((edge) => [
-      edge.id,
-      edge.from_node_instance_id,
-      edge.to_node_instance_id,
-      edge.disabled,
-      edge.conditions,
-    ]),
-    [...connectors.values()].map(({ id, kind, type, settings, port }) => [id, kind, type, settings, port]),
-    [...transforms.values()].map(({ id, config }) => [id, config]),
-  ];
-  hash.update(JSON.stringify(graph));
-  const sorted = secrets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  for (const { id, field, sealed } of sorted) hash.update(`\n${id} ${field} `).update(sealed);
-  return hash.digest('base64');
 }

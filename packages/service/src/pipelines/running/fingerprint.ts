@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { RunningRow } from '../../store/running-pipelines.js';
+
+/** Another one whenever the pipeline has to be made again; not when it was renamed, paused or resumed. */
+export function fingerprintOf({ pipeline, connectors, secrets, transforms }: RunningRow): string {
+  const hash = createHash('sha256');
+  const graph = [
+    pipeline.nodes.map((node) => [node.id, node.slug, node.component_id, node.component_type, node.enabled]),
+    pipeline.edges.map((edge) => [
+      edge.id,
+      edge.from_node_instance_id,
+      edge.to_node_instance_id,
+      edge.disabled,
+      edge.conditions,
+    ]),
+    [...connectors.values()].map(({ id, kind, type, settings, port }) => [id, kind, type, settings, port]),
+    [...transforms.values()].map(({ id, config }) => [id, config]),
+  ];
+  hash.update(JSON.stringify(graph));
+  const sorted = secrets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (const { id, field, sealed } of sorted) hash.update(`\n${id} ${field} `).update(sealed);
+  return hash.digest('base64');
+}

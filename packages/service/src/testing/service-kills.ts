@@ -1,0 +1,100 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '@connector-frame/engine';
+import { systemClock } from '../clock.js';
+import { readEnv } from '../env.js';
+import { createLog } from '../log.js';
+import { openCore } from '../open-core.js';
+import { createEngineState } from '../store/engine-state.js';
+import type { Customer } from './customer.js';
+import type { Receiver } from './receiver.js';
+
+export interface ServiceKills {
+  kills: number;
+  /** Milliseconds of the quickest start, with all that was left. */
+  quickestStart: number;
+  /** Records that were acknowledged over HTTP; of these, how many never arrived at the output. */
+  acknowledged: number;
+  lostOverHttp: number;
+  lostInFile: number;
+  /** Batches that came once more over HTTP, and records in the file that are there once more. */
+  repeatedBatches: number;
+  repeatedInFile: number;
+  /** Lines of the file that are no record. */
+  broken: number;
+  /** Where the cursor of the made-up input stands, how many of the records before it never arrived, and batches again. */
+  cursor: number;
+  cursorAhead: number;
+  repeatedPages: number;
+  /** Integrations that were acknowledged as built; pipelines without their ends, and ends without their pipeline. */
+  built: number;
+  halves: number;
+  /** Buffers and state of pipelines that are gone. */
+  leftBehind: number;
+}
+
+type Sums = Omit<ServiceKills, 'kills' | 'quickestStart'>;
+
+/** Looks at what arrived, and at what lies in the folders and the database of a service that has ended. */
+export async function addUp(
+  variables: Readonly<Record<string, string>>,
+  { org, acknowledged, built, pipelines }: Customer,
+  receiver: Receiver,
+): Promise<Sums> {
+  const [pushed, paged] = [receiver.at('/pushed'), receiver.at('/paged')];
+  const file = await readFiles(variables['FILE_OUTPUT_DIR'] ?? '');
+  const core = await openCore(readEnv(variables), systemClock, createLog('silent'));
+  try {
+    const all = { limit: 1_000, offset: 0 };
+    const rows = (await core.store.pipelines.list(org, all)).rows;
+    const outputs = new Set((await core.store.connectors.list(org, 'output', all)).rows.map(({ id }) => id));
+    const inputs = new Set((await core.store.connectors.list(org, 'input', all)).rows.map(({ id }) => id));
+    const ends = rows.flatMap(({ nodes }) => nodes.map(({ component_id: id }) => id));
+    const used = new Set(ends);
+    const halves =
+      ends.filter((id) => !inputs.has(id) && !outputs.has(id)).length +
+      [...outputs].filter((id) => !used.has(id)).length +
+      [...built].filter(([id, output]) => !rows.some((row) => row.id === id) || !outputs.has(output)).length;
+    const state = createEngineState(core.database.queries);
+    const [key = ''] = await state.keys(`cursor:${pipelines.paged}/`);
+    const saved = (await state.get(key))?.value;
+    const value = isRecord(saved) ? saved['value'] : undefined;
+    const cursor = isRecord(value) && typeof value['next'] === 'number' ? value['next'] : 0;
+    const places = [
+      ...(await state.keys('cursor:')),
+      ...(await state.keys('report:')),
+      ...(await readdir(join(variables['DATA_DIR'] ?? '', 'engine', 'streams'))),
+    ];
+    const texts = acknowledged.map((n) => JSON.stringify({ n }));
+    return {
+      acknowledged: acknowledged.length,
+      lostOverHttp: texts.filter((text) => !pushed.counts.has(text)).length,
+      lostInFile: texts.filter((text) => !file.counts.has(text)).length,
+      repeatedBatches: pushed.repeatedBatches,
+      repeatedInFile: [...file.counts.values()].reduce((sum, count) => sum + count - 1, 0),
+      broken: file.broken,
+      cursor,
+      cursorAhead: Math.max(0, cursor - paged.counts.size),
+      repeatedPages: paged.repeatedBatches,
+      built: built.size,
+      halves,
+      leftBehind: places.filter((place) => !rows.some(({ id }) => place.includes(id))).length,
+    };
+  } finally {
+    await core.store.close();
+  }
+}
+
+async function readFiles(folder: string): Promise<{ counts: Map<string, number>; broken: number }> {
+  const counts = new Map<string, number>();
+  let broken = 0;
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.includes('pushed')) continue;
+    for (const line of (await readFile(join(folder, name), 'utf8')).split('\n')) {
+      if (line === '') continue;
+      if (/^\{"n":\d+\}$/.test(line)) counts.set(line, (counts.get(line) ?? 0) + 1);
+      else broken += 1;
+    }
+  }
+  return { counts, broken };
+}
