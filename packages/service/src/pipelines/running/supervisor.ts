@@ -5,7 +5,7 @@ import { describeError } from '../../describe-error.js';
 import type { RunningPipelines, RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline } from '../../store/store.js';
 import type { Ingested, PipelineEngine, PipelineMetrics } from '../engine.js';
-import { Hints } from './hints.js';
+import { AGAIN, ChangeReader } from './change-reader.js';
 import { InputIndex } from './input-index.js';
 import { INTERVAL_SECONDS } from './metrics-history.js';
 import { RunningPipeline, type RunningTools } from './running-pipeline.js';
@@ -17,14 +17,8 @@ export interface SupervisorOptions {
   log: Logger;
 }
 
-/** Pipelines that are read together. */
-const PAGE = 100;
 /** Pipelines that are begun or changed at once. */
 const AT_ONCE = 16;
-/** Milliseconds before what failed is tried again. */
-const AGAIN = 5_000;
-/** Milliseconds for a page of pipelines at the start, before the next is read beside it. */
-const PATIENCE = 2_000;
 /** On the embedded database each page blocks the process for a moment. */
 const SWEEP_PAGE = 250;
 
@@ -36,20 +30,20 @@ const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
 export class Supervisor implements PipelineEngine {
   readonly #running = new Map<string, RunningPipeline>();
   readonly #index = new InputIndex();
-  /** Ids to look at in the database; of these, the ones that somebody waits for. */
-  readonly #queue = new Set<string>();
-  readonly #urgent = new Set<string>();
-  readonly #hints = new Hints();
-  readonly #working = new Set<Promise<unknown>>();
   readonly #slots = new Slots(AT_ONCE);
   readonly #closing = new AbortController();
-  readonly #waiting = new Set<() => void>();
-  #known = false;
+  readonly #reader: ChangeReader;
   #beginning: Promise<void> | undefined;
-  #pumping: Promise<void> | undefined;
 
   constructor(private readonly options: SupervisorOptions) {
     setMaxListeners(0, this.#closing.signal);
+    this.#reader = new ChangeReader({
+      load: (ids) => options.pipelines.load(ids),
+      apply: (id, row) => this.#apply(id, row),
+      failed: (error) => this.#complain(error, 'pipelines could not be read; next try in a moment'),
+      clock: options.tools.clock,
+      closing: this.#closing.signal,
+    });
   }
 
   /** Resolves once every pipeline was begun, or has failed to. */
@@ -77,8 +71,7 @@ export class Supervisor implements PipelineEngine {
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void {
     if (this.#closing.signal.aborted) return;
     if (nodes) this.#index.set(this.#ofId(pipelineId), inputsOf(nodes));
-    this.#hints.tell(pipelineId);
-    this.#look(pipelineId);
+    this.#reader.look(pipelineId, true);
   }
 
   metrics(pipelineId: string): PipelineMetrics {
@@ -93,7 +86,7 @@ export class Supervisor implements PipelineEngine {
   async *tail(pipelineId: string, signal: AbortSignal, after?: number): AsyncGenerator<LogEntry, void, void> {
     const over = AbortSignal.any([signal, this.#closing.signal]);
     // One that was just made may not have been read yet.
-    if (!this.#running.has(pipelineId)) await this.#read(over);
+    if (!this.#running.has(pipelineId)) await this.#reader.caughtUp(over);
     const running = this.#running.get(pipelineId);
     if (running) yield* running.tail(over, after);
   }
@@ -101,11 +94,11 @@ export class Supervisor implements PipelineEngine {
   async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
     if (this.#closing.signal.aborted) return CLOSED;
     // Another process may have told of one a moment ago.
-    if (this.#index.of(connectorId).size === 0) await this.#read(this.#closing.signal);
+    if (this.#index.of(connectorId).size === 0) await this.#reader.caughtUp(this.#closing.signal);
     const pipelines = [...this.#index.of(connectorId)];
     const [first] = pipelines;
     if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
-    for (const each of pipelines) if (this.#queue.has(each.id)) this.#urgent.add(each.id);
+    for (const each of pipelines) this.#reader.hurry(each.id);
     if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
     // Sent again, they would come twice where they were stored: better not to begin.
     if ((await Promise.all(pipelines.map((each) => each.full()))).includes(true)) return FULL;
@@ -122,22 +115,20 @@ export class Supervisor implements PipelineEngine {
       const page = await this.options.pipelines.stamps(after, SWEEP_PAGE);
       for (const { id, stamp } of page) {
         unseen.delete(id);
-        if (this.#running.get(id)?.stamp !== stamp) this.#look(id);
+        if (this.#running.get(id)?.stamp !== stamp) this.#reader.look(id);
       }
       const last = page.at(-1);
       if (!last || page.length < SWEEP_PAGE) break;
       after = last.id;
     }
-    for (const id of unseen) this.#look(id);
+    for (const id of unseen) this.#reader.look(id);
   }
 
   /** Takes nothing more in, lets each finish what it had begun. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#wake();
+    await this.#reader.end();
     await this.#beginning;
-    await this.#pumping;
-    await Promise.all(this.#working);
     await Promise.all([...this.#running.values()].map((each) => each.stop()));
   }
 
@@ -153,56 +144,7 @@ export class Supervisor implements PipelineEngine {
       }
       await this.sweep();
     });
-    this.#known = true;
-    this.#wake();
-    this.#pump(true);
-    await this.#pumping;
-  }
-
-  #look(id: string): void {
-    if (this.#closing.signal.aborted) return;
-    this.#queue.add(id);
-    if (this.#known) this.#pump();
-  }
-
-  #pump(patient = false): void {
-    this.#pumping ??= this.#readAll(patient).finally(() => {
-      this.#pumping = undefined;
-      // What was told in between.
-      if (this.#queue.size > 0 && !this.#closing.signal.aborted) this.#pump();
-    });
-  }
-
-  async #readAll(patient: boolean): Promise<void> {
-    while (this.#queue.size > 0 && !this.#closing.signal.aborted) {
-      const ids = [...new Set([...this.#urgent, ...this.#queue])].slice(0, PAGE);
-      for (const id of ids) {
-        this.#urgent.delete(id);
-        this.#queue.delete(id);
-      }
-      this.#hints.take(ids);
-      let rows: RunningRow[];
-      try {
-        rows = await this.options.pipelines.load(ids);
-      } catch (error) {
-        for (const id of ids) this.#queue.add(id);
-        // What is sent meanwhile goes where it went before.
-        this.#hints.clear();
-        this.#wake();
-        this.#complain(error, 'pipelines could not be read; next try in a moment');
-        await this.#pause();
-        continue;
-      }
-      const found = new Map(rows.map((row) => [row.pipeline.id, row]));
-      // What stands in them is known as soon as this was called.
-      const done = Promise.all(ids.map((id) => this.#apply(id, found.get(id))));
-      this.#hints.done(ids);
-      this.#wake();
-      const working = done.finally(() => this.#working.delete(working));
-      this.#working.add(working);
-      // Many that begin must not all be in memory with their rows; and one that is slow must not hold up all.
-      if (patient) await this.#patience(working);
-    }
+    await this.#reader.begin();
   }
 
   /** Never rejects: what failed comes again. */
@@ -239,17 +181,11 @@ export class Supervisor implements PipelineEngine {
 
   async #later(id: string): Promise<void> {
     await this.#pause();
-    this.#look(id);
+    this.#reader.look(id);
   }
 
   #pause(): Promise<void> {
     return this.options.tools.clock.sleep(AGAIN, this.#closing.signal);
-  }
-
-  async #patience(working: Promise<unknown>): Promise<void> {
-    const over = new AbortController();
-    const done = working.finally(() => over.abort());
-    await Promise.race([done, this.options.tools.clock.sleep(PATIENCE, over.signal)]);
   }
 
   /** Again and again, until it does not fail. */
@@ -262,26 +198,6 @@ export class Supervisor implements PipelineEngine {
         await this.#pause();
       }
     }
-  }
-
-  /** Resolves when what was told so far is read: which pipelines there are, and what stands in them. */
-  async #read(signal: AbortSignal): Promise<void> {
-    const now = this.#hints.last;
-    while ((!this.#known || this.#hints.pendingUpTo(now)) && !signal.aborted && !this.#closing.signal.aborted)
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          signal.removeEventListener('abort', done);
-          this.#waiting.delete(done);
-          resolve();
-        };
-        this.#waiting.add(done);
-        signal.addEventListener('abort', done);
-      });
-  }
-
-  #wake(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
   }
 
   #complain(error: unknown, message: string, pipelineId?: string): void {
