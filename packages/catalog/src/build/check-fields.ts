@@ -50,6 +50,8 @@ export function checkFields(file: string, data: ConnectorTypeData): Problem[] {
       if (field.pattern !== undefined && field['x-message'] === undefined)
         add('', 'needs "x-message": what to do when the pattern does not match');
       const [example] = field.examples ?? [];
+      if (example !== undefined && field.enum !== undefined)
+        add('/examples', 'would look like the choice that was made: leave it out, or set "default"');
       const refused = example === undefined ? undefined : refusal(field, example);
       if (refused !== undefined) add('/examples/0', `is not a value the field takes: ${refused}`);
       if (example === undefined && field.pattern !== undefined && field.default === undefined)

@@ -148,6 +148,7 @@ describe('compile', () => {
       { path: '/settings/auth/key/kind', in: ['a'] },
       'may be hidden itself: add { "path": "/settings/auth/type", "in": ["key"] } to "and"',
     ],
+    ['an example among choices', `${settings}/mode/examples`, ['fast'], 'would look like the choice that was made'],
     ['secrets without a destination', `${settings}/url/x-destination`, undefined, 'nothing says where they are sent'],
     ['a destination without secrets', '/config/secrets', undefined, 'names /secrets/token, which is no field'],
     // What people read.

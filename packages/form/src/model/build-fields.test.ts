@@ -74,16 +74,6 @@ describe('buildFields', () => {
     expect(find('/secrets/extra')).toMatchObject({ kind: 'secret', shape: 'map', required: false });
   });
 
-  it('shows no example in a closed list, where it would look like the choice', () => {
-    const level = { type: 'string', enum: ['all', 'errors'], examples: ['errors'] } as const;
-    const settings = { type: 'object', properties: { level }, additionalProperties: false } as const;
-    const secrets = { type: 'object', properties: {}, additionalProperties: false } as const;
-    const placeholders = (words?: ConfigMetaOverrides) =>
-      buildFields({ config: { settings, secrets } }, words).fields.map(({ placeholder }) => placeholder);
-    expect(placeholders()).toEqual([undefined]);
-    expect(placeholders({ settings: { level: { placeholder: 'Pick one' } } })).toEqual(['Pick one']);
-  });
-
   it('shows the synthetic toggle only where the host asks for it', () => {
     expect(build().find('/settings/synthetic')).toBeUndefined();
     expect(build({ synthetic: true }).find('/settings/synthetic')).toMatchObject({ kind: 'boolean' });

@@ -69,8 +69,7 @@ export function buildFields(
       if (schema['x-role'] === 'synthetic-toggle' && !synthetic) return [];
       const when = schema['x-when'];
       const help = override?.discriminator?.description ?? override?.description ?? schema.description;
-      // In a closed list an example would look like the choice that was made.
-      const placeholder = override?.placeholder ?? ('enum' in schema ? undefined : schema.examples?.[0]);
+      const placeholder = override?.placeholder ?? schema.examples?.[0];
       const base: Base = {
         path: joinPointer(parent, key),
         key,

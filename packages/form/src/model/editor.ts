@@ -125,9 +125,9 @@ export function createEditor(options: EditorOptions): Editor {
 
   const tidy = ({ field, path }: Standing): void => {
     const value = getAt(draft, path);
+    const meant = normalize(field, value);
     // What was saved so stays so, until someone types there.
-    const meant = value === getAt(initial, path) ? value : normalize(field, value);
-    if (meant !== value) put(path, meant);
+    if (value !== meant && value !== getAt(initial, path)) put(path, meant);
   };
 
   const step =

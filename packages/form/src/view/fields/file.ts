@@ -61,7 +61,7 @@ async function read(view: View, path: string, { maxLength = LIMIT }: FileField, 
   const large = file.size > LIMIT * 4;
   const text = large ? '' : await file.text().catch(() => '\0');
   const problem =
-    large || text.length > Math.min(maxLength, LIMIT) ? m.fileTooLarge : /[\0\ufffd]/.test(text) && m.fileUnreadable;
+    large || text.length > Math.min(maxLength, LIMIT) ? m.fileTooLarge : /[\0\ufffd]/.test(text) && m.fileUnread;
   if (!problem) {
     view.type(path, text.replaceAll('\r\n', '\n'));
     form.leave(path);
