@@ -93,6 +93,7 @@ export default async function service() {
     const moment = (key, value) => (key.endsWith('_at') ? new Date(value) : value);
     const connectors = JSON.parse(await read(`/v1/${team}/inputs?limit=${ROWS}`), moment);
     const types = await read('/v1/inputs');
+    const type = await read('/v1/inputs/okta-systemlog');
     const bare = new Hono();
     bare.post('/v3/sessions', async (c) => {
       const { organization_id: organization } = await c.req.json();
@@ -110,6 +111,7 @@ export default async function service() {
       });
     });
     bare.get('/v1/inputs', (c) => c.body(types, 200, { 'content-type': 'application/json' }));
+    bare.get('/v1/inputs/okta-systemlog', (c) => c.body(type, 200, { 'content-type': 'application/json' }));
     bare.get('/v1/:org/inputs', (c) => c.json(connectors));
 
     const [served, plain] = await Promise.all([openServer(app), openServer(bare)]);
@@ -119,6 +121,7 @@ export default async function service() {
       await compare('minting a session', served, plain, mint);
       await compare(`listing ${ROWS} connectors`, served, plain, get(`/v1/${team}/inputs?limit=${ROWS}`));
       await compare('listing the catalog', served, plain, get('/v1/inputs'));
+      await compare('reading a type', served, plain, get('/v1/inputs/okta-systemlog'));
     } finally {
       served.close();
       plain.close();
