@@ -29,8 +29,8 @@ test('shows what the host offers, finds with a slip of the finger, and tells the
   const page = await open(host);
   await page.getByText(/^\d+ products$/).waitFor();
   expect(await picker(page).evaluate((element) => element.matches(':state(ready)'))).toBe(true);
-  await search(page).fill('otka');
-  expect((await names(page)).slice(0, 2)).toEqual(['Okta System Log', 'Okta Users']);
+  await search(page).fill('otka system');
+  expect((await names(page))[0]).toBe('Okta System Log');
   await page
     .getByRole('status')
     .getByText(/^\d+ of \d+ products$/)

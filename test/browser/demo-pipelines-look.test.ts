@@ -63,7 +63,13 @@ test('by keyboard alone: built, opened, paused, asked about deleting, and the fo
   expect(stage.complaints).toEqual([]);
 });
 
-const seen = allWays.flatMap((way) => (['light', 'dark'] as const).map((colorScheme) => [way, colorScheme] as const));
+// One element stands on all four pages: each page once, each scheme twice.
+const seen = [
+  ['script', 'light'],
+  ['html', 'dark'],
+  ['react', 'dark'],
+  ['vue', 'light'],
+] as const;
 
 test.each(seen)('%s, %s: axe finds nothing, nothing is cut off at any width', async (way, colorScheme) => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
