@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { allWays, startDemoStage, type DemoStage } from '../support/demo.js';
+import { startDemoStage, type DemoStage } from '../support/demo.js';
 
 /** Whoever looks, by whatever means: rows of pipelines in every light and width, by keyboard, and many of them. */
 let stage: DemoStage;
