@@ -16,6 +16,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'demo/src/**/*.test.ts', 'test/unit/**/*.test.ts'],
+          expect: { poll: { timeout: 10_000 } },
         },
       },
       {
