@@ -16,15 +16,19 @@ async function start(): Promise<void> {
       process.exit(1);
     });
   }
-  const server = await createServer(process.env, { log });
+  const starting = createServer(process.env, { log });
+  // Who is told to stop while it starts stops in order all the same.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      server.close().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      );
+      starting
+        .then((server) => server.close())
+        .then(
+          () => process.exit(0),
+          () => process.exit(1),
+        );
     });
   }
+  await starting;
 }
 
 async function firstKey(organization: string, teams: readonly string[]): Promise<void> {
