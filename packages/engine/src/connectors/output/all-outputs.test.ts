@@ -32,6 +32,8 @@ test.each(outputs)(
     onTestFinished(() => rm(filesFolder, { recursive: true, force: true }));
     for (const choice of choices) {
       const config = exampleConfig(type.config, { optional: true, choices: new Map(choice) });
+      // An example of a certificate is none.
+      for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
       const output = create(config, { type, egress, clock: hurriedClock(), filesFolder });
       const { failure } = await attempt(output, noted(1));
       if (local.has(name)) expect(failure).toBeUndefined();
