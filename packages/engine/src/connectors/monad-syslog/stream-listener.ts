@@ -73,6 +73,8 @@ export class StreamListener {
       // One that has sent nothing yet is worth less than one that may.
       const [silent] = [...this.#sockets].find(([, spoken]) => !spoken) ?? [socket];
       silent.destroy();
+      // Its own end is told later: until then the next one must not be let in for it again.
+      this.#sockets.delete(silent);
       if (silent === socket) return;
     }
     this.#sockets.set(socket, false);
