@@ -79,6 +79,26 @@ describe('lockFolder (R09)', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it('gets past a takeover whose process was killed, at once and one of many', async () => {
+    const dead = { pid: await deadPid(), host: hostname(), started: 'x', since: 'then' };
+    for (const left of ['', '.takeover', '.takeover.takeover']) await writeFile(path() + left, JSON.stringify(dead));
+    const tries = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(folder)));
+    const winners = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(winners).toHaveLength(1);
+    await winners[0]?.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('waits for a takeover that is under way', async () => {
+    await write({ pid: await deadPid() });
+    const lock = await lockFolder(await mkdtemp(join(folder, 'other-')));
+    const other = await readdir(folder);
+    const held = await readFile(join(folder, other.find((name) => name.startsWith('other-')) ?? '', 'service.lock'));
+    await writeFile(`${path()}.takeover`, held);
+    await expect(lockFolder(folder)).rejects.toThrow(FolderInUseError);
+    await lock.release();
+  });
+
   it('leaves alone a lock that is not its own any more', async () => {
     const lock = await lockFolder(folder);
     await write({ pid: 1, host: 'someone-else' });

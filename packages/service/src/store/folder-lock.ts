@@ -69,11 +69,8 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
 /** Of several that find a dead lock at once, one wins: the one that creates the file beside it. */
 async function takeOver(path: string, mine: Holder, words: LockWords): Promise<void> {
   const guard = `${path}.takeover`;
-  if (!(await createExclusively(guard, mine))) {
-    if ((await silence(guard)) < TAKEOVER_MS) throw inUse(path, await readHolder(path), words);
-    await rm(guard, { force: true });
-    if (!(await createExclusively(guard, mine))) throw inUse(path, await readHolder(path), words);
-  }
+  // Whoever was killed while it took over has left one: a lock as any other.
+  if (!(await createExclusively(guard, mine))) await takeOver(guard, mine, words);
   try {
     const holder = await readHolder(path);
     if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder, words);
