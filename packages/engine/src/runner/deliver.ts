@@ -1,20 +1,10 @@
 import type { Batch } from '../records/batch.js';
-import type { Backoff } from './backoff.js';
-import type { Clock } from './clock.js';
-import type { Counters } from './counters.js';
-import type { DeadLetter, DeadLetters } from './dead-letters.js';
+import type { DeadLetter } from './dead-letters.js';
 import { failureOf, type Failure, type Output, type WriteResult } from './ends.js';
-import type { Health } from './health.js';
-import type { NewLogEntry } from './pipeline-log.js';
+import type { WorkMeans } from './work-means.js';
 
-/** What all work of one pipeline shares. */
-export interface Work {
-  clock: Clock;
-  backoff: Backoff;
-  counters: Counters;
-  health: Health;
-  deadLetters: DeadLetters;
-  log(entry: NewLogEntry): void;
+/** What all work of one run shares; it may be told to end. */
+export interface Work extends WorkMeans {
   /** Nothing new is to be begun. */
   stopping: AbortSignal;
   /** What was begun is given up. */

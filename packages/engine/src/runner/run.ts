@@ -13,6 +13,7 @@ import { runPages } from './run-pages.js';
 import type { MissingPart } from './runner-options.js';
 import { runStream } from './run-stream.js';
 import { compileWays } from './ways.js';
+import type { WorkMeans } from './work-means.js';
 
 export interface RunParts {
   definition: PipelineDefinition;
@@ -39,7 +40,7 @@ export class Run {
 
   constructor(
     private readonly parts: RunParts,
-    work: Omit<Work, 'stopping' | 'aborted'>,
+    work: WorkMeans,
     private readonly graceMs: number,
   ) {
     this.#work = { ...work, stopping: this.#stopping.signal, aborted: this.#aborted.signal };

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { createBackoff, type Backoff } from './backoff.js';
+import { systemClock, type Clock } from './clock.js';
+import { Counters } from './counters.js';
+import { DeadLetters } from './dead-letters.js';
+import { Health } from './health.js';
+import type { NewLogEntry, PipelineLog } from './pipeline-log.js';
+import type { RunnerLimits, RunnerOptions } from './runner-options.js';
+
+/** What all work of one pipeline shares. */
+export interface WorkMeans {
+  clock: Clock;
+  backoff: Backoff;
+  counters: Counters;
+  health: Health;
+  deadLetters: DeadLetters;
+  log(entry: NewLogEntry): void;
+}
+
+/** Whom to tell that there is news. */
+export interface News {
+  /** Something was counted. */
+  counted(): void;
+  /** The state of an end may be another one. */
+  changed(): void;
+}
+
+export function createWorkMeans(
+  { definition, folder, clock = systemClock, random = Math.random }: RunnerOptions,
+  limits: RunnerLimits,
+  pipelineLog: PipelineLog,
+  news: News,
+): WorkMeans {
+  const now = (): number => clock.now();
+  const log = (entry: NewLogEntry): void => pipelineLog.add(entry);
+  const nodeIds = definition.nodes.map(({ id }) => id);
+  return {
+    clock,
+    backoff: createBackoff({ capMs: limits.retryCap, random }),
+    counters: new Counters(nodeIds, undefined, () => news.counted()),
+    health: new Health(now, log, () => news.changed()),
+    deadLetters: new DeadLetters(join(folder, 'dead-letters.ndjson'), limits.deadLetters, now),
+    log,
+  };
+}
