@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isRecord, type DataRecord } from './record.js';
+import { parseLines } from './parse-lines.js';
+import type { DataRecord } from './record.js';
 
 /** At most this many records go together. */
 export const MAX_BATCH_RECORDS = 500;
@@ -56,11 +57,7 @@ class LineBatch implements Batch {
   ) {}
 
   get records(): readonly DataRecord[] {
-    this.#parsed ??= this.lines.map((line) => {
-      const value: unknown = JSON.parse(line);
-      if (!isRecord(value)) throw new TypeError('A line of a batch is no JSON object.');
-      return value;
-    });
+    this.#parsed ??= parseLines(this.lines);
     return this.#parsed;
   }
 

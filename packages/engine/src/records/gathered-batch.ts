@@ -1,5 +1,6 @@
 import { batchId, type Batch } from './batch.js';
-import { isRecord, type DataRecord } from './record.js';
+import { parseLines } from './parse-lines.js';
+import type { DataRecord } from './record.js';
 
 /** A record as JSON on one line, with the id it keeps. */
 export interface NamedLine {
@@ -34,11 +35,7 @@ class GatheredBatch implements Batch {
   }
 
   get records(): readonly DataRecord[] {
-    this.#parsed ??= this.lines.map((line) => {
-      const value: unknown = JSON.parse(line);
-      if (!isRecord(value)) throw new TypeError('A line of a batch is no JSON object.');
-      return value;
-    });
+    this.#parsed ??= parseLines(this.lines);
     return this.#parsed;
   }
 

@@ -2,25 +2,32 @@ import { expect, test } from 'vitest';
 import type { TransformConfig } from '../transforms/operation.js';
 import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 import { fast, push } from '../testing/pipeline-parts.js';
+import type { RunnerLimits } from './runner-options.js';
 
 const jq = (query: string): TransformConfig['operations'][number] => ({ operation: 'jq', arguments: { query } });
 const mark: TransformConfig['operations'][number] = { operation: 'add', arguments: { key: 'marked', value: true } };
 /** A thread has to begin first. */
 const patient = { timeout: 15_000 };
-const way = graph('in a out', 'in>a a>out');
 
-test('a program drops, keeps and multiplies records; counts are of what came and what left', async () => {
+/** A pipeline that is begun: what is pushed goes through these operations to one output. */
+async function startThrough(operations: TransformConfig['operations'], limits: Partial<RunnerLimits> = {}) {
   const world = await openWorld();
   const out = new Collector();
-  const query =
-    'if .n == 0 then empty elif .n == 1 then (., .) elif .n == 2 then .n elif .n == 3 then error("x") else . end';
   const runner = world.runner({
-    definition: way,
+    definition: graph('in a out', 'in>a a>out'),
     inputs: { in: push },
     outputs: { out },
-    transforms: { a: { operations: [mark, jq(query), jq('.n += 10'), mark] } },
+    transforms: { a: { operations } },
+    limits,
   });
   await runner.start();
+  return { world, out, runner };
+}
+
+test('a program drops, keeps and multiplies records; counts are of what came and what left', async () => {
+  const query =
+    'if .n == 0 then empty elif .n == 1 then (., .) elif .n == 2 then .n elif .n == 3 then error("x") else . end';
+  const { world, out, runner } = await startThrough([mark, jq(query), jq('.n += 10'), mark]);
   await runner.append(numbered(6));
   await expect.poll(() => out.numbers, patient).toEqual([11, 11, 14, 15]);
   expect(out.records.every((record) => record['marked'] === true)).toBe(true);
@@ -34,23 +41,16 @@ test('a program drops, keeps and multiplies records; counts are of what came and
 });
 
 test('ids are the same when a batch comes again, and tell all records apart', async () => {
-  const world = await openWorld();
-  const out = new Collector();
+  const { out, runner } = await startThrough([
+    jq('if .n == 1 then (., .) else . end'),
+    jq('if .n == 2 then (., .) else . end'),
+  ]);
   const tried: string[][] = [];
   out.answer = (batch) => {
     tried.push([batch.id, ...batch.lines.map((_, index) => batch.recordId(index))]);
     if (tried.length < 3) throw new Error('not now');
     return {};
   };
-  const runner = world.runner({
-    definition: way,
-    inputs: { in: push },
-    outputs: { out },
-    transforms: {
-      a: { operations: [jq('if .n == 1 then (., .) else . end'), jq('if .n == 2 then (., .) else . end')] },
-    },
-  });
-  await runner.start();
   await runner.append(numbered(3), { position: 'one' });
   await expect.poll(() => out.numbers, patient).toEqual([0, 1, 1, 2, 2]);
   expect(tried[1]).toEqual(tried[0]);
@@ -61,15 +61,7 @@ test('ids are the same when a batch comes again, and tell all records apart', as
 });
 
 test('what a record becomes is cut into batches that outputs can take', async () => {
-  const world = await openWorld();
-  const out = new Collector();
-  const runner = world.runner({
-    definition: way,
-    inputs: { in: push },
-    outputs: { out },
-    transforms: { a: { operations: [jq('.list[]')] } },
-  });
-  await runner.start();
+  const { out, runner } = await startThrough([jq('.list[]')]);
   await runner.append([JSON.stringify({ list: numbersUpTo(1_700).map((n) => ({ n })) })]);
   await expect.poll(() => out.numbers, patient).toEqual(numbersUpTo(1_700));
   expect(out.batches.map(({ lines }) => lines.length)).toEqual([500, 500, 500, 200]);
@@ -79,31 +71,14 @@ test('what a record becomes is cut into batches that outputs can take', async ()
 });
 
 test('a program that hangs on one record costs that record, and no other pipeline waits', async () => {
-  const world = await openWorld();
-  const out = new Collector();
-  const runner = world.runner({
-    definition: way,
-    inputs: { in: push },
-    outputs: { out },
-    transforms: { a: { operations: [jq('if .n == 3 then last(range(1e12)) else . end')] } },
-  });
-  await runner.start();
+  const { world, out, runner } = await startThrough([jq('if .n == 3 then last(range(1e12)) else . end')]);
   await runner.append(numbered(6));
   await expect.poll(() => out.numbers, patient).toEqual([0, 1, 2, 4, 5]);
   expect(await world.deadLetters()).toEqual([expect.objectContaining({ reason: 'jq_timeout', record: { n: 3 } })]);
 });
 
 test('a pipeline pauses while its program hangs; what it was at is not lost', async () => {
-  const world = await openWorld();
-  const out = new Collector();
-  const runner = world.runner({
-    definition: way,
-    inputs: { in: push },
-    outputs: { out },
-    transforms: { a: { operations: [jq('if .n == 1 then last(range(1e12)) else . end')] } },
-    limits: { grace: 100 },
-  });
-  await runner.start();
+  const { out, runner } = await startThrough([jq('if .n == 1 then last(range(1e12)) else . end')], { grace: 100 });
   await runner.append(numbered(3));
   await runner.pause();
   expect(out.numbers).toEqual([]);

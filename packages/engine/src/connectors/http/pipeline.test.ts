@@ -6,7 +6,7 @@ import { startVendor, type Received, type Reply, type Vendor } from '../../../..
 import { createEgress } from '../../egress/index.js';
 import { isRecord } from '../../records/record.js';
 import { systemClock } from '../../runner/clock.js';
-import type { Output } from '../../runner/ends.js';
+import type { Input, Output } from '../../runner/ends.js';
 import { graph, numbered, numbersUpTo, openWorld } from '../../testing/pipeline-fixture.js';
 import { codes, fast, push, status } from '../../testing/pipeline-parts.js';
 import { createHttpOutput } from './output.js';
@@ -27,6 +27,14 @@ function outputTo({ origin }: Vendor, changes: Record<string, unknown> = {}): Ou
   const settings = { endpoint: `${origin}/in`, method: 'POST', payload_structure: 'array', ...changes };
   const secrets = { auth_headers: { Authorization: 'Bearer canary-token' } };
   return createHttpOutput({ settings, secrets }, { type: typeOf('output:http'), egress, clock: systemClock });
+}
+
+/** A pipeline that is begun, with one output. */
+async function startTo(out: Output, input: Input = push) {
+  const world = await openWorld();
+  const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
+  await runner.start();
+  return { world, runner };
 }
 
 /** A server that drops repeats by their key, as the header asks it to, and keeps what it took. */
@@ -66,13 +74,7 @@ test('every way to fail: all good records arrive, the bad ones are dead letters,
     const reply = numbersIn(request).some((n) => bad.has(n)) ? { status: 422 } : kept.take(request);
     return { ...reply, ...fault };
   });
-  const world = await openWorld();
-  const runner = world.runner({
-    definition: graph('in out', 'in>out'),
-    inputs: { in: push },
-    outputs: { out: outputTo(server) },
-  });
-  await runner.start();
+  const { world, runner } = await startTo(outputTo(server));
   for (let from = 0; from < 2_000; from += 250)
     expect(await runner.append(numbered(250, from))).toMatchObject({ stored: true });
 
@@ -93,13 +95,7 @@ test('a token that was revoked is Erroring at once, and nothing is lost when it 
   const kept = keeper();
   let revoked = true;
   const server = await serve((request) => (revoked ? { status: 401, body: 'canary-upstream' } : kept.take(request)));
-  const world = await openWorld();
-  const runner = world.runner({
-    definition: graph('in out', 'in>out'),
-    inputs: { in: push },
-    outputs: { out: outputTo(server) },
-  });
-  await runner.start();
+  const { world, runner } = await startTo(outputTo(server));
   await runner.append(numbered(100));
   await expect.poll(() => status(runner)).toBe('Erroring');
   const { last_error } = await runner.state();
@@ -119,13 +115,7 @@ test('a server that asks for time gets it: Throttled, and no request before', as
     times.push(Date.now());
     return times.length === 1 ? { status: 429, headers: { 'retry-after': '1' } } : kept.take(request);
   });
-  const world = await openWorld();
-  const runner = world.runner({
-    definition: graph('in out', 'in>out'),
-    inputs: { in: push },
-    outputs: { out: outputTo(server) },
-  });
-  await runner.start();
+  const { runner } = await startTo(outputTo(server));
   await runner.append(numbered(10));
   await expect.poll(() => status(runner)).toBe('Throttled');
   await expect.poll(() => status(runner), { timeout: 5_000 }).toBe('Running');
@@ -161,13 +151,7 @@ test('made-up records through a server that fails now and then: in order, none m
   const kept = keeper();
   let asked = 0;
   const server = await serve((request) => ((asked += 1) % 3 === 0 ? { fault: 'drop' } : kept.take(request)));
-  const world = await openWorld();
-  const runner = world.runner({
-    definition: graph('in out', 'in>out'),
-    inputs: { in: fast(2_000) },
-    outputs: { out: outputTo(server, { max_batch_record_count: 100 }) },
-  });
-  await runner.start();
+  const { runner } = await startTo(outputTo(server, { max_batch_record_count: 100 }), fast(2_000));
   await expect.poll(async () => (await runner.state()).egress.records, { timeout: 10_000 }).toBe(2_000);
   expect(new Set(kept.taken)).toEqual(new Set(numbersUpTo(2_000)));
   expect(await status(runner)).toBe('Running');

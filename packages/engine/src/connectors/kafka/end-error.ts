@@ -4,6 +4,13 @@ import { at } from '../read.js';
 
 type Words = readonly [code: string, message: string, kind: FailureKind];
 
+/** What several errors come to. */
+const noTopic: Words = ['not_found', 'Kafka has no topic by this name.', 'permanent'];
+const wrongPassword: Words = ['invalid_credentials', 'Kafka did not accept the user name and password.', 'permanent'];
+const noWayToSignIn: Words = ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'];
+const fewInSync: Words = ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'];
+const late: Words = ['timeout', 'Kafka did not answer in time.', 'retry'];
+
 const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
   egress_refused: ['A Kafka broker is on a network that is closed to connectors.', 'permanent'],
   invalid_address: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
@@ -19,14 +26,14 @@ const ways: Readonly<Record<EgressReason, readonly [message: string, kind: Failu
 
 /** By the name that the protocol gives an error. https://kafka.apache.org/protocol.html#protocol_error_codes */
 const types: Readonly<Record<string, Words>> = {
-  UNKNOWN_TOPIC_OR_PARTITION: ['not_found', 'Kafka has no topic by this name.', 'permanent'],
-  INVALID_TOPIC_EXCEPTION: ['not_found', 'Kafka has no topic by this name.', 'permanent'],
+  UNKNOWN_TOPIC_OR_PARTITION: noTopic,
+  INVALID_TOPIC_EXCEPTION: noTopic,
   TOPIC_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the topic.', 'permanent'],
   GROUP_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the consumer group.', 'permanent'],
   CLUSTER_AUTHORIZATION_FAILED: ['forbidden', 'This user may not do that on the cluster.', 'permanent'],
-  SASL_AUTHENTICATION_FAILED: ['invalid_credentials', 'Kafka did not accept the user name and password.', 'permanent'],
-  UNSUPPORTED_SASL_MECHANISM: ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'],
-  ILLEGAL_SASL_STATE: ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'],
+  SASL_AUTHENTICATION_FAILED: wrongPassword,
+  UNSUPPORTED_SASL_MECHANISM: noWayToSignIn,
+  ILLEGAL_SASL_STATE: noWayToSignIn,
   INCONSISTENT_GROUP_PROTOCOL: [
     'rejected',
     'Other members of the consumer group share its partitions in another way. Use a group of its own.',
@@ -36,18 +43,14 @@ const types: Readonly<Record<string, Words>> = {
   UNSUPPORTED_COMPRESSION_TYPE: ['rejected', 'Kafka does not take this compression.', 'permanent'],
   INVALID_REQUIRED_ACKS: ['rejected', 'Kafka does not take this number of acknowledgements.', 'permanent'],
   THROTTLING_QUOTA_EXCEEDED: ['rate_limited', 'Kafka asks for less.', 'throttled'],
-  NOT_ENOUGH_REPLICAS: ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'],
-  NOT_ENOUGH_REPLICAS_AFTER_APPEND: ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'],
-  REQUEST_TIMED_OUT: ['timeout', 'Kafka did not answer in time.', 'retry'],
+  NOT_ENOUGH_REPLICAS: fewInSync,
+  NOT_ENOUGH_REPLICAS_AFTER_APPEND: fewInSync,
+  REQUEST_TIMED_OUT: late,
   KAFKA_STORAGE_ERROR: ['upstream_error', 'A broker of Kafka has trouble with its disk.', 'retry'],
 };
 
 const names: Readonly<Record<string, Words>> = {
-  KafkaJSSASLAuthenticationError: [
-    'invalid_credentials',
-    'Kafka did not accept the user name and password.',
-    'permanent',
-  ],
+  KafkaJSSASLAuthenticationError: wrongPassword,
   KafkaJSServerDoesNotSupportApiKey: ['rejected', 'This version of Kafka is too old.', 'permanent'],
   KafkaJSNotImplemented: [
     'unsupported_compression',
@@ -64,7 +67,7 @@ const names: Readonly<Record<string, Words>> = {
     'Kafka names nobody to keep the consumer group: it may be starting, or this user may not use the group.',
     'retry',
   ],
-  KafkaJSRequestTimeoutError: ['timeout', 'Kafka did not answer in time.', 'retry'],
+  KafkaJSRequestTimeoutError: late,
 };
 
 export const viaEgress = (reason: EgressReason): EndError => {
