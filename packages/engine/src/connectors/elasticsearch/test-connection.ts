@@ -1,8 +1,9 @@
 import type { Egress } from '../../egress/index.js';
+import { isRecord } from '../../records/record.js';
 import { createTester } from '../connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../connection-test/failures.js';
 import { failed, missing, passed } from '../connection-test/outcome.js';
-import { at, isRecord, json, text } from '../read.js';
+import { at, json, text } from '../read.js';
 import { baseOf } from './cluster.js';
 import type { TestOutcome } from '../connection-test/tester.js';
 

@@ -1,6 +1,7 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { isSendable } from '../../egress/index.js';
-import { at, isRecord, text } from '../read.js';
+import { isRecord } from '../../records/record.js';
+import { at, text } from '../read.js';
 
 type Row = readonly [name: string, value: string];
 

@@ -1,6 +1,7 @@
 import kafkajs, { type CompressionTypes } from 'kafkajs';
+import { isRecord } from '../../records/record.js';
 import { EndError } from '../../runner/ends.js';
-import { at, isRecord, text } from '../read.js';
+import { at, text } from '../read.js';
 import { hasZstd } from './compression/codecs.js';
 import type { UnitOptions } from './units.js';
 

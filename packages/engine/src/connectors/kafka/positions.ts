@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../records/record.js';
+import { isRecord, type JsonValue } from '../../records/record.js';
 import { EndError } from '../../runner/ends.js';
-import { at, isRecord, text } from '../read.js';
+import { at, text } from '../read.js';
 
 /** How far one partition was read. Offsets have 64 bits, as text. */
 export interface Position {

@@ -1,7 +1,7 @@
 import type { KafkaMessage } from 'kafkajs';
-import type { DataRecord, JsonValue } from '../../records/record.js';
+import { isRecord, type DataRecord, type JsonValue } from '../../records/record.js';
 import { parseExact } from '../exact-json.js';
-import { isRecord, text } from '../read.js';
+import { text } from '../read.js';
 
 /** Under which names a record gets what Kafka says of its message. */
 export interface RecordFields {

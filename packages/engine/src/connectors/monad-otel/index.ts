@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { Writer } from 'protobufjs/minimal.js';
+import { isRecord } from '../../records/record.js';
 import type { ConnectorCode } from '../connector-code.js';
 import { BodyError, type Receiver, type ReceiverAnswer } from '../receiver.js';
-import { isRecord } from '../read.js';
 import { jsonLogs } from './json-logs.js';
 import { logLines } from './log-lines.js';
 import { protobufLogs } from './protobuf-logs.js';

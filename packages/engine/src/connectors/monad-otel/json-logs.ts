@@ -1,6 +1,6 @@
-import type { DataRecord, JsonValue } from '../../records/record.js';
+import { isRecord, type DataRecord, type JsonValue } from '../../records/record.js';
 import { BodyError } from '../receiver.js';
-import { at, isRecord } from '../read.js';
+import { at } from '../read.js';
 import {
   count,
   doubleNumber,

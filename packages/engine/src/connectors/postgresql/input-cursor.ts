@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../records/record.js';
-import { at, isRecord } from '../read.js';
+import { isRecord, type JsonValue } from '../../records/record.js';
+import { at } from '../read.js';
 
 /** A pass over a table that is under way. Numbers of transactions have 64 bits, as text. */
 export interface Scan {

@@ -1,4 +1,5 @@
-import { at, isRecord, text, texts } from '../read.js';
+import { isRecord } from '../../records/record.js';
+import { at, text, texts } from '../read.js';
 import { findTable, quoted } from './find-table.js';
 import type { Query } from './session.js';
 

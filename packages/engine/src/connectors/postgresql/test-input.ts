@@ -1,6 +1,7 @@
+import { isRecord } from '../../records/record.js';
 import { failed, passed, type Failure } from '../connection-test/outcome.js';
 import type { TesterConfig, TestOutcome } from '../connection-test/tester.js';
-import { at, isRecord, texts } from '../read.js';
+import { at, texts } from '../read.js';
 import { planInput, type TableProblem } from './input-plan.js';
 import { readInputTarget } from './input-target.js';
 import type { Query } from './session.js';
