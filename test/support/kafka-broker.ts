@@ -1,7 +1,8 @@
-import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import { createServer as createTls } from 'node:tls';
 import type { Certificate } from './certificate.js';
+import { Scram } from './kafka-scram.js';
+import { Reader, Writer } from './kafka-wire.js';
 
 /**
  * One broker that speaks as much of Kafka's wire protocol as a producer, a connection test and the start of a reader need,
@@ -237,100 +238,5 @@ class Session {
       .int16(answer ? 0 : 58)
       .text(answer ? null : `wrong ${says} ${sent.toString('latin1')}`)
       .bytes(answer ?? Buffer.alloc(0));
-  }
-}
-
-/** The server's half of RFC 5802. */
-class Scram {
-  /** Who has proved to be. */
-  user: string | undefined;
-  #claimed = '';
-  #first = '';
-  readonly #salt = randomBytes(16);
-
-  constructor(
-    private readonly hash: 'sha256' | 'sha512',
-    private readonly users: Readonly<Record<string, string>>,
-  ) {}
-
-  answer(message: string): Buffer | undefined {
-    const part = (name: string, text = message): string => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(text)?.[1] ?? '';
-    if (this.#first === '') {
-      this.#claimed = part('n');
-      const bare = message.replace(/^n,,/, '');
-      this.#first = `${bare},r=${part('r', bare)}${randomBytes(8).toString('hex')},s=${this.#salt.toString('base64')},i=4096`;
-      return Buffer.from(this.#first.slice(bare.length + 1));
-    }
-    const password = Object.hasOwn(this.users, this.#claimed) ? (this.users[this.#claimed] ?? '') : randomBytes(8);
-    const salted = pbkdf2Sync(password, this.#salt, 4096, this.hash === 'sha512' ? 64 : 32, this.hash);
-    const sign = (key: Buffer, text: string): Buffer => createHmac(this.hash, key).update(text).digest();
-    const exchange = `${this.#first},${message.replace(/,p=.*$/, '')}`;
-    const stored = createHash(this.hash).update(sign(salted, 'Client Key')).digest();
-    const signature = sign(stored, exchange);
-    const proof = Buffer.from(part('p'), 'base64');
-    const key = Buffer.from(signature.map((byte, index) => byte ^ (proof[index] ?? 0)));
-    if (!timingSafeEqual(createHash(this.hash).update(key).digest(), stored)) return undefined;
-    this.user = this.#claimed;
-    return Buffer.from(`v=${sign(sign(salted, 'Server Key'), exchange).toString('base64')}`);
-  }
-}
-
-class Reader {
-  #at = 0;
-  constructor(private readonly source: Buffer) {}
-
-  #take(size: number): Buffer {
-    this.#at += size;
-    return this.source.subarray(this.#at - size, this.#at);
-  }
-  int16 = (): number => this.#take(2).readInt16BE();
-  int32 = (): number => this.#take(4).readInt32BE();
-  int64 = (): bigint => this.#take(8).readBigInt64BE();
-  text(): string | undefined {
-    const length = this.int16();
-    return length < 0 ? undefined : this.#take(length).toString();
-  }
-  bytes(): Buffer {
-    return Buffer.from(this.#take(Math.max(0, this.int32())));
-  }
-  list<T>(read: () => T): T[] {
-    return Array.from({ length: Math.max(0, this.int32()) }, read);
-  }
-}
-
-class Writer {
-  readonly #parts: Buffer[] = [];
-
-  #put(size: number, write: (into: Buffer) => void): this {
-    const part = Buffer.alloc(size);
-    write(part);
-    this.#parts.push(part);
-    return this;
-  }
-  int8 = (value: number): this => this.#put(1, (part) => part.writeInt8(value));
-  int16 = (value: number): this => this.#put(2, (part) => part.writeInt16BE(value));
-  int32 = (value: number): this => this.#put(4, (part) => part.writeInt32BE(value));
-  int64 = (value: bigint): this => this.#put(8, (part) => part.writeBigInt64BE(value));
-  text(value: string | null): this {
-    if (value === null) return this.int16(-1);
-    this.int16(Buffer.byteLength(value));
-    this.#parts.push(Buffer.from(value));
-    return this;
-  }
-  bytes(value: Buffer): this {
-    this.int32(value.length);
-    this.#parts.push(value);
-    return this;
-  }
-  list<T>(values: readonly T[], write: (value: T) => unknown): this {
-    this.int32(values.length);
-    for (const value of values) write(value);
-    return this;
-  }
-  frame(): Buffer {
-    const body = Buffer.concat(this.#parts);
-    const size = Buffer.alloc(4);
-    size.writeInt32BE(body.length);
-    return Buffer.concat([size, body]);
   }
 }

@@ -1,16 +1,18 @@
 import { inspect } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectors, type CreateOutput } from '../../packages/engine/src/connectors/index.js';
 import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
-import { createBatch, type Batch } from '../../packages/engine/src/records/batch.js';
-import type { Clock } from '../../packages/engine/src/runner/clock.js';
-import { EndError, type FailureKind, type Output } from '../../packages/engine/src/runner/ends.js';
+import type { Batch } from '../../packages/engine/src/records/batch.js';
+import type { Output } from '../../packages/engine/src/runner/ends.js';
 import { createCertificate, type Certificate } from './certificate.js';
 import { typeOf } from './declared-fields.js';
 import { listenTcp, type Listener } from './listener.js';
+import { attempt, noted, numbersIn, outputContext, RECORD_CANARY } from './output-attempt.js';
+import { encodings, secretsOf } from './secret-texts.js';
 import { startVendor, type Received, type Reply, type Vendor } from './vendor.js';
+
+export { attempt, hurriedClock, noted, numbersIn, outputContext, type Attempt } from './output-attempt.js';
 
 export interface OutputContract {
   /** Its name in the registry: `output:http`. */
@@ -27,72 +29,6 @@ export interface OutputContract {
   anyPagePasses?: true;
 }
 
-/** What a runner makes of one attempt. */
-export interface Attempt {
-  written: number[];
-  refused: { n: number; reason: string }[];
-  failure?: { code: string; message: string; kind: FailureKind; afterMs?: number };
-  /** As it was thrown. */
-  error?: unknown;
-}
-
-/** Time goes by as fast as it is slept. */
-export function hurriedClock(): Clock & { slept: number } {
-  const clock = {
-    slept: 0,
-    now: () => Date.UTC(2026, 0, 1) + clock.slept,
-    sleep: async (ms: number, signal?: AbortSignal) => {
-      if (!signal?.aborted) clock.slept += Math.max(0, ms);
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  };
-  return clock;
-}
-
-/** A batch of records `{ n, note }`; the note is in no error, nowhere. */
-export function noted(count: number, from = 0): Batch {
-  const lines = Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n, note: RECORD_CANARY }));
-  return createBatch(`batch-${from}`, lines);
-}
-
-/** One attempt at a batch: opening comes first, as in a run. */
-export async function attempt(output: Output, batch: Batch, signal = new AbortController().signal): Promise<Attempt> {
-  const all = batch.records.map(({ n }) => Number(n));
-  try {
-    await output.open?.(signal);
-    const { refused = [], retry } = await output.write(batch, signal);
-    const open = new Set([...refused.map(({ index }) => index), ...(retry?.indexes ?? [])]);
-    return {
-      written: all.filter((_, index) => !open.has(index)),
-      refused: refused.map(({ index, reason }) => ({ n: all[index] ?? Number.NaN, reason })),
-      ...(retry && {
-        failure: {
-          code: 'retry',
-          message: retry.reason,
-          kind: retry.throttled ? ('throttled' as const) : ('retry' as const),
-          ...(retry.afterMs !== undefined && { afterMs: retry.afterMs }),
-        },
-      }),
-    };
-  } catch (error) {
-    if (!(error instanceof EndError)) throw error;
-    const { code, message, kind, afterMs } = error;
-    return {
-      written: [],
-      refused: [],
-      failure: { code, message, kind, ...(afterMs !== undefined && { afterMs }) },
-      error,
-    };
-  }
-}
-
-/** The field `n` of the records in a body that holds them as JSON, however deep in quotes. */
-export function numbersIn({ bytes }: Received): number[] {
-  const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
-  return [...text.matchAll(/\bn\\*":(\d+)/g)].map(([, n]) => Number(n));
-}
-
-const RECORD_CANARY = 'canary/record "0007" ümlaut+';
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
 /** What every output that speaks HTTP does, whoever is on the other side. */
@@ -128,7 +64,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
     function outputAt(origin: string, egress = trusting): Output {
       const { create, config } = contract.at(origin);
       const before = structuredClone(config);
-      const output = create(config, { type: typeOf(contract.type), egress, clock: hurriedClock() });
+      const output = create(config, outputContext(contract.type, egress));
       expect(config).toEqual(before);
       return output;
     }
@@ -305,22 +241,4 @@ function echo(status: number, { url, headers, body }: Received): Reply {
       items: [0, 1, 2].map(() => ({ create: { status, error }, index: { status, error } })),
     },
   };
-}
-
-function secretsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
-}
-
-/** As in the service's canary test: what a secret might look like where it should not be. */
-function encodings(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [
-    secret,
-    encodeURIComponent(secret),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-    JSON.stringify(secret).slice(1, -1),
-  ];
 }

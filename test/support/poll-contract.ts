@@ -5,10 +5,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { connectors } from '../../packages/engine/src/connectors/index.js';
 import { undeclaredFields } from './declared-fields.js';
 import { Driver, PollWorld } from './poll-driver.js';
+import { MINUTE, testLog } from './poll-log-contract.js';
+import { secretsOf } from './secret-texts.js';
 import type { Reply } from './vendor.js';
 import type { PollVendor } from './vendors/poll-vendor.js';
-
-const MINUTE = 60_000;
 
 /** What holds for every vendor that is polled by its data file, against a server that answers as the vendor documents. */
 export function runPollContract(vendor: PollVendor): void {
@@ -57,122 +57,7 @@ export function runPollContract(vendor: PollVendor): void {
     });
 
     if (!snapshot) {
-      test('then only what is new comes, and what happened at the same moment as the last, and what turns up late', async () => {
-        const world = await filled();
-        const driver = Driver.of(world);
-        await driver.poll();
-        await driver.poll();
-        world.happen(4 * MINUTE - 20_000, true);
-        world.advance(3 * MINUTE);
-        world.happen();
-        await driver.poll();
-        world.happen();
-        world.happen(2 * MINUTE, true);
-        await driver.poll();
-        world.advance(5 * MINUTE);
-        await driver.poll();
-        expect(driver.numbers).toEqual(world.numbers);
-      });
-
-      test('it goes on over weeks, also quiet ones', async () => {
-        const world = await filled();
-        const driver = Driver.of(world);
-        await driver.poll();
-        for (const days of [1, 9, 40]) {
-          world.advance(days * 24 * 60 * MINUTE);
-          world.happen();
-          world.advance(3 * MINUTE);
-          await driver.poll();
-        }
-        expect(driver.numbers).toEqual(world.numbers);
-      });
-
-      test('events arrive while pages are read', async () => {
-        const world = await filled();
-        const driver = Driver.of(world);
-        for (let round = 0; round < 30; round += 1) {
-          if (round < 8) world.happen(round * 1_000, true);
-          await driver.poll(2 + round);
-          world.advance(MINUTE / 2);
-        }
-        expect(driver.numbers).toEqual(world.numbers);
-      });
-
-      test.each([1, 2, 3, 4, 5])('a stop after page %i loses nothing and repeats nothing', async (pages) => {
-        const world = await filled();
-        const driver = Driver.of(world);
-        await driver.poll(pages);
-        driver.restart();
-        world.happen(MINUTE, true);
-        await driver.poll();
-        world.advance(5 * MINUTE);
-        driver.restart();
-        await driver.poll();
-        expect(driver.numbers).toEqual(world.numbers);
-      });
-
-      test.each([-4, 4])('our clock is %i minutes ahead of theirs', async (minutes) => {
-        const world = await open();
-        world.skew = minutes * MINUTE;
-        const driver = Driver.of(world);
-        await driver.poll();
-        for (let round = 0; round < 5; round += 1) {
-          world.happen();
-          world.advance(MINUTE);
-          await driver.poll();
-        }
-        world.advance(10 * MINUTE);
-        await driver.poll();
-        expect(driver.numbers).toEqual(world.numbers);
-      });
-
-      test.runIf(vendor.anyClock !== false)('our clock jumps forty minutes ahead, and back', async () => {
-        const world = await filled();
-        const driver = Driver.of(world);
-        await driver.poll();
-        for (const minutes of [40, 0, -40]) {
-          world.clock.ms += minutes * MINUTE - world.skew;
-          world.skew = minutes * MINUTE;
-          for (let round = 0; round < 3; round += 1) {
-            world.happen();
-            world.advance(MINUTE);
-            await driver.poll();
-          }
-        }
-        world.advance(50 * MINUTE);
-        await driver.poll();
-        expect(driver.numbers).toEqual(world.numbers);
-      });
-
-      const start = poll.streams[0]?.cursor;
-      test.runIf(start && 'start' in start && start.start !== undefined)(
-        'it begins as far back as it is told',
-        async () => {
-          const world = await open();
-          for (const days of [100, 60.1, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
-          const since = new Date(world.vendorNow() - 60 * 24 * 60 * MINUTE).toISOString();
-          const { settings, secrets } = vendor.config;
-          const driver = Driver.of(world, { settings: { ...settings, backfill_start_time: since }, secrets });
-          await driver.poll();
-          expect(driver.numbers).toEqual([3, 4, 5, 6]);
-        },
-      );
-
-      test('the cursor stays small', async () => {
-        const world = await open(1_000);
-        const driver = Driver.of(world);
-        await driver.poll();
-        for (let index = 0; index < 3_000; index += 1) world.happen(Math.floor(index / 15) * 1_000, true);
-        world.advance(3 * MINUTE);
-        await driver.poll();
-        expect(driver.cursor.length).toBeLessThan(500_000);
-        world.advance(24 * 60 * MINUTE);
-        world.happen();
-        world.advance(3 * MINUTE);
-        await driver.poll();
-        expect(driver.cursor.length).toBeLessThan(80_000);
-        expect(driver.numbers).toEqual(world.numbers);
-      });
+      testLog(vendor, poll, { open, filled });
     } else {
       test('all of it comes again when the schedule says so, and not before', async () => {
         const world = await filled();
@@ -327,9 +212,4 @@ function echo(status: number, request: unknown): Reply {
       stat: sent,
     },
   };
-}
-
-function secretsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
 }

@@ -4,6 +4,7 @@ import type { Tester, TesterConfig, TestOutcome } from '../../packages/engine/sr
 import { createCertificate, type Certificate } from './certificate.js';
 import { undeclaredFields } from './declared-fields.js';
 import { listenTcp, type Listener } from './listener.js';
+import { encodings, secretsOf } from './secret-texts.js';
 import { startVendor, type Received, type Reply } from './vendor.js';
 
 export interface TesterContract {
@@ -139,21 +140,4 @@ function echo(status: number, { url, headers, body }: Received): Reply {
     headers: { 'content-type': 'application/json', 'x-cs-region': 'upstream-canary' },
     body: JSON.stringify({ ...words, xml }),
   };
-}
-
-function secretsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
-}
-
-function encodings(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [
-    secret,
-    encodeURIComponent(secret),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-    JSON.stringify(secret).slice(1, -1),
-  ];
 }

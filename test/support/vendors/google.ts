@@ -1,5 +1,5 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
-import { bad, slice, Tokens, wrongQuery, type PollVendor } from './poll-vendor.js';
+import { bad, slice, withTokens, wrongQuery, type PollVendor } from './poll-vendor.js';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
@@ -50,46 +50,40 @@ export const google: PollVendor = {
   numberOf: (record) => Number((record as { id: { uniqueQualifier: string } }).id.uniqueQualifier),
   // Its own form: 403 with a reason in the body, and no time.
   throttle: () => ({ reply: fault(403, 'userRateLimitExceeded'), afterMs: 60_000 }),
-  open(world) {
-    const tokens = new Tokens();
+  open: withTokens((request, world, tokens) => {
+    const { origin, path, query, headers, method, body } = request;
+    if (origin === 'https://oauth2.googleapis.com') {
+      const form = new URLSearchParams(body);
+      if (
+        path !== '/token' ||
+        method !== 'POST' ||
+        form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+      )
+        return bad(400, 'unsupported_grant_type');
+      if (!isGranted(form.get('assertion') ?? '', world.now())) return bad(400, 'invalid_grant');
+      return { body: { access_token: tokens.issue(), expires_in: 3599, token_type: 'Bearer' } };
+    }
+    if (!tokens.has(String(headers['authorization']).replace(/^Bearer /, ''))) return fault(401, 'authError');
+    if (path !== '/admin/reports/v1/activity/users/all/applications/admin') return bad(404, path);
+    const wrong = wrongQuery(request, [], ['startTime', 'endTime', 'maxResults', 'pageToken']);
+    const limit = Number(query.get('maxResults') ?? 1_000);
+    if (wrong !== undefined || !(limit >= 1 && limit <= 1_000)) return fault(400, 'invalid');
+    const from = Date.parse(query.get('startTime') ?? '1970-01-01T00:00:00Z');
+    const to = Date.parse(query.get('endTime') ?? new Date(world.now()).toISOString());
+    if (!(from < to)) return fault(400, 'invalid');
+    const page = slice(world, { from, to, descending: true }, limit, query.get('pageToken'));
+    if (!page) return fault(400, 'invalid');
+    const items = page.events.map(({ n, at }) => ({
+      kind: 'admin#reports#activity',
+      id: { time: new Date(at).toISOString(), uniqueQualifier: String(n), applicationName: 'admin' },
+    }));
+    // Without activities there is no list.
     return {
-      revoke: tokens.revoke,
-      respond(request) {
-        const { origin, path, query, headers, method, body } = request;
-        if (origin === 'https://oauth2.googleapis.com') {
-          const form = new URLSearchParams(body);
-          if (
-            path !== '/token' ||
-            method !== 'POST' ||
-            form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-          )
-            return bad(400, 'unsupported_grant_type');
-          if (!isGranted(form.get('assertion') ?? '', world.now())) return bad(400, 'invalid_grant');
-          return { body: { access_token: tokens.issue(), expires_in: 3599, token_type: 'Bearer' } };
-        }
-        if (!tokens.has(String(headers['authorization']).replace(/^Bearer /, ''))) return fault(401, 'authError');
-        if (path !== '/admin/reports/v1/activity/users/all/applications/admin') return bad(404, path);
-        const wrong = wrongQuery(request, [], ['startTime', 'endTime', 'maxResults', 'pageToken']);
-        const limit = Number(query.get('maxResults') ?? 1_000);
-        if (wrong !== undefined || !(limit >= 1 && limit <= 1_000)) return fault(400, 'invalid');
-        const from = Date.parse(query.get('startTime') ?? '1970-01-01T00:00:00Z');
-        const to = Date.parse(query.get('endTime') ?? new Date(world.now()).toISOString());
-        if (!(from < to)) return fault(400, 'invalid');
-        const page = slice(world, { from, to, descending: true }, limit, query.get('pageToken'));
-        if (!page) return fault(400, 'invalid');
-        const items = page.events.map(({ n, at }) => ({
-          kind: 'admin#reports#activity',
-          id: { time: new Date(at).toISOString(), uniqueQualifier: String(n), applicationName: 'admin' },
-        }));
-        // Without activities there is no list.
-        return {
-          body: {
-            kind: 'admin#reports#activities',
-            ...(items.length > 0 && { items }),
-            ...(page.next !== undefined && { nextPageToken: page.next }),
-          },
-        };
+      body: {
+        kind: 'admin#reports#activities',
+        ...(items.length > 0 && { items }),
+        ...(page.next !== undefined && { nextPageToken: page.next }),
       },
     };
-  },
+  }),
 };

@@ -103,7 +103,7 @@ export function slice(
 }
 
 /** Access tokens of a vendor, each good until it is taken back. */
-export class Tokens {
+class Tokens {
   #valid = new Set<string>();
   #count = 0;
 
@@ -117,6 +117,14 @@ export class Tokens {
   has = (token: string): boolean => this.#valid.has(token);
   revoke = (): void => this.#valid.clear();
 }
+
+/** Opens a vendor that gives out tokens, and takes them back when it is told to. */
+export const withTokens =
+  (respond: (request: VendorRequest, world: VendorWorld, tokens: Tokens) => Reply): PollVendor['open'] =>
+  (world) => {
+    const tokens = new Tokens();
+    return { revoke: tokens.revoke, respond: (request) => respond(request, world, tokens) };
+  };
 
 export const basicOf = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

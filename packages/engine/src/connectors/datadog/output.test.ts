@@ -1,11 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { typeOf } from '../../../../../test/support/declared-fields.js';
 import {
   attempt,
-  hurriedClock,
   noted,
   numbersIn,
+  outputContext,
   runOutputContract,
 } from '../../../../../test/support/output-contract.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
@@ -41,9 +40,8 @@ afterEach(() => server?.close());
 
 async function outputFor(changes: Record<string, unknown> = {}, respond: (request: Received) => Reply = intake) {
   const { origin } = (server = await startVendor(respond));
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
   const create = createDatadogOutput({ intakeOf: () => origin, apiOf: () => origin });
-  return create(configFor(changes), { type: typeOf('output:datadog'), egress, clock: hurriedClock() });
+  return create(configFor(changes), outputContext('output:datadog'));
 }
 interface Log {
   message: string;
@@ -106,7 +104,7 @@ test('each site has an intake of its own', async () => {
     intakeOf: (site) => (seen.push(site), 'http://127.0.0.1:1'),
     apiOf: () => 'http://127.0.0.1:1',
   });
-  const context = { type: typeOf('output:datadog'), egress: createEgress({ allow: [] }), clock: hurriedClock() };
+  const context = outputContext('output:datadog', createEgress({ allow: [] }));
   for (const site of ['us3.datadoghq.com', 'datadoghq.com', 'ddog-gov.com']) {
     const output = create(configFor({ domain_url: `https://http-intake.logs.${site}` }), context);
     await output.write(noted(1), new AbortController().signal).catch(() => undefined);

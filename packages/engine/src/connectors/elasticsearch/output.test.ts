@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { typeOf } from '../../../../../test/support/declared-fields.js';
 import { createFakeCluster, type Verdict } from '../../../../../test/support/fake-cluster.js';
-import { attempt, hurriedClock, noted, runOutputContract } from '../../../../../test/support/output-contract.js';
+import { attempt, noted, outputContext, runOutputContract } from '../../../../../test/support/output-contract.js';
 import { createCertificate } from '../../../../../test/support/certificate.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
 import { createEgress } from '../../egress/index.js';
@@ -31,9 +30,7 @@ afterEach(() => server?.close());
 
 async function outputFor(respond: (request: Received) => Reply, changes: Record<string, unknown> = {}) {
   const { origin } = (server = await startVendor(respond));
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
-  const context = { type: typeOf('output:elasticsearch'), egress, clock: hurriedClock() };
-  return createElasticsearchOutput(configFor(origin, changes), context);
+  return createElasticsearchOutput(configFor(origin, changes), outputContext('output:elasticsearch'));
 }
 const lookup = () => Promise.resolve(['127.0.0.1']);
 const clusterWith = (verdict: Verdict) => createFakeCluster(`ApiKey ${KEY}`, verdict);
@@ -158,7 +155,7 @@ test('a cloud id leads to the cluster it names', async () => {
   const id = `acme:${Buffer.from(`cloud.example:${server.port}$cluster$kibana`).toString('base64')}`;
   const config = configFor('', { connection_config: { type: 'cloud_id', cloud_id: { id } } });
   const egress = createEgress({ allow: ['127.0.0.0/8'], ca: certificate.cert, lookup });
-  const context = { type: typeOf('output:elasticsearch'), egress, clock: hurriedClock() };
+  const context = outputContext('output:elasticsearch', egress);
   expect(await attempt(createElasticsearchOutput(config, context), noted(1))).toMatchObject({ written: [0] });
   expect(server.requests[0]?.headers.host).toBe(`cluster.cloud.example:${server.port}`);
 });

@@ -1,10 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { createCertificate } from '../../../../../test/support/certificate.js';
-import { typeOf } from '../../../../../test/support/declared-fields.js';
 import { createFakeCluster } from '../../../../../test/support/fake-cluster.js';
-import { attempt, hurriedClock, noted, runOutputContract } from '../../../../../test/support/output-contract.js';
+import { attempt, noted, outputContext, runOutputContract } from '../../../../../test/support/output-contract.js';
 import { startVendor, type Vendor } from '../../../../../test/support/vendor.js';
-import { createEgress } from '../../egress/index.js';
 import { createOpensearchOutput } from './output.js';
 
 const PASSWORD = 'canary/password "0004" ü+';
@@ -23,11 +21,7 @@ runOutputContract('opensearch', {
 let server: Vendor | undefined;
 afterEach(() => server?.close());
 
-const context = (egress = createEgress({ allow: ['127.0.0.0/8'] })) => ({
-  type: typeOf('output:opensearch'),
-  egress,
-  clock: hurriedClock(),
-});
+const context = () => outputContext('output:opensearch');
 
 test('a repeat is not doubled', async () => {
   const cluster = createFakeCluster(AUTHORIZATION);

@@ -24,13 +24,15 @@ test.each([okta, google])('$type, in a pipeline', async (vendor) => {
   const world = await openWorld();
   const output = new Collector();
   const numbers = (): number[] => output.records.map((record) => Number(vendor.numberOf(record))).sort((a, b) => a - b);
-  for (let worker = 0; worker < 6; worker += 1) {
-    const runner = world.runner({
+  const createRunner = () =>
+    world.runner({
       definition: graph('in out', 'in>out'),
       inputs: { in: createInput() },
       outputs: { out: output },
       holder: 'one',
     });
+  for (let worker = 0; worker < 6; worker += 1) {
+    const runner = createRunner();
     await runner.start();
     const before = output.records.length;
     await vi.waitFor(() => expect(output.records.length).toBeGreaterThan(before));
@@ -38,12 +40,7 @@ test.each([okta, google])('$type, in a pipeline', async (vendor) => {
     polled.happen(0, true);
     polled.advance(60_000);
   }
-  const runner = world.runner({
-    definition: graph('in out', 'in>out'),
-    inputs: { in: createInput() },
-    outputs: { out: output },
-    holder: 'one',
-  });
+  const runner = createRunner();
   await runner.start();
   await vi.waitFor(() => expect(numbers()).toEqual(polled.numbers));
   expect(await runner.state()).toMatchObject({ status: 'Running' });

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
-import { typeOf } from '../../../../../test/support/declared-fields.js';
 import {
   attempt,
   hurriedClock,
   noted,
   numbersIn,
+  outputContext,
   runOutputContract,
 } from '../../../../../test/support/output-contract.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
@@ -48,7 +48,7 @@ const clock = hurriedClock();
 
 async function outputFor(changes: Record<string, unknown> = {}, respond: (request: Received) => Reply = hook) {
   const { origin } = (server = await startVendor(respond));
-  const context = { type: typeOf('output:slack'), egress: createEgress({ allow: ['127.0.0.0/8'] }), clock };
+  const context = { ...outputContext('output:slack'), clock };
   return respond === hook || 'webhook' in changes
     ? createSlackOutput({ hooks: [origin] })(webhook(origin, changes), context)
     : createSlackOutput({ api: origin })(bot(changes), context);
@@ -202,7 +202,7 @@ test.each([
 test.each(['https://evil.example/services/x', 'http://hooks.slack.com/services/x', 'nonsense', ''])(
   'nothing is posted to "%s"',
   (webhook_url) => {
-    const context = { type: typeOf('output:slack'), egress: createEgress({ allow: [] }), clock };
+    const context = outputContext('output:slack', createEgress({ allow: [] }));
     const config = { settings: { auth_config: { type: 'webhook' } }, secrets: { webhook_url } };
     expect(() => createSlackOutput()(config, context)).toThrow(expect.objectContaining({ code: 'invalid_config' }));
   },

@@ -1,15 +1,13 @@
 import { afterEach, expect, test } from 'vitest';
-import { typeOf } from '../../../../../test/support/declared-fields.js';
 import {
   attempt,
-  hurriedClock,
   noted,
   numbersIn,
+  outputContext,
   runOutputContract,
 } from '../../../../../test/support/output-contract.js';
 import { createCertificate, type Certificate } from '../../../../../test/support/certificate.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
-import { createEgress } from '../../egress/index.js';
 import { createBatch } from '../../records/batch.js';
 import { createSplunkOutput } from './output.js';
 
@@ -47,9 +45,8 @@ async function outputFor(
   certificate?: Certificate,
 ) {
   const { origin, port } = (server = await startVendor(respond, certificate));
-  const egress = createEgress({ allow: ['127.0.0.0/8'] });
   const create = createSplunkOutput({ managementPort: String(port) });
-  return create(configFor(origin, changes), { type: typeOf('output:splunk'), egress, clock: hurriedClock() });
+  return create(configFor(origin, changes), outputContext('output:splunk'));
 }
 const events = (): unknown[] =>
   server?.requests.flatMap(({ body }) => body.split('\n').filter(Boolean)).map((line): unknown => JSON.parse(line)) ??

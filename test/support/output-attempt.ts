@@ -1,0 +1,81 @@
+import { gunzipSync } from 'node:zlib';
+import type { ConnectorContext } from '../../packages/engine/src/connectors/index.js';
+import { createEgress } from '../../packages/engine/src/egress/index.js';
+import { createBatch, type Batch } from '../../packages/engine/src/records/batch.js';
+import type { Clock } from '../../packages/engine/src/runner/clock.js';
+import { EndError, type FailureKind, type Output } from '../../packages/engine/src/runner/ends.js';
+import { typeOf } from './declared-fields.js';
+import type { Received } from './vendor.js';
+
+/** What a runner makes of one attempt. */
+export interface Attempt {
+  written: number[];
+  refused: { n: number; reason: string }[];
+  failure?: { code: string; message: string; kind: FailureKind; afterMs?: number };
+  /** As it was thrown. */
+  error?: unknown;
+}
+
+/** Time goes by as fast as it is slept. */
+export function hurriedClock(): Clock & { slept: number } {
+  const clock = {
+    slept: 0,
+    now: () => Date.UTC(2026, 0, 1) + clock.slept,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      if (!signal?.aborted) clock.slept += Math.max(0, ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  return clock;
+}
+
+/** What an output is made with where only this machine is open. */
+export function outputContext(type: string, egress = createEgress({ allow: ['127.0.0.0/8'] })): ConnectorContext {
+  return { type: typeOf(type), egress, clock: hurriedClock() };
+}
+
+/** The note of each record of `noted`. */
+export const RECORD_CANARY = 'canary/record "0007" ümlaut+';
+
+/** A batch of records `{ n, note }`; the note is in no error, nowhere. */
+export function noted(count: number, from = 0): Batch {
+  const lines = Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n, note: RECORD_CANARY }));
+  return createBatch(`batch-${from}`, lines);
+}
+
+/** One attempt at a batch: opening comes first, as in a run. */
+export async function attempt(output: Output, batch: Batch, signal = new AbortController().signal): Promise<Attempt> {
+  const all = batch.records.map(({ n }) => Number(n));
+  try {
+    await output.open?.(signal);
+    const { refused = [], retry } = await output.write(batch, signal);
+    const open = new Set([...refused.map(({ index }) => index), ...(retry?.indexes ?? [])]);
+    return {
+      written: all.filter((_, index) => !open.has(index)),
+      refused: refused.map(({ index, reason }) => ({ n: all[index] ?? Number.NaN, reason })),
+      ...(retry && {
+        failure: {
+          code: 'retry',
+          message: retry.reason,
+          kind: retry.throttled ? ('throttled' as const) : ('retry' as const),
+          ...(retry.afterMs !== undefined && { afterMs: retry.afterMs }),
+        },
+      }),
+    };
+  } catch (error) {
+    if (!(error instanceof EndError)) throw error;
+    const { code, message, kind, afterMs } = error;
+    return {
+      written: [],
+      refused: [],
+      failure: { code, message, kind, ...(afterMs !== undefined && { afterMs }) },
+      error,
+    };
+  }
+}
+
+/** The field `n` of the records in a body that holds them as JSON, however deep in quotes. */
+export function numbersIn({ bytes }: Received): number[] {
+  const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
+  return [...text.matchAll(/\bn\\*":(\d+)/g)].map(([, n]) => Number(n));
+}
