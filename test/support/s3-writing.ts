@@ -1,0 +1,44 @@
+import { createBatch, type Batch } from '../../packages/engine/src/records/batch.js';
+import type { Output, WriteResult } from '../../packages/engine/src/runner/ends.js';
+import { ManualClock } from '../../packages/engine/src/testing/manual-clock.js';
+import { openOutput } from '../../packages/engine/src/testing/s3-ends.js';
+import { BUCKET_KEYS, type FakeBucket } from './fake-bucket.js';
+import { openSharedBucket } from './shared-bucket.js';
+
+export const never = new AbortController().signal;
+const NOON = Date.parse('2026-11-12T12:30:00Z');
+export const JSON_LINES = { Format: 'json', json_format: { type: 'line' } };
+
+/** Records as JSON; a string stays the line it is. */
+export const batchOf = (records: readonly unknown[], id = 'batch-1'): Batch =>
+  createBatch(
+    id,
+    records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record))),
+  );
+
+type Fields = Record<string, unknown>;
+
+/** A bucket for the tests of a file, and outputs that write to it at noon of a day. */
+export async function openBucketToWrite(): Promise<{
+  bucket: FakeBucket;
+  open: (changes?: Fields, secrets?: Fields) => Output;
+  /** Writes the records and gives back the one object that came of it. */
+  write: (changes: Fields, records: readonly unknown[]) => Promise<{ key: string; body: Buffer; result: WriteResult }>;
+}> {
+  const bucket = await openSharedBucket();
+  const open = (changes: Fields = {}, secrets: Fields = BUCKET_KEYS): Output =>
+    openOutput(
+      { endpoint: bucket.origin, format_config: JSON_LINES, compression: 'none', ...changes },
+      secrets,
+      new ManualClock(NOON),
+    );
+  return {
+    bucket,
+    open,
+    async write(changes, records) {
+      const result = await open(changes).write(batchOf(records), never);
+      const [[key, { body }] = ['', { body: Buffer.alloc(0) }]] = bucket.objects;
+      return { key, body, result };
+    },
+  };
+}
