@@ -1,8 +1,5 @@
 /** Reading values whose shape nobody promised: configurations by field, and answers of the other side. */
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isRecord } from '../records/record.js';
 
 /** Own property at the end of `path`, or `undefined`. */
 export function at(source: unknown, ...path: string[]): unknown {
