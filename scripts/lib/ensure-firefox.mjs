@@ -7,7 +7,8 @@ const installed = [
   '/Applications/Firefox.app/Contents/MacOS/firefox',
   'C:\\Program Files\\Mozilla Firefox\\firefox.exe',
 ];
-const advice = 'Install Firefox (Debian: apt-get install firefox-esr) or name it: FIREFOX_PATH=/path/to/firefox npm test';
+const advice =
+  'Install Firefox (Debian: apt-get install firefox-esr) or name it: FIREFOX_PATH=/path/to/firefox npm test';
 
 /**
  * Finds a Firefox for the tests that run in two engines: `FIREFOX_PATH`, an installed one, or Debian's `firefox-esr`, which it
