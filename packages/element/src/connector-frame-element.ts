@@ -8,6 +8,7 @@ import type { ConnectorFrameEventMap } from './events/event-map.js';
 import { FrameController } from './frame-controller.js';
 import type { FrameSettings } from './frame-settings.js';
 import { PreloadController } from './preload-controller.js';
+import { screenReaderStyles } from './screen-reader-styles.js';
 
 type Listener<K extends keyof ConnectorFrameEventMap> = (
   this: ConnectorFrameElement,
@@ -77,7 +78,7 @@ export class ConnectorFrameElement extends ReactiveElement implements FrameSetti
     preload: { converter: preloading },
   };
 
-  static override readonly styles = elementStyles;
+  static override readonly styles = [screenReaderStyles, elementStyles];
 
   /** Which catalog the connector belongs to. */
   declare kind: 'input' | 'output' | undefined;
@@ -163,7 +164,8 @@ export class ConnectorFrameElement extends ReactiveElement implements FrameSetti
   /** Called when the element goes to another document, which takes its style sheets away. */
   adoptedCallback(): void {
     this.#frame.hostAdopted();
-    if (this.shadowRoot && this.ownerDocument === document) adoptStyles(this.shadowRoot, [elementStyles]);
+    if (this.shadowRoot && this.ownerDocument === document)
+      adoptStyles(this.shadowRoot, ConnectorFrameElement.elementStyles);
   }
 
   protected override updated(changed: PropertyValues): void {

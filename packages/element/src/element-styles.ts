@@ -29,15 +29,6 @@ export const elementStyles = css`
     outline: none;
   }
 
-  .sr {
-    position: absolute;
-    inline-size: 1px;
-    block-size: 1px;
-    overflow: hidden;
-    clip-path: inset(50%);
-    white-space: nowrap;
-  }
-
   /* The shape of the form that comes. */
   .skeleton {
     animation: appear 180ms 150ms both;

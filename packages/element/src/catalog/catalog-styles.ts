@@ -160,15 +160,6 @@ export const catalogStyles = css`
     white-space: nowrap;
   }
 
-  .sr {
-    position: absolute;
-    inline-size: 1px;
-    block-size: 1px;
-    overflow: hidden;
-    clip-path: inset(50%);
-    white-space: nowrap;
-  }
-
   .note {
     padding: 32px 16px;
     border: 1px dashed var(--line);

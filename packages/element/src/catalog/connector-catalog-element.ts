@@ -5,6 +5,7 @@ import { ConnectorErrorEvent } from '../events/connector-error-event.js';
 import { ConnectorSelectEvent } from '../events/connector-select-event.js';
 import type { ConnectorCatalogEventMap } from '../events/catalog-event-map.js';
 import { isOtherJson } from '../has-changed.js';
+import { screenReaderStyles } from '../screen-reader-styles.js';
 import { createStates } from '../states.js';
 import { catalogStyles } from './catalog-styles.js';
 import { CatalogView, type CatalogContent } from './catalog-view.js';
@@ -64,7 +65,7 @@ export class ConnectorCatalogElement extends ReactiveElement {
   };
 
   static override readonly shadowRootOptions: ShadowRootInit = { mode: 'open', delegatesFocus: true };
-  static override readonly styles = catalogStyles;
+  static override readonly styles = [screenReaderStyles, catalogStyles];
 
   /** Which catalog to ask the host for. Default: `input`. */
   declare kind: 'input' | 'output' | undefined;
