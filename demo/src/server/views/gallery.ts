@@ -1,5 +1,6 @@
 import { html, type Html } from '../html.js';
 import type { Tenant } from '../sign-in.js';
+import { searchField } from './search-field.js';
 
 /** The contact sheet of all forms, which its script fills. */
 export function gallery(tenant: Tenant): Html {
@@ -7,14 +8,7 @@ export function gallery(tenant: Tenant): Html {
     <h1>Every form</h1>
     <p class="lead">One for each connector type, on the real service. What you save here is kept for ${tenant.name}.</p>
     <form class="filters" role="search">
-      <label class="search">
-        <span class="hidden">Search products</span>
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <circle cx="9" cy="9" r="5.25" />
-          <path d="m13 13 4 4" />
-        </svg>
-        <input type="search" placeholder="Search products" autocomplete="off" spellcheck="false" />
-      </label>
+      ${searchField()}
       <label>
         <span class="hidden">Category</span>
         <select></select>

@@ -3,6 +3,7 @@ import { createSearch } from '@connector-frame/element/catalog';
 import { categoriesOf, countOf, describe, newestFirst, words } from '../../pages/shared/lists.js';
 import { html, type Html } from '../html.js';
 import type { PagePlace } from '../place.js';
+import { searchField } from './search-field.js';
 
 /** What a list holds, or why it can't be had. */
 export type Listed<Item> = { items: readonly Item[] } | { failure: string };
@@ -94,21 +95,7 @@ function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
         ? failure(types.failure, place)
         : html`<form class="filters" role="search">
               <input type="hidden" name="kind" value="${place.kind}" />
-              <label class="search">
-                <span class="hidden">Search products</span>
-                <svg viewBox="0 0 20 20" aria-hidden="true">
-                  <circle cx="9" cy="9" r="5.25" />
-                  <path d="m13 13 4 4" />
-                </svg>
-                <input
-                  type="search"
-                  name="q"
-                  value="${place.words}"
-                  placeholder="Search products"
-                  autocomplete="off"
-                  spellcheck="false"
-                />
-              </label>
+              ${searchField(place.words)}
               <label>
                 <span class="hidden">Category</span>
                 <select name="category">

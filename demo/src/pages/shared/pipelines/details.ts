@@ -45,7 +45,7 @@ export function createDetails(input: api.Input, { inputName, typeId, refresh }: 
       (panel) => {
         if (!panel) return ingest.remove();
         if (typeId === 'monad-http') {
-          panel.append(testEventPanel(input, inputName, () => snapshot?.received ?? 0, refresh));
+          panel.append(testEventPanel(input, inputName, () => snapshot, refresh));
         }
         return ingest.replaceWith(panel);
       },

@@ -1,21 +1,25 @@
 import * as api from './api.js';
 import { announce, button, el, press, write } from './dom.js';
 import { counted } from './numbers.js';
+import type { PipelineSnapshot } from './shapes.js';
 
 /** Milliseconds in which a test event should be counted. */
 const patience = 10_000;
+/** Milliseconds between two questions about it: short enough to seem at once, and few enough for the service. */
+const askAgain = 300;
 
 /**
  * Sends one event, and shows that it was counted.
- * @param received records taken in so far; asked for again by `refresh`
+ * @param last the last snapshot that came; another one is asked for by `refresh`
  */
 export function testEventPanel(
   input: api.Input,
   inputName: string,
-  received: () => number,
+  last: () => PipelineSnapshot | undefined,
   refresh: () => void,
 ): HTMLElement {
   const result = el('span', { class: 'pipeline-result' });
+  const received = () => last()?.received ?? 0;
   const send = button('Send a test event', `to ${inputName}`, 'secondary', () => void run());
 
   async function run(): Promise<void> {
@@ -29,9 +33,12 @@ export function testEventPanel(
 
   async function arrive(before: number): Promise<void> {
     await api.testEvent(input);
+    let seen: PipelineSnapshot | undefined;
     for (const end = Date.now() + patience; received() <= before && Date.now() < end && result.isConnected;) {
-      refresh();
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      // Who asks before the answer came never gets one: it is dropped for a newer one.
+      if (last() !== seen) refresh();
+      seen = last();
+      await new Promise((resolve) => setTimeout(resolve, askAgain));
     }
     const now = counted(received(), 'record');
     const grown = received() > before;
