@@ -3,14 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectors } from '@connector-frame/engine/connectors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allTypes, exampleBody } from '../../../../../test/support/connectors.js';
-import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
+import { allTypes, exampleBody, typeOf } from '../../../../../test/support/connectors.js';
 import { embedded, postgresql } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
-import { createLog } from '../../log.js';
-import { createEngineState } from '../../store/engine-state.js';
-import { takeEngine } from './engine-lease.js';
 
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n }));
 
@@ -115,7 +111,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     await until(without.id, { status: 'Erroring', last_error: { code: 'no_runtime' } });
 
     const input = await make('inputs', { type: 'monad-http' });
-    const bad = await build(input, exampleBody(typeNamed('splunk')));
+    const bad = await build(input, exampleBody(typeOf('output', 'splunk')));
     await service.database.script((run) =>
       run(`update secrets set sealed = '\\x00' where connector_id = '${bad.output}'`),
     );
@@ -219,7 +215,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
 
   it('leaves nothing of a pipeline whose input could not be made any more', async () => {
     const input = await make('inputs', { type: 'monad-http' });
-    const { id } = await build(input, exampleBody(typeNamed('splunk')));
+    const { id } = await build(input, exampleBody(typeOf('output', 'splunk')));
     expect(await append(input, lines(10))).toMatchObject({ stored: true });
     await service.database.script((run) => run(`update connectors set type = 'gone' where id = '${input}'`));
     await send('PATCH', `/v2/~/inputs/${input}`, { description: 'touched' });
@@ -234,100 +230,3 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     expect([...(figures?.statuses.keys() ?? [])].length).toBeLessThanOrEqual(7);
   });
 });
-
-it(
-  'finds what no hint told of, and tells a pipeline that was just made from one that there is not',
-  { timeout: 60_000 },
-  async () => {
-    const clock = new ManualClock(Date.now());
-    const service = await createTestService({ database: await embedded().open(), run: { clock } });
-    const acme = await service.tenant('Northwind');
-    const options = (body?: object) => ({ key: acme.key, ...(body && { body }) });
-    const made = await service.call(
-      'POST',
-      `/v2/${acme.team}/inputs`,
-      options({ name: 'In', type: 'monad-http', config: {} }),
-    );
-    const body = { input_id: made.body.id, name: 'P' };
-    const { pipeline_id: id } = (await service.call('POST', `/v2/${acme.team}/integrations`, options(body))).body;
-    const status = async () => {
-      clock.advance(1_000);
-      return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, options())).body.status;
-    };
-    await expect.poll(status).toBe('Running');
-    // As another process does it that can't tell.
-    await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
-    await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
-    await service.database.script((run) => run('delete from pipelines'));
-    const append = async () => {
-      clock.advance(1_000);
-      return service.engine?.append(made.body.id, lines(1));
-    };
-    await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'no_pipeline' });
-    await service.close();
-    expect(await service.engine?.append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'closed' });
-  },
-);
-
-it('takes nothing in any more once another process has the engine', { timeout: 60_000 }, async () => {
-  const clock = new ManualClock(Date.now());
-  const service = await createTestService({ database: await embedded().open(), run: { clock } });
-  const acme = await service.tenant('Northwind');
-  const body = { name: 'In', type: 'monad-http', config: {} };
-  const made = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body });
-  const integration = { input_id: made.body.id, name: 'P' };
-  await service.call('POST', `/v2/${acme.team}/integrations`, { key: acme.key, body: integration });
-  expect(await service.engine?.append(made.body.id, lines(1))).toMatchObject({ stored: true });
-  // This one hangs, and time goes on for the other.
-  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
-  const other = await takeEngine({
-    folder,
-    state: createEngineState(service.database.queries),
-    clock: new ManualClock(clock.now() + 16_000),
-    log: createLog('silent'),
-  });
-  const append = async () => {
-    clock.advance(1_000);
-    return service.engine?.append(made.body.id, lines(1));
-  };
-  await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'closed' });
-  await other.release();
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-it('forgets the buffer of an input that was taken out of its pipeline while no engine ran', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
-  const database = await embedded().open();
-  const first = await createTestService({ database: { ...database, close: async () => undefined }, run: { folder } });
-  const acme = await first.tenant('Northwind');
-  const send = (service: TestService, method: string, path: string, body?: object) =>
-    service.call(method, `/v2/${acme.team}/${path}`, { key: acme.key, ...(body && { body }) });
-  const makeInput = async () =>
-    (await send(first, 'POST', 'inputs', { name: 'In', type: 'monad-http', config: {} })).body.id;
-  const [before, after] = [await makeInput(), await makeInput()];
-  const { pipeline_id: id } = (await send(first, 'POST', 'integrations', { input_id: before, name: 'P' })).body;
-  expect(await first.engine?.append(before, lines(3))).toMatchObject({ stored: true });
-  await first.close();
-
-  const streams = () => readdir(join(folder, 'streams'));
-  const [kept] = await streams();
-  expect(kept).toContain(id);
-  const node = kept?.slice(id.length + 1);
-  await database.script((run) =>
-    run(`update pipelines set version = version + 1, nodes = replace(replace(nodes::text, '${node}', 'another'),
-      '${before}', '${after}')::jsonb, edges = replace(edges::text, '${node}', 'another')::jsonb`),
-  );
-  const second = await createTestService({ database, master: first.master, run: { folder } });
-  await second.engine?.begun;
-  expect(await second.engine?.append(after, lines(1))).toMatchObject({ stored: true });
-  expect(await streams()).toEqual([`${id}.another`]);
-  await second.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-function typeNamed(typeId: string) {
-  const type = allTypes().find((each) => each.kind === 'output' && each.type_id === typeId);
-  if (!type) throw new Error(`no output ${typeId}`);
-  return type;
-}

@@ -1,0 +1,104 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
+import { embedded } from '../../../../../test/support/databases.js';
+import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
+import { createLog } from '../../log.js';
+import { createEngineState } from '../../store/engine-state.js';
+import { takeEngine } from './engine-lease.js';
+
+/** What an engine finds that another process did: to the database, to the engine's place, while none ran. */
+
+const RECORD = '{"n":0}';
+
+/** An input that is sent to. */
+async function makeInput(service: TestService, { team, key }: Tenant): Promise<string> {
+  const body = { name: 'In', type: 'monad-http', config: {} };
+  return (await service.call('POST', `/v2/${team}/inputs`, { key, body })).body.id;
+}
+/** @returns the id of its pipeline */
+async function build(service: TestService, { team, key }: Tenant, input: string): Promise<string> {
+  const body = { input_id: input, name: 'P' };
+  return (await service.call('POST', `/v2/${team}/integrations`, { key, body })).body.pipeline_id;
+}
+
+it(
+  'finds what no hint told of, and tells a pipeline that was just made from one that there is not',
+  { timeout: 60_000 },
+  async () => {
+    const clock = new ManualClock(Date.now());
+    const service = await createTestService({ database: await embedded().open(), run: { clock } });
+    const acme = await service.tenant('Northwind');
+    const input = await makeInput(service, acme);
+    const id = await build(service, acme, input);
+    const status = async () => {
+      clock.advance(1_000);
+      return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, { key: acme.key })).body.status;
+    };
+    await expect.poll(status).toBe('Running');
+    // As another process does it that can't tell.
+    await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
+    await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
+    await service.database.script((run) => run('delete from pipelines'));
+    const append = async () => {
+      clock.advance(1_000);
+      return service.engine?.append(input, [RECORD]);
+    };
+    await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'no_pipeline' });
+    await service.close();
+    expect(await service.engine?.append(input, [RECORD])).toEqual({ stored: false, reason: 'closed' });
+  },
+);
+
+it('takes nothing in any more once another process has the engine', { timeout: 60_000 }, async () => {
+  const clock = new ManualClock(Date.now());
+  const service = await createTestService({ database: await embedded().open(), run: { clock } });
+  const acme = await service.tenant('Northwind');
+  const input = await makeInput(service, acme);
+  await build(service, acme, input);
+  expect(await service.engine?.append(input, [RECORD])).toMatchObject({ stored: true });
+  // This one hangs, and time goes on for the other.
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
+  const other = await takeEngine({
+    folder,
+    state: createEngineState(service.database.queries),
+    clock: new ManualClock(clock.now() + 16_000),
+    log: createLog('silent'),
+  });
+  const append = async () => {
+    clock.advance(1_000);
+    return service.engine?.append(input, [RECORD]);
+  };
+  await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'closed' });
+  await other.release();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it('forgets the buffer of an input that was taken out of its pipeline while no engine ran', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'engine-'));
+  const database = await embedded().open();
+  const first = await createTestService({ database: { ...database, close: async () => undefined }, run: { folder } });
+  const acme = await first.tenant('Northwind');
+  const [before, after] = [await makeInput(first, acme), await makeInput(first, acme)];
+  const id = await build(first, acme, before);
+  expect(await first.engine?.append(before, [RECORD, RECORD, RECORD])).toMatchObject({ stored: true });
+  await first.close();
+
+  const streams = () => readdir(join(folder, 'streams'));
+  const [kept] = await streams();
+  expect(kept).toContain(id);
+  const node = kept?.slice(id.length + 1);
+  await database.script((run) =>
+    run(`update pipelines set version = version + 1, nodes = replace(replace(nodes::text, '${node}', 'another'),
+      '${before}', '${after}')::jsonb, edges = replace(edges::text, '${node}', 'another')::jsonb`),
+  );
+  const second = await createTestService({ database, master: first.master, run: { folder } });
+  await second.engine?.begun;
+  expect(await second.engine?.append(after, [RECORD])).toMatchObject({ stored: true });
+  expect(await streams()).toEqual([`${id}.another`]);
+  await second.close();
+  await rm(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,123 @@
+import { request as send, type IncomingHttpHeaders } from 'node:http';
+import { loadCatalog } from '@connector-frame/catalog';
+import type { AppendOptions } from '@connector-frame/engine';
+import { connectors } from '@connector-frame/engine/connectors';
+import { expect } from 'vitest';
+import { createIngest } from '../../packages/service/src/ingest/create-ingest.js';
+import { createIngestTokens } from '../../packages/service/src/ingest/tokens.js';
+import type { Ingested } from '../../packages/service/src/pipelines/engine.js';
+import { embedded } from './databases.js';
+import { listenHttp } from './listener.js';
+import { createTestService } from './service.js';
+
+export const MIB = 1024 * 1024;
+
+export interface Sent {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** The JSON of the answer; an empty object when it holds none. */
+  json: Record<string, unknown>;
+}
+
+export interface SendOptions {
+  token?: string;
+  headers?: Record<string, string>;
+  method?: string;
+}
+
+const stored = (): Promise<Ingested> => Promise.resolve({ stored: true, tooLarge: [] });
+
+export type IngestDoor = Awaited<ReturnType<typeof openIngestDoor>>;
+
+/** The way in for records, on a port, in front of an engine that says what the test wants. */
+export async function openIngestDoor() {
+  const service = await createTestService({ database: await embedded().open() });
+  const acme = await service.tenant('Northwind');
+  const tokens = createIngestTokens(service.vault);
+  const engine = {
+    /** What reached the engine, and what it says to it. */
+    appended: [] as { connectorId: string; lines: readonly string[]; options?: AppendOptions | undefined }[],
+    store: stored,
+  };
+  const ingest = createIngest({
+    store: service.store,
+    tokens,
+    catalog: loadCatalog(),
+    connectors,
+    engine: {
+      append(connectorId, lines, options) {
+        engine.appended.push({ connectorId, lines, options });
+        return engine.store();
+      },
+    },
+    clock: service.clock,
+    log: service.logger,
+    metrics: service.metrics,
+  });
+  const listener = await listenHttp((request, response) => {
+    if (!ingest(request, response)) response.writeHead(418).end();
+  });
+  const { port } = listener;
+
+  async function newInput(type: string, tenant = acme): Promise<string> {
+    const body = { name: 'Pushed', type, config: { settings: {}, secrets: {} } };
+    const made = await service.call('POST', `/v2/${tenant.team}/inputs`, { key: tenant.key, body });
+    expect(made.status, made.text).toBe(200);
+    return made.body.id;
+  }
+  const http = await newInput('monad-http');
+  const otel = await newInput('monad-otel');
+
+  function post(
+    path: string,
+    body: string | Uint8Array,
+    { token, headers = {}, method = 'POST' }: SendOptions = {},
+  ): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+      const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const request = send({ port, method, path, headers: { ...authorization, ...headers } }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('end', () => {
+          const whole = Buffer.concat(chunks);
+          const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+          const { statusCode = 0, headers: answered } = response;
+          resolve({
+            status: statusCode,
+            headers: answered,
+            body: whole,
+            json: isJson ? JSON.parse(whole.toString()) : {},
+          });
+        });
+      });
+      request.once('error', reject);
+      request.end(body);
+    });
+  }
+
+  return {
+    service,
+    acme,
+    tokens,
+    engine,
+    port,
+    /** Ids of an input of each type that is sent to over HTTP. */
+    http,
+    otel,
+    newInput,
+    post,
+    /** Sends to an input with its own token. */
+    give: (body: string | Uint8Array, headers?: Record<string, string>, id = http): Promise<Sent> =>
+      post(`/ingest/${id}`, body, { token: tokens.of(id), ...(headers && { headers }) }),
+    /** Before each test: nothing has come, and all is stored. */
+    reset(): void {
+      engine.appended.length = 0;
+      engine.store = stored;
+    },
+    async close(): Promise<void> {
+      await listener.close();
+      await service.store.close();
+    },
+  };
+}
