@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { writeForm } from '../../../test/support/form-assets.js';
 import { connect, postgresql } from '../../../test/support/databases.js';
 import { listenHttp } from '../../../test/support/listener.js';
+import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js';
 import {
   buildService,
   mustStart,
@@ -19,7 +20,6 @@ import { createLog } from './log.js';
 import { openCore } from './open-core.js';
 import { readMasterKey } from './secrets/master-key.js';
 
-const API_KEY = 'an-operators-own-key-0123456789';
 let form: Awaited<ReturnType<typeof writeForm>>;
 let folder: string;
 let environment: Record<string, string>;
@@ -31,14 +31,7 @@ beforeAll(async () => {
 afterAll(() => form.remove());
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'service-'));
-  environment = {
-    DATA_DIR: folder,
-    FORM_DIR: form.folder,
-    BOOTSTRAP_ORGANIZATION: 'Northwind',
-    SERVICE_API_KEY: API_KEY,
-    RATE_LIMIT_KEY: 'off',
-    RATE_LIMIT_ORGANIZATION: 'off',
-  };
+  environment = operatorsEnvironment(folder, form.folder);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

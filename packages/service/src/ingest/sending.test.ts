@@ -12,20 +12,20 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeForm } from '../../../../test/support/form-assets.js';
 import { codeOf, freePort } from '../../../../test/support/guides.js';
+import { API_KEY, operatorsEnvironment } from '../../../../test/support/operator.js';
 import { startRsyslog } from '../../../../test/support/rsyslog.js';
 import { exportedProtobuf } from '../../../../test/support/otlp-export.js';
+import type { PipelineStateAnswer } from '../pipelines/state-body.js';
 import { createServer, type RunningServer } from '../server.js';
 
 const run = promisify(execFile);
-const API_KEY = 'a-key-of-these-tests-0123456789';
 let folder: string;
 let form: Awaited<ReturnType<typeof writeForm>>;
 let server: RunningServer;
 let organization: string;
 let ports: [number, number];
 
-// oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect
-async function call(method: string, path: string, body?: object): Promise<any> {
+async function call<Answer = unknown>(method: string, path: string, body?: object): Promise<Answer> {
   const response = await fetch(`${server.url}${path.replace('~', organization)}`, {
     method,
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -42,17 +42,17 @@ interface Pushed {
 
 /** An input that is sent to, in front of dev-null. */
 async function build(type: string): Promise<Pushed> {
-  const { id, ingest } = await call('POST', '/v2/~/inputs', {
+  const { id, ingest } = await call<Omit<Pushed, 'pipeline'>>('POST', '/v2/~/inputs', {
     name: type,
     type,
     config: { settings: {}, secrets: {} },
   });
-  const made = await call('POST', '/v2/~/integrations', { input_id: id, name: type });
+  const made = await call<{ pipeline_id: string }>('POST', '/v2/~/integrations', { input_id: id, name: type });
   return { id, ingest, pipeline: made.pipeline_id };
 }
 
 const counts = async ({ pipeline }: Pushed) => {
-  const { ingress, egress, status } = await call('GET', `/v2/~/pipelines/${pipeline}/status`);
+  const { ingress, egress, status } = await call<PipelineStateAnswer>('GET', `/v2/~/pipelines/${pipeline}/status`);
   return { in: ingress.records, out: egress.records, status };
 };
 const counted = (input: Pushed, records: number) =>
@@ -75,19 +75,14 @@ beforeAll(async () => {
   form = await writeForm();
   ports = await twoPorts();
   const environment = {
-    DATA_DIR: folder,
-    FORM_DIR: form.folder,
+    ...operatorsEnvironment(folder, form.folder),
     SERVICE_PORT: '0',
     SYSLOG_PORTS: ports.join('-'),
-    BOOTSTRAP_ORGANIZATION: 'Northwind',
-    SERVICE_API_KEY: API_KEY,
     // What is sent is no call of the API: three of these calls, and thousands of records, in a minute.
     RATE_LIMIT_ADDRESS: '3/60',
-    RATE_LIMIT_KEY: 'off',
-    RATE_LIMIT_ORGANIZATION: 'off',
   };
   server = await createServer(environment, { log: pino({ level: 'silent' }) });
-  organization = (await call('GET', '/v3/api-keys/current')).organization_id;
+  organization = (await call<{ organization_id: string }>('GET', '/v3/api-keys/current')).organization_id;
 }, 120_000);
 afterAll(async () => {
   await server.close();
@@ -131,7 +126,7 @@ describe('monad-http', () => {
   });
 
   it('is told that no pipeline has it, and what to do', async () => {
-    const { ingest } = await call('POST', '/v2/~/inputs', {
+    const { ingest } = await call<Pick<Pushed, 'ingest'>>('POST', '/v2/~/inputs', {
       name: 'x',
       type: 'monad-http',
       config: { settings: {}, secrets: {} },
@@ -228,9 +223,8 @@ describe('monad-syslog', () => {
       config: { settings: {}, secrets: {} },
     });
     expect(refused).toMatchObject({ code: 409, error_type: 'no_port', error: expect.stringContaining('SYSLOG_PORTS') });
-    expect((await call('GET', '/v1/~/inputs?limit=100')).inputs.map(({ ingest }: Pushed) => ingest.port)).toContain(
-      other.ingest.port,
-    );
+    const { inputs } = await call<{ inputs: Pick<Pushed, 'ingest'>[] }>('GET', '/v1/~/inputs?limit=100');
+    expect(inputs.map(({ ingest }) => ingest.port)).toContain(other.ingest.port);
     await call('DELETE', `/v2/~/pipelines/${other.pipeline}`).catch(() => undefined);
     await call('DELETE', `/v1/~/inputs/${other.id}`);
     const again = await build('monad-syslog');

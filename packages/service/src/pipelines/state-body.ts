@@ -46,3 +46,5 @@ export const PipelineStateBody = z
     ),
   })
   .openapi('PipelineState');
+
+export type PipelineStateAnswer = z.infer<typeof PipelineStateBody>;

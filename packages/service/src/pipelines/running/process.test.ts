@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { postgresql } from '../../../../../test/support/databases.js';
 import { writeForm } from '../../../../../test/support/form-assets.js';
+import { API_KEY, operatorsEnvironment } from '../../../../../test/support/operator.js';
 import { connectClient, type ServiceClient } from '../../../../../test/support/service-client.js';
 import {
   buildService,
@@ -13,7 +14,6 @@ import {
   type ServiceProcess,
 } from '../../../../../test/support/service-process.js';
 
-const API_KEY = 'an-operators-own-key-0123456789';
 let form: Awaited<ReturnType<typeof writeForm>>;
 let environment: Record<string, string>;
 
@@ -36,14 +36,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => form.remove());
 beforeEach(async () => {
-  environment = {
-    DATA_DIR: await someFolder(),
-    FORM_DIR: form.folder,
-    BOOTSTRAP_ORGANIZATION: 'Northwind',
-    SERVICE_API_KEY: API_KEY,
-    RATE_LIMIT_KEY: 'off',
-    RATE_LIMIT_ORGANIZATION: 'off',
-  };
+  environment = operatorsEnvironment(await someFolder(), form.folder);
 });
 
 const lines = (count: number, from: number): string =>
@@ -115,7 +108,9 @@ describe('the process', { timeout: 120_000 }, () => {
     expect((await again.next()).data.code).not.toBe('started');
     // One that leaves is let go of.
     await again.leave();
-    const { session_token: session } = await client.must('POST', '/v3/sessions', { organization_id: client.org });
+    const { session_token: session } = await client.must<{ session_token: string }>('POST', '/v3/sessions', {
+      organization_id: client.org,
+    });
     const denied = await fetch(`${service.url}/v2/${client.org}/pipelines/${id}/logs/stream`, {
       headers: { authorization: `Bearer ${session}` },
     });
