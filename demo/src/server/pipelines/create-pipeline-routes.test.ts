@@ -109,12 +109,14 @@ async function again() {
 }
 
 test('asking again costs the service one question, and the rates only every ten seconds', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  // The service's intervals end at full tens of seconds; a moment later there is a new one to ask for.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-01T00:00:04Z') });
   await again();
+  vi.setSystemTime(Date.parse('2026-01-01T00:00:11Z'));
   expect(await again()).toEqual(['status']);
-  vi.setSystemTime(Date.now() + 10_001);
+  vi.setSystemTime(Date.parse('2026-01-01T00:00:12Z'));
   expect(await again()).toEqual(['status', 'metrics']);
-  vi.setSystemTime(Date.now() + 30_001);
+  vi.setSystemTime(Date.parse('2026-01-01T00:00:42Z'));
   expect(await again()).toEqual(['in-1', 'status', 'metrics']);
 });
 
