@@ -87,6 +87,7 @@ export class KafkaConnection {
   /** Hangs up. */
   destroy(): void {
     this.#closing.abort();
-    for (const socket of this.#sockets) socket.destroy();
+    // With an error: the client does not hear a close alone, and would go on looking after its queue.
+    for (const socket of this.#sockets) socket.destroy(new Error('hung up'));
   }
 }

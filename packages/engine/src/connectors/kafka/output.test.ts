@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCertificate } from '../../../../../test/support/certificate.js';
@@ -248,3 +250,21 @@ test('a write that hangs ends soon after it is told to', async () => {
   stop.abort();
   expect(await writing).toBeInstanceOf(Error);
 }, 10_000);
+
+test('who is given up while a broker hangs leaves no timer behind', async () => {
+  const hanging = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  open.push({ close: () => new Promise((resolve) => hanging.close(resolve)) });
+  await once(hanging, 'listening');
+  const address = hanging.address();
+  const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+  const before = timers();
+  const output = create({ bootstrap_servers: `127.0.0.1:${typeof address === 'object' ? address?.port : ''}` });
+  const stop = new AbortController();
+  const writing = (output.open?.(stop.signal) ?? Promise.resolve()).catch((error: unknown) => error);
+  await once(hanging, 'connection');
+  stop.abort();
+  await writing;
+  await output.close?.();
+  // Sooner than the client would give up by itself, if it ever does.
+  await expect.poll(timers, { timeout: 5_000 }).toBeLessThanOrEqual(before);
+});
