@@ -182,8 +182,8 @@ test('a record nested too deep to be written goes to the dead letters; those bes
   };
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
   await runner.start();
+  await expect.poll(() => out.numbers).toEqual([0, 2]);
   await expect.poll(() => status(runner)).toBe('Running');
-  expect(out.numbers).toEqual([0, 2]);
   expect(await world.deadLetters()).toMatchObject([{ node_id: 'in', reason: 'too_deep', record: { index: 1 } }]);
   expect((await runner.state()).errors).toBe(1);
 });
