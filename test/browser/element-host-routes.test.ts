@@ -53,6 +53,22 @@ test.each([
   await page.close();
 });
 
+test.each(['monad/config', 'session'])('the addresses and the session both fail, %s last: said once', async (last) => {
+  const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
+  let answered = 0;
+  await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
+    if (route.request().url().endsWith(last)) await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
+    answered += 1;
+  });
+  await page.addScriptTag({ url: '/define.js', type: 'module' });
+  await page.getByText('Back soon.').waitFor();
+  await expect.poll(() => answered).toBe(2);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  expect(await toldOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
+  await page.close();
+});
+
 test('Try again asks again, and keeps the keyboard where the person was', async () => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
   const refuse = {

@@ -110,7 +110,7 @@ export class MountedFrame {
         apiBase: apiBase || host.apiBase || defaults.apiBase,
       });
     } catch (error) {
-      if (!this.#ended) this.#listener.failed(asFrameError(error));
+      this.#giveUp(asFrameError(error));
     }
   }
 
@@ -140,7 +140,12 @@ export class MountedFrame {
   /** The host has spoken. A form that waits for its first session waits in vain. */
   #refuse(error: ConnectorFrameError): void {
     this.#refusal = error;
-    if (this.isShown || this.#ended) return;
+    if (!this.isShown) this.#giveUp(error);
+  }
+
+  /** Of all that was asked for, the first that fails is told. */
+  #giveUp(error: ConnectorFrameError): void {
+    if (this.#ended) return;
     this.destroy();
     this.#listener.failed(error);
   }
