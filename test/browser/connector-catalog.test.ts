@@ -1,6 +1,6 @@
-import axe, { type AxeResults } from 'axe-core';
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { axeViolations } from '../support/axe-violations.js';
 import { useElementPages } from '../support/element-pages.js';
 import { toldOf, type PageOptions } from '../support/element-world.js';
 
@@ -137,7 +137,5 @@ test.each([
   await page.addStyleTag({ content: ':root { color-scheme: light dark; background: Canvas; color: CanvasText }' });
   await page.getByText(/^\d+ products$/).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-  await page.addScriptTag({ content: axe.source });
-  const { violations } = await page.evaluate<AxeResults>(`axe.run('connector-catalog')`);
-  expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+  expect(await axeViolations(page, 'connector-catalog')).toEqual([]);
 });

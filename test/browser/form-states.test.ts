@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { describe, expect, test } from 'vitest';
+import { axeViolations } from '../support/axe-violations.js';
 import { callsOf, focused, hold, painted, status, useGallery } from '../support/gallery.js';
 
 const gallery = useGallery();
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 declare global {
-  var axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
   var touched: Set<string>;
 }
 
@@ -102,12 +98,7 @@ describe('every state', () => {
       await page.evaluate(() => {
         for (const fold of document.querySelectorAll('details')) fold.open = true;
       });
-      await page.evaluate(axeSource);
-      const found = await page.evaluate(async () => {
-        const { violations } = await axe.run();
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      });
-      expect(found, scene).toEqual([]);
+      expect(await axeViolations(page), scene).toEqual([]);
     }
   });
 

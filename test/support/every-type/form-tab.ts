@@ -1,7 +1,7 @@
-import axe, { type AxeResults } from 'axe-core';
 import type { ConnectorTypeData } from '@connector-frame/catalog';
 import type { Browser, Frame, Page } from 'playwright-core';
 import type { World } from '../world.js';
+import { axeViolations } from '../axe-violations.js';
 import { fill, look, pressSave, type Look } from './in-form.js';
 import type { Leaf } from './expected-form.js';
 
@@ -123,10 +123,6 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
       return event?.connector?.id;
     },
 
-    async axe() {
-      await form().evaluate(axe.source);
-      const { violations } = await form().evaluate<AxeResults>(`axe.run({ resultTypes: ['violations'] })`);
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    },
+    axe: () => axeViolations(form()),
   };
 }
