@@ -36,7 +36,7 @@ export function batchId(...parts: readonly string[]): string {
   return hash.digest('base64url').slice(0, 22);
 }
 
-/** A batch of texts, each the JSON of one object on one line. The caller answers for that. */
+/** A batch of texts, each the JSON of one object on one line, and their length in UTF-8. The caller answers for that. */
 export function createBatch(id: string, lines: readonly string[], bytes = byteLength(lines)): Batch {
   return new LineBatch(id, id, lines, bytes);
 }

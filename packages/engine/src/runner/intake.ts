@@ -105,7 +105,7 @@ export class Intake implements Sink {
 
   #letters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
     const { pipelineId, nodeId } = this.options;
-    const whole = createBatch(batchId(pipelineId, nodeId, position), lines, 0);
+    const whole = createBatch(batchId(pipelineId, nodeId, position), lines);
     return tooLarge.map((index) => letter(nodeId, whole, index, 'too_large'));
   }
 }

@@ -23,10 +23,12 @@ export const MAGIC = Buffer.from('CFs1');
 
 const kinds: readonly FrameKind[] = ['batch', 'ids'];
 
-export function encodeFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, text: string): Buffer {
-  const bodyLength = Buffer.byteLength(text, 'utf8');
-  const frame = Buffer.allocUnsafe(HEAD_BYTES + bodyLength);
-  frame.write(text, HEAD_BYTES, 'utf8');
+/** Room for a head before a body. */
+export const BLANK_HEAD = ' '.repeat(HEAD_BYTES);
+
+/** Writes the head into its room at the start of `frame`, before the body. */
+export function sealFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, frame: Buffer): Buffer {
+  const bodyLength = frame.length - HEAD_BYTES;
   MAGIC.copy(frame);
   frame.writeUInt32LE(kinds.indexOf(head.kind), 4);
   frame.writeUInt32LE(bodyLength, 8);

@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeAll } from '../../files/durable.js';
 import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
-import { decodeHead, encodeFrame, HEAD_BYTES, type FrameHead } from './frame.js';
+import { BLANK_HEAD, decodeHead, HEAD_BYTES, sealFrame, type FrameHead } from './frame.js';
 import { FrameReader } from './frame-reader.js';
 import { RecentIds } from './recent-ids.js';
 
@@ -92,7 +92,8 @@ export class Segments {
   }
 
   /** Appends and forces to disk, all or nothing. Answers where it begins. */
-  async append(bytes: Buffer): Promise<{ segment: Segment; offset: number }> {
+  async append(frames: readonly Buffer[]): Promise<{ segment: Segment; offset: number }> {
+    const bytes = frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
     if (this.#sealed || !this.tail || this.tail.size >= this.segmentBytes) await this.#rotate();
     const { tail } = this;
     if (!tail) throw new Error('no segment');
@@ -144,9 +145,9 @@ export class Segments {
     await this.#make();
     const first = this.lastSequence + 1;
     const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
-    const ids = encodeFrame(
+    const ids = sealFrame(
       { kind: 'ids', records: 0, recordsBefore: this.records, sequence: first, publishedAt: 0 },
-      this.recent.toText(),
+      Buffer.from(BLANK_HEAD + this.recent.toText()),
     );
     const handle = await open(path, 'w', 0o600);
     try {

@@ -60,7 +60,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
             url,
             method,
             headers: own,
-            body: bodyOf(request, part.lines),
+            body: bodyOf(request, part),
             verifyTls,
             product: PRODUCT,
           },

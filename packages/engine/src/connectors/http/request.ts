@@ -1,5 +1,7 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { isSendable } from '../../egress/index.js';
+import type { Batch } from '../../records/batch.js';
+import { encodeLines } from '../../records/encode-lines.js';
 import { isRecord } from '../../records/record.js';
 import { at, text } from '../read.js';
 
@@ -39,10 +41,10 @@ export function headersOf({ headers: { open, secret } }: HttpRequest): Headers |
 }
 
 /** The body of a request for records given as JSON. One that carries a single record gets only one. */
-export function bodyOf({ structure, wrapperKey }: HttpRequest, records: readonly string[]): string {
-  if (structure === 'single') return records.join();
-  const array = `[${records.join()}]`;
-  return structure === 'array' ? array : `{${JSON.stringify(wrapperKey)}:${array}}`;
+export function bodyOf({ structure, wrapperKey }: HttpRequest, records: Pick<Batch, 'lines' | 'bytes'>): Buffer {
+  if (structure === 'single') return encodeLines(records, { between: ',' });
+  const [open, close] = structure === 'array' ? ['', ''] : [`{${JSON.stringify(wrapperKey)}:`, '}'];
+  return encodeLines(records, { before: `${open}[`, between: ',', after: `]${close}` });
 }
 
 function openHeaders(settings: ConnectorConfig['settings']): Row[] {

@@ -32,7 +32,7 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
   const { status } = await egress.fetch(endpoint, {
     method: method === 'DELETE' ? 'HEAD' : method,
     headers,
-    ...(carries && { body: bodyOf(request, [record]) }),
+    ...(carries && { body: bodyOf(request, { lines: [record], bytes: Buffer.byteLength(record) }) }),
     verifyTls: request.verifyTls,
     discardBody: true,
   });
