@@ -251,12 +251,13 @@ test('a write that hangs ends soon after it is told to', async () => {
   expect(await writing).toBeInstanceOf(Error);
 }, 10_000);
 
+const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+
 test('who is given up while a broker hangs leaves no timer behind', async () => {
   const hanging = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   open.push({ close: () => new Promise((resolve) => hanging.close(resolve)) });
   await once(hanging, 'listening');
   const address = hanging.address();
-  const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
   const before = timers();
   const output = create({ bootstrap_servers: `127.0.0.1:${typeof address === 'object' ? address?.port : ''}` });
   const stop = new AbortController();
