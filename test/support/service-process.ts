@@ -7,8 +7,6 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export interface ServiceProcess {
   url: string;
   pid: number;
-  /** Milliseconds from the start of the process to its first answer. */
-  startedIn: number;
   kill(signal: NodeJS.Signals): void;
   /** Resolves with the exit code, null after a signal. */
   exited: Promise<number | null>;
@@ -32,7 +30,6 @@ process.once('exit', () => running.forEach((stop) => stop()));
 export async function startService(
   environment: Record<string, string>,
 ): Promise<ServiceProcess | { exitCode: number | null; stderr: string }> {
-  const began = performance.now();
   const child = spawn(process.execPath, [`${root}packages/service/dist/main.js`], {
     env: { PATH: process.env['PATH'] ?? '', SERVICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,7 +57,6 @@ export async function startService(
   return {
     url: first,
     pid: child.pid ?? 0,
-    startedIn: performance.now() - began,
     kill: (signal) => child.kill(signal),
     exited,
   };

@@ -61,11 +61,9 @@ describe('the process', { timeout: 120_000 }, () => {
     first.kill('SIGTERM');
     expect(await first.exited).toBe(0);
     const acknowledged = new Map<string, string>();
-    const starts: number[] = [];
 
     for (let cycle = 0; cycle < 3; cycle += 1) {
       const service = await mustStart(environment);
-      starts.push(service.startedIn);
       const before = acknowledged.size;
       let alive = true;
       const write = async (writer: number) => {
@@ -96,8 +94,6 @@ describe('the process', { timeout: 120_000 }, () => {
     }
     await core.store.close();
     expect(acknowledged.size).toBeGreaterThan(20);
-    // The best of them: other work on this machine is not the service's.
-    expect(Math.min(...starts)).toBeLessThan(5_000);
   });
 
   it('leaves no half of an integration when it is killed while it builds and removes them (R02)', async () => {

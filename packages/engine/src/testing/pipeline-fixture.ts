@@ -114,7 +114,7 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
         coordinator: createEmbeddedCoordinator({ store }),
         holder,
         folder: join(folder, 'p'),
-        limits: { beat: 20, leaseTtl: 500, grace: 300, retryCap: 20, ...limits },
+        limits: { beat: 20, leaseTtl: 5_000, grace: 300, retryCap: 20, ...limits },
       });
       runners.push(runner);
       return runner;
