@@ -99,6 +99,31 @@ describe('keyboard', () => {
     expect(await callsOf(saving)).toEqual(['save']);
   });
 
+  test.each([
+    { dir: 'ltr', walk: ['Hour', 'Minute', 'Second', 'Minute', 'Second', 'Second'] },
+    { dir: 'rtl', walk: ['Second', 'Minute', 'Hour', 'Second', 'Hour', 'Hour'] },
+  ])('arrows go the way they point, $dir', async ({ dir, walk }) => {
+    const page = await gallery.open('kinds');
+    await gallery.visit(page, 'kinds', `&dir=${dir}`);
+    await page.getByRole('radio', { name: 'Minute', checked: true }).focus();
+    const walked: unknown[] = [];
+    for (const key of ['ArrowRight', 'ArrowLeft', 'ArrowLeft', 'ArrowDown', 'ArrowUp', 'PageDown']) {
+      await page.keyboard.press(key);
+      walked.push(await focused(page));
+    }
+    expect(walked).toEqual(walk);
+  });
+
+  test('a choice that may be left out can be taken back', async () => {
+    const page = await gallery.open('kinds');
+    const choice = page.getByLabel('Proxy sign-in');
+    await choice.selectOption('User and password');
+    await page.getByLabel('Proxy user').fill('ana');
+    await choice.selectOption({ index: 0 });
+    expect(await choice.inputValue()).toBe('');
+    expect(await page.getByLabel('Proxy user').count()).toBe(0);
+  });
+
   test('rows are added and removed, focus and words follow', async () => {
     const page = await gallery.open('kinds-empty');
     const list = page.getByRole('group', { name: 'Event types' });

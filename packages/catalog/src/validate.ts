@@ -8,7 +8,7 @@ import { validateConfig, type ValidateOptions } from './validate/validate-config
 export { initialValue, withDefaults } from './validate/defaults.js';
 export { destinationOf } from './validate/destination.js';
 export { isShown } from './validate/is-shown.js';
-export { isEmpty } from './validate/objects.js';
+export { isEmpty, isPlain } from './validate/objects.js';
 export { getAt, joinPointer, parsePointer, setAt } from './validate/pointer.js';
 export { pruneConfig } from './validate/prune-config.js';
 export {

@@ -167,6 +167,20 @@ export const everyKind: Field[] = [
       { value: 'snappy', label: 'Snappy', fields: [] },
     ],
   },
+  {
+    ...at('/settings/proxy'),
+    kind: 'variants',
+    label: 'Proxy sign-in',
+    discriminator: 'type',
+    variants: [
+      {
+        value: 'basic',
+        label: 'User and password',
+        fields: [{ ...at('/settings/proxy/basic/user'), kind: 'text', label: 'Proxy user', required: true }],
+      },
+      { value: 'bearer', label: 'Bearer', fields: [] },
+    ],
+  },
   token,
   signingKey,
   { ...at('/secrets/note'), kind: 'secret', shape: 'multiline', label: 'Passphrases' },

@@ -114,7 +114,7 @@ export function buildFields(
           fields: body ? group(body, joinPointer(path, key), `${name}.${value}`, words?.children) : [],
         };
       });
-      return { ...base, kind: 'variants', discriminator: discriminatorOf(schema), variants };
+      return { ...base, kind: 'variants', discriminator: discriminatorOf(schema), variants, initial: schema.default };
     }
     if (isMap(schema)) return { ...base, kind: 'map', maxItems: schema.maxProperties ?? Infinity };
     if (isList(schema)) {

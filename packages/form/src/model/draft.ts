@@ -10,6 +10,7 @@ import {
   isGroup,
   isList,
   isMap,
+  isPlain,
   isUnion,
   joinPointer,
   setAt,
@@ -35,9 +36,6 @@ export interface MapRow {
   key: string;
   value: unknown;
 }
-
-const isPlain = (value: unknown): value is Plain =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const plain = (value: unknown): Plain => (isPlain(value) ? value : {});
 

@@ -92,6 +92,8 @@ export interface MapField extends FieldBase {
 export interface VariantsField extends FieldBase {
   kind: 'variants';
   discriminator: string;
+  /** The one that a new connector begins with. */
+  initial?: string | undefined;
   variants: { value: string; label: string; help?: string; fields: Field[] }[];
 }
 

@@ -48,8 +48,6 @@ export function choice(view: View, path: string, of: Choice, wiring: Wiring): Te
   </div>`;
 }
 
-const steps: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
 /**
  * A radio group as segments. Buttons with the role rather than radio inputs: an input's label would make "API token" the label
  * of two controls wherever the choice is named like the field it brings.
@@ -62,9 +60,9 @@ function segments(view: View, path: string, { options }: Choice, { id, described
   };
   const onKey = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
     const { key, currentTarget } = event;
+    if (!key.startsWith('Arrow')) return;
     const mirrored = document.dir === 'rtl' && /Left|Right/.test(key);
-    const step = (steps[key] ?? 0) * (mirrored ? -1 : 1);
-    if (!step) return;
+    const step = /[RD]/.test(key) === mirrored ? -1 : 1;
     event.preventDefault();
     const to = (Math.max(at, 0) + step + options.length) % options.length;
     choose(to);

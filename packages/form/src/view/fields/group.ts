@@ -17,7 +17,13 @@ export function variantsField(view: View, field: VariantsField, path: string): u
   return view.island(at, () => {
     const chosen = field.variants.find(({ value }) => value === view.text(at));
     const help = chosen?.help ?? field.help;
-    const of = { ...field, required: true, options: field.variants, ...(help && { help }) };
+    // Where none was chosen for them, a person can go back to none.
+    const of = {
+      ...field,
+      ...(help && { help }),
+      options: field.variants,
+      required: field.required || field.initial !== undefined,
+    };
     return html`<div class="cf-nest" id=${idOf(path)}>
       ${shell(view, of, at, (wiring) => choice(view, at, of, wiring))}
       ${chosen?.fields.map((inner) => view.field(inner))}
