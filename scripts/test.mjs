@@ -32,8 +32,12 @@ count('build and types', built);
 const words = process.argv.slice(2);
 if (words.length === 0) {
   say('Checking format and lint ...');
-  count('format (npm run format mends it)', (await run('npx', ['prettier', '--check', '--log-level=warn', '.'])) === 0);
-  count('lint', (await run('npx', ['oxlint', '--type-aware', '--quiet'])) === 0);
+  const [format, lint] = await Promise.all([
+    run('npx', ['prettier', '--check', '--log-level=warn', '.']),
+    run('npx', ['oxlint', '--type-aware', '--quiet']),
+  ]);
+  count('format (npm run format mends it)', format === 0);
+  count('lint', lint === 0);
 }
 if (built) await tests(words);
 
