@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,15 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const path = () => join(folder, 'service.lock');
 const write = (holder: object) =>
   writeFile(path(), JSON.stringify({ pid: 1, host: hostname(), started: 'x', since: 'then', ...holder }));
+
+/** Of a file that may be gone at any moment. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 /** A process id that has ended. */
 async function deadPid(): Promise<number> {
@@ -86,6 +96,29 @@ describe('lockFolder (R09)', () => {
     const winners = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(winners).toHaveLength(1);
     await winners[0]?.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('has its name on it whenever it is there, so that a kill at any moment leaves a lock of somebody', async () => {
+    const ended = new AbortController();
+    const cycles = (async () => {
+      for (let cycle = 0; cycle < 50; cycle += 1) await (await lockFolder(folder)).release();
+    })().finally(() => ended.abort());
+    const seen = new Set<string>();
+    // Between any two steps of it.
+    while (!ended.signal.aborted) {
+      const text = textOf(path());
+      if (text !== undefined) seen.add(text);
+      await new Promise(setImmediate);
+    }
+    await cycles;
+    expect(seen.size).toBeGreaterThan(0);
+    for (const text of seen) expect(JSON.parse(text)).toMatchObject({ pid: process.pid });
+  });
+
+  it('clears away what a process wrote that was killed before it had the lock', async () => {
+    await writeFile(`${path()}.6f9619ff-8b86-d011-b42d-00c04fc964ff.draft`, '{"pid":');
+    await (await lockFolder(folder)).release();
     expect(await readdir(folder)).toEqual([]);
   });
 

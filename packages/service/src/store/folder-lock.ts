@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -31,6 +32,8 @@ interface Holder {
   since: string;
 }
 
+const LOCK = 'service.lock';
+const DRAFT = '.draft';
 const HEARTBEAT_MS = 5_000;
 /** A holder on another host (a container that is gone) counts as dead after this long without a heartbeat. */
 const SILENCE_MS = 30_000;
@@ -42,7 +45,7 @@ const TAKEOVER_MS = 10_000;
  */
 export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, 'service.lock');
+  const path = join(folder, LOCK);
   const mine: Holder = {
     pid: process.pid,
     host: hostname(),
@@ -50,6 +53,7 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
     since: new Date().toISOString(),
   };
   if (!(await createExclusively(path, mine))) await takeOver(path, mine, words);
+  await clearDrafts(folder);
 
   const heartbeat = setInterval(() => {
     const now = new Date();
@@ -81,17 +85,49 @@ async function takeOver(path: string, mine: Holder, words: LockWords): Promise<v
   }
 }
 
+/** Whole from the first moment: who is killed in between leaves no lock without a name on it. */
 async function createExclusively(path: string, holder: Holder): Promise<boolean> {
+  const draft = `${path}.${randomUUID()}${DRAFT}`;
+  await writeExclusively(draft, holder);
   try {
-    const file = await open(path, 'wx', 0o600);
-    await file.writeFile(JSON.stringify(holder));
-    await file.sync();
-    await file.close();
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    // Whoever has the lock by now may have cleared the draft away.
+    if (isErrno(error, 'EEXIST', 'ENOENT')) return false;
+    if (!isErrno(error, 'EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP')) throw error;
+    return createInPlace(path, holder);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Where the file system has no links. */
+async function createInPlace(path: string, holder: Holder): Promise<boolean> {
+  try {
+    await writeExclusively(path, holder);
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     throw error;
   }
+}
+
+async function writeExclusively(path: string, holder: Holder): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(JSON.stringify(holder));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Of those who were killed before they had the lock. */
+async function clearDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names.filter((each) => each.startsWith(LOCK) && each.endsWith(DRAFT)))
+    await rm(join(folder, name), { force: true });
 }
 
 async function readHolder(path: string): Promise<Holder | undefined> {
@@ -144,6 +180,6 @@ function inUse(path: string, holder: Holder | undefined, { what, advice }: LockW
   return new FolderInUseError(`${what} is in use by ${who} (${path}). ${advice}`);
 }
 
-function isErrno(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+function isErrno(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
