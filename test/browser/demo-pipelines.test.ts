@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { allWays, startDemoStage, type DemoStage, type Way } from '../support/demo.js';
 import { exampleBody, typeOf } from '../support/connectors.js';
+import { rowOf, send, sendOverPause } from '../support/pipeline-row.js';
+import { startPostgres } from '../support/postgres.js';
 import { serve } from '../support/serve.js';
 
 /** What stands behind a connection, on the pages of the demo, with the real service and its engine. */
@@ -45,51 +48,6 @@ async function connect(page: Page, way: Way, name: string) {
     await form.getByRole('button', { name: 'Save' }).click();
   }
   return rowOf(page, name);
-}
-
-function rowOf(page: Page, name: string) {
-  const item = page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
-  const press = async (label: string) => {
-    // Rows out of sight know nothing yet.
-    await item.scrollIntoViewIfNeeded();
-    await item.getByRole('button', { name: label }).click();
-  };
-  const counts = item.locator('.pipeline-counts');
-  return {
-    item,
-    press,
-    counts,
-    state: item.locator('.pipeline-state b'),
-    log: item.getByRole('log'),
-    async is(word: string) {
-      await expect.poll(() => item.locator('.pipeline-state b').textContent()).toBe(word);
-    },
-    async counted(text: string) {
-      await expect.poll(() => counts.textContent()).toContain(text);
-    },
-    async start() {
-      await press('Start a pipeline');
-      await this.is('Running');
-    },
-    /** Address and token, as the page shows them. */
-    async shown() {
-      await press('Details');
-      await press('Show token');
-      const texts = item.locator('.pipeline-field code');
-      await expect.poll(() => texts.nth(1).textContent()).toMatch(/^[\w-]{20,}$/);
-      return { url: (await texts.nth(0).textContent()) ?? '', token: (await texts.nth(1).textContent()) ?? '' };
-    },
-  };
-}
-
-/** Sends records as a customer's own system would. */
-async function send({ url, token }: { url: string; token: string }, count: number, from = 0): Promise<void> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-    body: Array.from({ length: count }, (_, index) => JSON.stringify({ number: from + index })).join('\n'),
-  });
-  expect(answer.status).toBe(200);
 }
 
 const list = async (what: 'inputs' | 'outputs' | 'pipelines') => {
@@ -161,20 +119,43 @@ test('to a file, below the data folder, where npm start has opened one', async (
   const page = await stage.open('html');
   const row = await connect(page, 'html', 'Written down');
   await row.item.getByLabel('Send what comes to').selectOption({ label: 'On disk · file' });
-  await row.start();
-  const place = await row.shown();
-  await send(place, 1_000);
-  await row.counted('1,000 in · 1,000 out');
-  await row.press('Pause');
-  await row.is('Paused');
-  await send(place, 500, 1_000);
-  await row.press('Resume');
-  await row.counted('1,500 in · 1,500 out');
+  await sendOverPause(row);
   const names = await readdir(join(stage.folder, 'files'), { recursive: true });
   const file = names.find((name) => name.endsWith('events.ndjson')) ?? expect.fail('no file');
   const lines = (await readFile(join(stage.folder, 'files', file), 'utf8')).trim().split('\n');
   const numbers = lines.map((line) => (JSON.parse(line) as { number: number }).number);
   expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
+});
+
+test('to a table of a PostgreSQL server', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const url = new URL(await server.createDatabase());
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('CREATE TABLE events (number int)');
+  const { status } = await stage.call('POST', '/v2/~/outputs', {
+    name: 'The warehouse',
+    type: 'postgresql',
+    config: {
+      settings: {
+        host: url.hostname,
+        port: Number(url.port),
+        database: url.pathname.slice(1),
+        user: 'postgres',
+        table: 'events',
+      },
+      secrets: { password: { value: url.password } },
+    },
+  });
+  expect(status).toBe(200);
+  const page = await stage.open('vue');
+  const row = await connect(page, 'vue', 'Filed');
+  await row.item.getByLabel('Send what comes to').selectOption({ label: 'The warehouse · postgresql' });
+  await sendOverPause(row);
+  const { rows } = await client.query<{ number: number }>('SELECT number FROM events ORDER BY number');
+  expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
 });
 
 test('a test event arrives, and the page says so', async () => {

@@ -55,16 +55,18 @@ test.each([
 
 test.each(['monad/config', 'session'])('the addresses and the session both fail, %s last: said once', async (last) => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
-  let answered = 0;
+  const told = page.getByText('Back soon.').waitFor();
   await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
-    if (route.request().url().endsWith(last)) await new Promise((resolve) => setTimeout(resolve, 300));
+    if (route.request().url().endsWith(last)) await told;
     await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
-    answered += 1;
   });
+  const both = ['monad/config', 'session'].map((end) =>
+    page.waitForEvent('requestfinished', (request) => request.url().endsWith(`/api/${end}`)),
+  );
   await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await page.getByText('Back soon.').waitFor();
-  await expect.poll(() => answered).toBe(2);
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  await Promise.all(both);
+  // What is asked after it is answered after it.
+  await page.evaluate(() => fetch('/web'));
   expect(await toldOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
   await page.close();
 });

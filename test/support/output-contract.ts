@@ -12,8 +12,6 @@ import { attempt, noted, numbersIn, outputContext, RECORD_CANARY } from './outpu
 import { encodings, secretsOf } from './secret-texts.js';
 import { startVendor, type Received, type Reply, type Vendor } from './vendor.js';
 
-export { attempt, hurriedClock, noted, numbersIn, outputContext, type Attempt } from './output-attempt.js';
-
 export interface OutputContract {
   /** Its name in the registry: `output:http`. */
   type: string;

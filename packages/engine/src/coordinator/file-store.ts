@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile, syncFolder } from '../files/durable.js';
+import { isErrno } from '../files/is-errno.js';
 import { isRecord, type JsonValue } from '../records/record.js';
 import type { Store, Stored } from './store.js';
 
@@ -31,7 +32,7 @@ export function createFileStore(folder: string): Store {
       if (isRecord(saved) && typeof saved['version'] === 'number' && saved['value'] !== undefined)
         return { version: saved['version'], value: saved['value'] };
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (isErrno(error, 'ENOENT')) return undefined;
       throw error;
     }
     throw new Error(`${pathOf(key)} does not hold what was written there.`);
@@ -49,7 +50,7 @@ export function createFileStore(folder: string): Store {
       }),
     async removeAll(prefix) {
       const names = await readdir(folder).catch((error: unknown) => {
-        if (isMissing(error)) return [];
+        if (isErrno(error, 'ENOENT')) return [];
         throw error;
       });
       for (const name of names) {
@@ -60,5 +61,3 @@ export function createFileStore(folder: string): Store {
     },
   };
 }
-
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -1,6 +1,7 @@
 import { mkdir, open, stat, truncate, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, writeAll } from './durable.js';
+import { isErrno } from './is-errno.js';
 
 /**
  * A file that grows by whole lines. A line is on disk once `append` resolves; one that a crash left unfinished is cut
@@ -99,7 +100,7 @@ async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
+    if (isErrno(error, 'ENOENT')) return 0;
     throw error;
   }
 }

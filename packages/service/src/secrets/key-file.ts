@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { masterKey, readMasterKey, type MasterKey } from './master-key.js';
+import { isErrno } from '../is-errno.js';
 
 /** The master key that the embedded database keeps beside itself, readable by its owner only. */
 export const keyFile = (folder: string): string => join(folder, 'master.key');
@@ -11,7 +12,7 @@ export async function readKeyFile(folder: string): Promise<MasterKey | undefined
   try {
     return readMasterKey(await readFile(keyFile(folder), 'utf8'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

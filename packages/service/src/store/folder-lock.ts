@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isErrno } from '../is-errno.js';
 
 /** Someone else works in the folder. The message names the holder and what to do. */
 export class FolderInUseError extends Error {
@@ -178,8 +179,4 @@ function inUse(path: string, holder: Holder | undefined, { what, advice }: LockW
     ? `process ${holder.pid} on ${holder.host}, since ${holder.since}`
     : 'a process that is just starting';
   return new FolderInUseError(`${what} is in use by ${who} (${path}). ${advice}`);
-}
-
-function isErrno(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

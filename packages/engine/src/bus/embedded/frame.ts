@@ -1,4 +1,6 @@
 import { crc32 } from 'node:zlib';
+import type { Batch } from '../../records/batch.js';
+import { encodeLines } from '../../records/encode-lines.js';
 
 /** `batch` holds records, `ids` the ids of the batches before it, so that repeats are told in a new segment too. */
 export type FrameKind = 'batch' | 'ids';
@@ -24,10 +26,23 @@ export const MAGIC = Buffer.from('CFs1');
 const kinds: readonly FrameKind[] = ['batch', 'ids'];
 
 /** Room for a head before a body. */
-export const BLANK_HEAD = ' '.repeat(HEAD_BYTES);
+const BLANK_HEAD = ' '.repeat(HEAD_BYTES);
+
+type Numbers = Pick<FrameHead, 'recordsBefore' | 'sequence' | 'publishedAt'>;
+
+/** A batch as it is stored: head, id, lines. */
+export function batchFrame(batch: Batch, numbers: Numbers): Buffer {
+  const frame = encodeLines(batch, { before: `${BLANK_HEAD}${batch.id}\n`, between: '\n' });
+  return sealFrame({ kind: 'batch', records: batch.lines.length, ...numbers }, frame);
+}
+
+/** What `RecentIds` keeps, as it is stored. */
+export function idsFrame(text: string, numbers: Numbers): Buffer {
+  return sealFrame({ kind: 'ids', records: 0, ...numbers }, Buffer.from(BLANK_HEAD + text));
+}
 
 /** Writes the head into its room at the start of `frame`, before the body. */
-export function sealFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, frame: Buffer): Buffer {
+function sealFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, frame: Buffer): Buffer {
   const bodyLength = frame.length - HEAD_BYTES;
   MAGIC.copy(frame);
   frame.writeUInt32LE(kinds.indexOf(head.kind), 4);

@@ -3,6 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
+import { isErrno } from '../../files/is-errno.js';
 
 /** How far one consumer has come: the last batch it is done with, and where the one after it begins. */
 export interface Position {
@@ -82,7 +83,7 @@ async function contentOf(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

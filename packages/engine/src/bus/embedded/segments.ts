@@ -2,9 +2,10 @@ import { mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeAll } from '../../files/durable.js';
 import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
-import { BLANK_HEAD, decodeHead, HEAD_BYTES, sealFrame, type FrameHead } from './frame.js';
+import { decodeHead, HEAD_BYTES, idsFrame, type FrameHead } from './frame.js';
 import { FrameReader } from './frame-reader.js';
 import { RecentIds } from './recent-ids.js';
+import { isErrno } from '../../files/is-errno.js';
 
 /** Something on disk that was not as it was written. */
 export interface Damage {
@@ -145,10 +146,8 @@ export class Segments {
     await this.#make();
     const first = this.lastSequence + 1;
     const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
-    const ids = sealFrame(
-      { kind: 'ids', records: 0, recordsBefore: this.records, sequence: first, publishedAt: 0 },
-      Buffer.from(BLANK_HEAD + this.recent.toText()),
-    );
+    const numbers = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
+    const ids = idsFrame(this.recent.toText(), numbers);
     const handle = await open(path, 'w', 0o600);
     try {
       await writeAll(handle, ids, 0);
@@ -230,7 +229,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenFiles } from '../../files/resting-file.js';
 import type { Batch } from '../../records/batch.js';
-import { encodeLines } from '../../records/encode-lines.js';
 import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
-import { BLANK_HEAD, HEAD_BYTES, sealFrame } from './frame.js';
+import { batchFrame, HEAD_BYTES } from './frame.js';
 import { FreshBatches, type FreshRoom } from './fresh-batches.js';
 import type { FrameReader } from './frame-reader.js';
 import { PositionFile } from './position-file.js';
 import { readFrom } from './read-from.js';
 import { Room } from './room.js';
 import { namesIn, Segments, type Damage, type Segment } from './segments.js';
+import { Sleepers } from './sleepers.js';
 import { StreamConsumer } from './stream-consumer.js';
 
 export interface StreamOptions {
@@ -49,7 +49,7 @@ export class EmbeddedStream {
   #flushing: Promise<void> | undefined;
   #closed = false;
   #damagedBytes = 0;
-  #wake: (() => void)[] = [];
+  readonly #sleepers = new Sleepers();
 
   private constructor(
     private readonly folder: string,
@@ -95,7 +95,7 @@ export class EmbeddedStream {
     }
     await this.#trim();
     // Who was forgotten may be reading.
-    this.#wakeAll();
+    this.#sleepers.wakeAll();
   }
 
   publish(batch: Batch, options: PublishOptions): Promise<Published> {
@@ -120,7 +120,7 @@ export class EmbeddedStream {
         segments: this.segments,
         from: consumer.position,
         over,
-        more: () => this.#more(signal),
+        more: () => this.#sleepers.sleep(signal),
         ack: async (done) => {
           if (this.#closed || this.#consumers.get(name) !== consumer) return;
           await consumer.advance(done);
@@ -181,7 +181,7 @@ export class EmbeddedStream {
     this.#closed = true;
     this.#room.close();
     this.#newest.clear();
-    this.#wakeAll();
+    this.#sleepers.wakeAll();
     await this.#flushing;
     await this.segments.close();
     for (const consumer of this.#consumers.values()) await consumer.close();
@@ -218,19 +218,18 @@ export class EmbeddedStream {
       const group = this.#takeGroup();
       const { lastSequence, records } = this.segments;
       try {
-        let [sequence, recordsBefore] = [lastSequence, records];
+        let recordsBefore = records;
         const publishedAt = this.options.now();
-        const frames = group.map(({ batch }) => {
-          sequence += 1;
-          const head = { kind: 'batch', records: batch.lines.length, recordsBefore, sequence, publishedAt } as const;
+        const frames = group.map(({ batch }, index) => {
+          const frame = batchFrame(batch, { recordsBefore, sequence: lastSequence + index + 1, publishedAt });
           recordsBefore += batch.lines.length;
-          return sealFrame(head, encodeLines(batch, { before: `${BLANK_HEAD}${batch.id}\n`, between: '\n' }));
+          return frame;
         });
         this.#fresh = false;
         const place = await this.segments.append(frames);
         this.#keep(group, frames, place, publishedAt);
         this.segments.records = recordsBefore;
-        this.segments.lastSequence = sequence;
+        this.segments.lastSequence = lastSequence + group.length;
       } catch (error) {
         const failure = new BusError('storage', `Stream ${this.name} could not be written.`, { cause: error });
         for (const entry of group) this.#room.settle(entry.bytes);
@@ -244,7 +243,7 @@ export class EmbeddedStream {
         this.segments.recent.add(entry.batch.id, sequence);
         entry.resolve({ stored: true, sequence, repeated: false });
       }
-      this.#wakeAll();
+      this.#sleepers.wakeAll();
     }
   }
 
@@ -278,22 +277,6 @@ export class EmbeddedStream {
   #slowest(): number {
     const places = [...this.#consumers.values()].map((consumer) => consumer.place);
     return places.length > 0 ? Math.min(...places) : (this.segments.list[0]?.base ?? 0);
-  }
-
-  #more(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        signal.removeEventListener('abort', wake);
-        this.#wake = this.#wake.filter((other) => other !== wake);
-        resolve();
-      };
-      signal.addEventListener('abort', wake);
-      this.#wake.push(wake);
-    });
-  }
-
-  #wakeAll(): void {
-    for (const wake of this.#wake.slice()) wake();
   }
 
   #mustBeOpen(): void {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createFakeCluster, type Verdict } from '../../../../../test/support/fake-cluster.js';
-import { attempt, noted, outputContext, runOutputContract } from '../../../../../test/support/output-contract.js';
+import { attempt, noted, outputContext } from '../../../../../test/support/output-attempt.js';
+import { runOutputContract } from '../../../../../test/support/output-contract.js';
 import { createCertificate } from '../../../../../test/support/certificate.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
 import { createEgress } from '../../egress/index.js';

@@ -5,6 +5,7 @@ import { EndError, failureOf, type Output } from '../../runner/ends.js';
 import type { CreateOutput } from '../connector-code.js';
 import { invalidConfig } from '../output/send.js';
 import { at, text } from '../read.js';
+import { isErrno } from '../../files/is-errno.js';
 
 /** As the catalog has it. One dot: full files have two, so no name can be that of a full one. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.(?:ndjson|jsonl|json|log)$/;
@@ -67,7 +68,7 @@ async function expectPlace(folder: string, path: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const found = await lstat(path).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (isErrno(error, 'ENOENT')) return undefined;
       throw error;
     });
     if (found && !found.isFile())

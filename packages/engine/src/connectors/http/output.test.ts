@@ -1,12 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { typeOf } from '../../../../../test/support/declared-fields.js';
-import {
-  attempt,
-  hurriedClock,
-  noted,
-  numbersIn,
-  runOutputContract,
-} from '../../../../../test/support/output-contract.js';
+import { attempt, hurriedClock, noted, numbersIn } from '../../../../../test/support/output-attempt.js';
+import { runOutputContract } from '../../../../../test/support/output-contract.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
 import { createEgress } from '../../egress/index.js';
 import { createHttpOutput } from './output.js';

@@ -1,7 +1,7 @@
 /** A whole pipeline to a server that fails in every way there is. */
 import { afterEach, expect, test } from 'vitest';
 import { typeOf } from '../../../../../test/support/declared-fields.js';
-import { numbersIn } from '../../../../../test/support/output-contract.js';
+import { numbersIn } from '../../../../../test/support/output-attempt.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
 import { createEgress } from '../../egress/index.js';
 import { isRecord } from '../../records/record.js';

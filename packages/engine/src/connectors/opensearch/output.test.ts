@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { createCertificate } from '../../../../../test/support/certificate.js';
 import { createFakeCluster } from '../../../../../test/support/fake-cluster.js';
-import { attempt, noted, outputContext, runOutputContract } from '../../../../../test/support/output-contract.js';
+import { attempt, noted, outputContext } from '../../../../../test/support/output-attempt.js';
+import { runOutputContract } from '../../../../../test/support/output-contract.js';
 import { startVendor, type Vendor } from '../../../../../test/support/vendor.js';
 import { createOpensearchOutput } from './output.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { exampleConfig } from '@connector-frame/catalog';
 import { expect, onTestFinished, test } from 'vitest';
 import { typeOf } from '../../../../../test/support/declared-fields.js';
-import { attempt, hurriedClock, noted } from '../../../../../test/support/output-contract.js';
+import { attempt, hurriedClock, noted } from '../../../../../test/support/output-attempt.js';
 import { createEgress } from '../../egress/index.js';
 import { registry } from '../registry.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noted } from '../../../../../test/support/output-contract.js';
+import { noted } from '../../../../../test/support/output-attempt.js';
 import { EndError, type WriteResult } from '../../runner/ends.js';
 import { createPartWriter, partsOf, type PartResult } from './in-parts.js';
 

@@ -1,12 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import {
-  attempt,
-  hurriedClock,
-  noted,
-  numbersIn,
-  outputContext,
-  runOutputContract,
-} from '../../../../../test/support/output-contract.js';
+import { attempt, hurriedClock, noted, numbersIn, outputContext } from '../../../../../test/support/output-attempt.js';
+import { runOutputContract } from '../../../../../test/support/output-contract.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
 import { createEgress } from '../../egress/index.js';
 import { createBatch } from '../../records/batch.js';

@@ -1,11 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import {
-  attempt,
-  noted,
-  numbersIn,
-  outputContext,
-  runOutputContract,
-} from '../../../../../test/support/output-contract.js';
+import { attempt, noted, numbersIn, outputContext } from '../../../../../test/support/output-attempt.js';
+import { runOutputContract } from '../../../../../test/support/output-contract.js';
 import { createCertificate, type Certificate } from '../../../../../test/support/certificate.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../../test/support/vendor.js';
 import { createBatch } from '../../records/batch.js';

@@ -13,6 +13,7 @@ import {
 import type { Logger } from 'pino';
 import type { EngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
+import { isErrno } from '../../is-errno.js';
 
 /** Pipelines are run by another process already, or the folder belongs to another database. The message says what to do. */
 export class EngineInUseError extends Error {
@@ -139,7 +140,7 @@ async function identify(folder: string, state: EngineState): Promise<string> {
 
 async function readIdentity(path: string): Promise<{ engine: string; database: string } | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   });
   if (text === undefined) return undefined;

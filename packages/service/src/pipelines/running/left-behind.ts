@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bus, Coordinator } from '@connector-frame/engine';
 import type { EngineState } from '../../store/engine-state.js';
+import { isErrno } from '../../is-errno.js';
 
 export interface EnginePlaces {
   state: EngineState;
@@ -49,7 +50,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -1,0 +1,21 @@
+/** Those who wait until somebody wakes them all. */
+export class Sleepers {
+  #wakes: (() => void)[] = [];
+
+  /** Resolves with the next `wakeAll`, or when the signal is aborted. */
+  sleep(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', wake);
+        this.#wakes = this.#wakes.filter((other) => other !== wake);
+        resolve();
+      };
+      signal.addEventListener('abort', wake);
+      this.#wakes.push(wake);
+    });
+  }
+
+  wakeAll(): void {
+    for (const wake of this.#wakes.slice()) wake();
+  }
+}
