@@ -36,7 +36,11 @@ const inside = (): Frame => page.frames()[1] ?? page.mainFrame();
 /** What a button of the page does. */
 const send = (message: Record<string, unknown>) =>
   page.evaluate((data) => (globalThis as unknown as { send(message: object): void }).send(data), message);
-const command = (name: string) => send({ type: 'command', command: name });
+const command = async (name: string): Promise<void> => {
+  // A press of the page's own button takes the focus out of the form.
+  await page.evaluate(() => document.querySelector('iframe')?.blur());
+  await send({ type: 'command', command: name });
+};
 const focused = () => inside().evaluate(() => document.activeElement?.id ?? '');
 
 async function fill(): Promise<void> {

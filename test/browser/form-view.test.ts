@@ -55,9 +55,14 @@ describe('labels', () => {
     expect(await page.locator(`[id="${described}"]`).textContent()).toContain('without a path');
     const token = page.getByLabel('API token');
     expect(await token.getAttribute('aria-invalid')).toBe('true');
-    expect(
-      await token.evaluate((input) => input.nextElementSibling?.parentNode?.querySelector('#about')?.textContent),
-    ).toContain('Enter it again');
+    const description = await token.evaluate((input) => {
+      const root = input.getRootNode();
+      const ids = input.getAttribute('aria-describedby')?.split(' ') ?? [];
+      return ids.map((id) => root instanceof ShadowRoot && root.getElementById(id)?.textContent).join(' ');
+    });
+    expect(description).toContain('Enter it again');
+    expect(description).toContain('Sent to acme.okta.com, kept for Acme');
+    expect(description).toContain('In Okta Admin');
   });
 
   test('a time is entered in local time and kept in UTC, and both are said', async () => {

@@ -43,6 +43,22 @@ export class FakeForm implements Form {
     if (this.#errors.size > 0) this.summary = this.#refusal;
   }
 
+  get refused(): boolean {
+    return this.summary.length > 0;
+  }
+
+  secretEntries(): { path: string; label: string }[] {
+    return [];
+  }
+
+  sentTo(): string {
+    return 'Sent to acme.okta.com, kept for Acme';
+  }
+
+  possibleErrors(): string[] {
+    return ['Enter the API token'];
+  }
+
   value(path: string): unknown {
     return this.values.get(path);
   }

@@ -4,7 +4,7 @@
  * 1. tells the host page that the frame listens (`ready`), naming the exact origin it answers to;
  * 2. takes the first `init` of that window and origin, and no other;
  * 3. refuses a version it does not speak, and a service that is not its own, before anything has been sent anywhere;
- * 4. begins the calls for the type and the connector;
+ * 4. begins the calls for the type, the session and the connector;
  * 5. tells the host that it may remove the frame, while there is no form that knows better;
  * 6. leaves all of it for the form's script in one place: `connectorFrameBoot`.
  *
@@ -68,7 +68,7 @@ function begin(words: Words): Start {
 
   const calls = new Map<string, Promise<Response>>();
   const call = (...parts: string[]): void => {
-    const path = `/v1/${parts.map(encodeURIComponent).join('/')}`;
+    const path = `/${parts.map(encodeURIComponent).join('/')}`;
     const response = fetch(base + path, {
       headers: { Authorization: `Bearer ${words.sessionToken}`, 'Connector-Frame-Parent': parentOrigin },
       credentials: 'omit',
@@ -78,8 +78,9 @@ function begin(words: Words): Start {
     calls.set(path, response);
   };
   const connectors = `${words.kind}s`;
-  call(connectors, words.typeId);
-  if (isText(words.existingId)) call(words.organizationId, connectors, words.existingId);
+  call('v1', connectors, words.typeId);
+  call('v3', 'session');
+  if (isText(words.existingId)) call('v1', words.organizationId, connectors, words.existingId);
   return { init: words, base, calls };
 }
 

@@ -9,8 +9,9 @@ import { createForm } from './model/create-form.js';
 import { failureFor } from './model/failure-of.js';
 import type { Form } from './model/form.js';
 import { createSession } from './model/session.js';
-import { mountView, press } from './view/root.js';
-import { colorSecrets } from './view/secret-sheet.js';
+import { secretControls } from './view/protected/secret-control.js';
+import { mountView, runCommand } from './view/root.js';
+import { colorProtected } from './view/protected/protected-sheets.js';
 import { setLook } from './view/sheets.js';
 
 // The build put the language into the page.
@@ -46,7 +47,7 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
       if (message.type === 'session') {
         session.receive(message.sessionToken);
         form.sessionRenewed();
-      } else if (message.type === 'command') press(message.command);
+      } else if (message.type === 'command') runCommand(message.command, form);
       else if (message.type === 'leave') form.askToLeave();
     },
   );
@@ -71,9 +72,17 @@ async function run(boot: Boot): Promise<void> {
   const form = openForm(init, begun, parentOrigin, channel);
   boot.answers = true;
   Object.assign(document.documentElement, { lang: messages.language, dir: messages.direction });
-  applied.onChange(colorSecrets);
+  applied.onChange((tokens) => {
+    colorProtected(tokens);
+    for (const control of secretControls()) control.redraw();
+  });
   const host = document.getElementById('form') ?? document.body;
-  mountView(form, host, { messages, tokens: applied.tokens, onHeight: channel.resize });
+  const onCovered = (): void => {
+    const failure = failureFor('frame_covered', messages);
+    channel.error(failure);
+    warn(`${failure.message}. ${failure.hint ?? ''}`);
+  };
+  mountView(form, host, { messages, tokens: applied.tokens, onHeight: channel.resize, onCovered });
 
   if (!init.stylesheets?.length) return;
   // Until they have loaded the form has its own look, and keeps it if they fail.

@@ -24,6 +24,9 @@ interface Sayings {
   clearSecret(label: string): string;
   undoSecret(label: string): string;
   secretAgain(label: string): string;
+  sentTo(place: string, organization: string): string;
+  sentToField(label: string, organization: string): string;
+  sentToItself(organization: string): string;
   summary(count: number): string;
   /** @param ms milliseconds */
   testDetail(ms: number, summary?: string): string;

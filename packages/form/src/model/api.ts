@@ -33,6 +33,8 @@ export interface TestResult {
 /** The calls the form makes. Each throws `ApiError`, `NoAnswer` or `SessionExpired`. */
 export interface Api {
   loadType(): Promise<ConnectorType>;
+  /** The organization that the session is for. */
+  loadOrganization(): Promise<{ name: string }>;
   /** Undefined for a new connector. */
   loadConnector(): Promise<Loaded | undefined>;
   /** @param key one per intent of the person: a repeat with the same key is the same write */
@@ -99,6 +101,11 @@ export function createApi(options: ApiOptions): Api {
 
   return {
     loadType: async () => read(await call(`/v1/${kind}s/${encodeURIComponent(typeId)}`)),
+
+    async loadOrganization() {
+      const { organization } = await read<{ organization: { name: string } }>(await call('/v3/session'));
+      return organization;
+    },
 
     async loadConnector() {
       if (!existingId) return undefined;

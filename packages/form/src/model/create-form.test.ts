@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { exampleType } from '../testing/example-type.js';
-import { refusal } from '../testing/fake-service.js';
+import { json, refusal } from '../testing/fake-service.js';
 import { fillIn, openedForm, openForm } from '../testing/open-form.js';
 
 const lost = (): Error => new TypeError('Failed to fetch');
 
 describe('loading', () => {
-  it('asks for the type alone, and shows it', async () => {
+  it('asks for the type and the session, and shows the type', async () => {
     const { form, service, told, loaded } = openForm();
     expect(form.state).toEqual({ phase: 'loading' });
     await loaded;
-    expect(service.calls.map(({ path }) => path)).toEqual(['http://service.test/v1/inputs/okta-systemlog']);
+    expect(service.calls.map(({ path }) => path)).toEqual([
+      'http://service.test/v1/inputs/okta-systemlog',
+      'http://service.test/v3/session',
+    ]);
     expect(service.calls[0]?.headers.get('authorization')).toBe('Bearer first-token');
     expect(service.calls[0]?.headers.get('connector-frame-parent')).toBe('https://host.test');
     expect(form.state).toMatchObject({
@@ -27,12 +30,13 @@ describe('loading', () => {
     expect(told).toEqual([{ source: 'monad-embed', type: 'loaded' }]);
   });
 
-  it('asks for type and connector on edit, and shows what is saved', async () => {
+  it('asks for the connector too on edit, and shows what is saved', async () => {
     const { form, service, loaded } = openForm({ existingId: 'con 1', displayName: 'Okta' });
     await loaded;
     expect(service.calls.map(({ path }) => path)).toEqual([
       'http://service.test/v1/inputs/okta-systemlog',
       'http://service.test/v1/org%201/inputs/con%201',
+      'http://service.test/v3/session',
     ]);
     expect(form.state).toMatchObject({ subject: { mode: 'edit', title: 'Okta', subtitle: 'Created 12 Nov 2026' } });
     expect(form.value('/settings/org_url')).toBe('https://acme.okta.com');
@@ -73,7 +77,14 @@ describe('loading', () => {
     service.next.push(lost());
     await loaded;
     expect(form.state).toMatchObject({ phase: 'load_failed', failure: { code: 'offline' }, canRetry: true });
-    expect(service.calls).toHaveLength(1);
+    expect(service.calls.filter(({ path }) => path.endsWith('okta-systemlog'))).toHaveLength(1);
+  });
+
+  it('shows nothing when it is not known whose secrets they would be', async () => {
+    const { form, service, loaded } = openForm();
+    service.next.push(json(exampleType), refusal(403, 'forbidden'));
+    await loaded;
+    expect(form.state).toMatchObject({ phase: 'load_failed', failure: { code: 'unauthorized' } });
   });
 });
 

@@ -5,7 +5,7 @@ import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
 import { changesOf, firstWords } from './connector-write.js';
 import { createEditor, type Editor, type Fields } from './editor.js';
-import { failureOf, type Action } from './failure-of.js';
+import { failureFor, failureOf, type Action } from './failure-of.js';
 import type { Form } from './form.js';
 import { createIntents } from './intents.js';
 import { transition, type FormEvent } from './machine.js';
@@ -33,6 +33,8 @@ export interface LivingForm extends Form {
   readonly dirty: boolean;
   /** The host wants the form to go. Tells it that it may, at once or once nothing would be lost. */
   askToLeave(): void;
+  /** The host asked for a save or a test that is not made for it; both the person and the host are told. */
+  refuseCommand(reason: 'destination_not_seen' | 'command_while_typing'): void;
   /** The host gave a session by itself. */
   sessionRenewed(): void;
 }
@@ -59,6 +61,9 @@ const idle: Fields = {
   replaceSecret: nothing,
   keepSecret: nothing,
   clearSecret: nothing,
+  secretEntries: () => [],
+  sentTo: () => '',
+  possibleErrors: () => [],
   shown: () => false,
   error: nothing,
   leave: nothing,
@@ -92,13 +97,18 @@ export function createForm(options: FormOptions): LivingForm {
   async function load(): Promise<void> {
     move({ type: 'loading' });
     try {
-      const [type, found] = await Promise.all([api.loadType(), api.loadConnector()]);
+      const [type, found, organization] = await Promise.all([
+        api.loadType(),
+        api.loadConnector(),
+        api.loadOrganization(),
+      ]);
       const saved = found?.connector;
       const subject = subjectOf(init, type, saved, messages, warn);
       const editor = createEditor({
         type,
         subject,
         saved,
+        organization: organization.name,
         words: firstWords(init, type, saved, random),
         messages,
         subscriptions,
@@ -175,6 +185,9 @@ export function createForm(options: FormOptions): LivingForm {
     get summary() {
       return loaded?.editor.summary() ?? [];
     },
+    get refused() {
+      return loaded?.editor.refused() ?? false;
+    },
     get dirty() {
       return state.phase === 'editing' && loaded?.editor.isDirty() === true;
     },
@@ -210,6 +223,13 @@ export function createForm(options: FormOptions): LivingForm {
       if (!state.expired) return;
       if (await options.renewSession()) move({ type: 'renewed' });
       else fail(new SessionExpired(), 'save');
+    },
+
+    refuseCommand(reason) {
+      const failure = failureFor(reason, messages);
+      channel.error(failure);
+      // Nothing changes for a person who is typing.
+      if (reason === 'destination_not_seen') move({ type: 'save_failed', failure });
     },
 
     sessionRenewed: () => move({ type: 'renewed' }),

@@ -6,7 +6,8 @@ import { createErrors } from './errors.js';
 import type { Field } from './field.js';
 import type { Form } from './form.js';
 import { normalize } from './normalize.js';
-import { problemsIn, type Problem } from './problems.js';
+import { labelOf, possibleErrors, problemsIn, type Problem } from './problems.js';
+import { sentTo } from './sent-to.js';
 import { createSecrets } from './secrets.js';
 import type { SecretEvent } from './secret-state.js';
 import type { FormSubject } from './state.js';
@@ -19,6 +20,8 @@ export interface EditorOptions {
   subject: FormSubject;
   /** Undefined for a new connector. */
   saved: Connector | undefined;
+  /** Name of the organization that the session is for. */
+  organization: string;
   /** What the name and description inputs hold at first. */
   words: Pick<Draft, 'name' | 'description'>;
   messages: Messages;
@@ -31,7 +34,7 @@ export interface EditorOptions {
 /** What a form offers for its fields. */
 export type Fields = Omit<
   Form,
-  'state' | 'summary' | 'save' | 'test' | 'cancel' | 'discard' | 'keepEditing' | 'retry' | 'subscribe'
+  'state' | 'summary' | 'refused' | 'save' | 'test' | 'cancel' | 'discard' | 'keepEditing' | 'retry' | 'subscribe'
 >;
 
 /** Everything a person can change in a loaded form: values, rows, secrets, and what is wrong with them. Knows no service. */
@@ -39,6 +42,8 @@ export interface Editor {
   fields: Fields;
   /** Of the last refused save or test: what is still wrong, in the order shown. */
   summary: () => readonly Problem[];
+  /** Whether the last save or test was refused and there may still be something to fix. */
+  refused: () => boolean;
   /** Tidies and checks everything. False: the summary says why, and nothing may be sent. */
   check: () => boolean;
   /** Puts the service's issues on their fields, and asks for the secrets it wants again. Returns whether all found a field. */
@@ -54,7 +59,7 @@ export interface Editor {
 const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
 export function createEditor(options: EditorOptions): Editor {
-  const { type, subject, saved, messages, onEdit } = options;
+  const { type, subject, saved, organization, messages, onEdit } = options;
   const { notify, notifyTree } = options.subscriptions;
   const schema = type.config;
   const fields: readonly Field[] = [...subject.fields, ...subject.advanced];
@@ -95,13 +100,29 @@ export function createEditor(options: EditorOptions): Editor {
     for (const path of secrets.move(() => destination(draft) !== savedDestination)) notify(path);
   };
 
+  const secretFields = fields.filter(({ kind }) => kind === 'secret');
+  const sentToContext = { type, fields, organization, messages };
+  const sentToNow = (): string => secretFields.map((secret) => sentTo(secret, draft, sentToContext)).join('\n');
+  let lastSentTo = sentToNow();
+
+  /** Repaints the secrets when the sentence beside them is another one now. */
+  const redirect = (): void => {
+    const now = sentToNow();
+    if (now === lastSentTo) return;
+    lastSentTo = now;
+    for (const { path } of secretFields) notifyTree(path);
+  };
+
   /** Tells whoever depends on a value that changed. */
   const changed = (path: string): void => {
     for (const { field, path: dependent } of walkFields(fields, draft, true)) {
       const { when } = field;
       if (when && [when, ...(when.and ?? [])].some((on) => `${on.path}/`.startsWith(`${path}/`))) notifyTree(dependent);
     }
-    if (path.startsWith('/settings/')) move();
+    if (path.startsWith('/settings/')) {
+      move();
+      redirect();
+    }
     errors.forgive(path);
     onEdit();
   };
@@ -122,6 +143,16 @@ export function createEditor(options: EditorOptions): Editor {
     notifyTree(path);
     changed(path);
   };
+
+  let refused = false;
+
+  const secretEntries = (): { path: string; label: string }[] =>
+    [...walkFields(fields, draft, false)].flatMap((standing) => {
+      const { field, path } = standing;
+      if (field.kind !== 'secret') return [];
+      const { state } = secrets.get(/^\/secrets\/[^/]+/.exec(path)?.[0] ?? path);
+      return state === 'kept' || state === 'cleared' ? [] : [{ path, label: labelOf(standing, messages) }];
+    });
 
   const tidy = ({ field, path }: Standing): void => {
     const value = getAt(draft, path);
@@ -171,6 +202,18 @@ export function createEditor(options: EditorOptions): Editor {
       keepSecret: step('keep'),
       clearSecret: step('clear'),
 
+      secretEntries,
+
+      sentTo(path) {
+        const { field } = find(path) ?? {};
+        return field ? sentTo(field, draft, sentToContext) : '';
+      },
+
+      possibleErrors(path) {
+        const standing = find(path);
+        return standing ? possibleErrors(standing, context) : [];
+      },
+
       shown: (path) => isShown(find(path)?.field.when, draft),
       error: errors.at,
 
@@ -184,7 +227,11 @@ export function createEditor(options: EditorOptions): Editor {
 
     summary: errors.summary,
 
+    // That the last error is gone must not show while it may be that of a secret.
+    refused: () => refused && (errors.summary().length > 0 || secretEntries().length > 0),
+
     check() {
+      refused = true;
       for (const standing of Array.from(walkFields(fields, draft, false))) tidy(standing);
       if (!errors.judgeAll()) return false;
       // Blank rows mean nothing, and the service would count without them.
@@ -196,10 +243,12 @@ export function createEditor(options: EditorOptions): Editor {
             rows.filter((row) => !isEmpty(row)),
           );
       }
+      refused = false;
       return true;
     },
 
     land(issues, secretsAgain) {
+      refused = true;
       if (secretsAgain) for (const path of secrets.ask(issues.map(({ path }) => path))) notify(path);
       return errors.land(issues);
     },
@@ -226,6 +275,7 @@ export function createEditor(options: EditorOptions): Editor {
       savedDestination = destination(initial);
       secrets.rebase(fresh.config.secrets);
       move();
+      redirect();
       for (const root of ['/name', '/description', '/settings', '/secrets']) notifyTree(root);
     },
 

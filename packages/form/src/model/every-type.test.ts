@@ -39,6 +39,7 @@ describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as cons
       type,
       subject,
       saved,
+      organization: 'Acme',
       words: { name: saved?.name ?? '', description: '' },
       messages,
       subscriptions: createSubscriptions(),

@@ -131,11 +131,11 @@ export interface KeptSecret {
 /**
  * A secret as the form sees it:
  * `empty` never set; `kept` the service has it; `typing` a new value is being entered (`replaces` when a kept one stands behind
- * it and Undo is possible); `cleared` will be removed on save; `reentry` kept, but the destination changed, so it must be entered again.
+ * it; `again` when its destination changed, so that there is no way back to it); `cleared` will be removed on save; `reentry` kept, but the destination changed, so it must be entered again.
  */
 export type SecretState =
   | { state: 'empty' }
   | { state: 'kept'; kept: KeptSecret }
-  | { state: 'typing'; replaces?: KeptSecret }
+  | { state: 'typing'; replaces?: KeptSecret; again?: boolean }
   | { state: 'cleared'; kept: KeptSecret }
   | { state: 'reentry'; kept: KeptSecret };

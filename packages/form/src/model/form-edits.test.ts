@@ -141,3 +141,31 @@ describe('editing', () => {
     });
   });
 });
+
+describe('a refused save while a secret is being entered (S37)', () => {
+  it('has a summary until the next save, whatever becomes of the secret', async () => {
+    const opened = await openedForm();
+    fillIn(opened);
+    const { form } = opened;
+    form.setValue('/secrets/token', '');
+    await form.save();
+    expect([form.refused, form.summary.map(({ path }) => path)]).toEqual([true, ['/secrets/token']]);
+    form.setValue('/secrets/token', 'tok-123');
+    expect([form.refused, form.summary]).toEqual([true, []]);
+    await form.save();
+    expect([form.refused, form.state.phase]).toEqual([false, 'saved']);
+  });
+
+  it('names the secrets that are being entered, right or wrong, and none that is kept', async () => {
+    const { form } = await openedForm({ existingId: 'con_1' });
+    expect(form.secretEntries().map(({ path }) => path)).toEqual(['/secrets/extra']);
+    form.replaceSecret('/secrets/token');
+    form.addRow('/secrets/extra');
+    expect(form.secretEntries().map(({ path }) => path)).toEqual([
+      '/secrets/token',
+      '/secrets/extra',
+      '/secrets/extra/0/key',
+      '/secrets/extra/0/value',
+    ]);
+  });
+});

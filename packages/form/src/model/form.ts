@@ -24,6 +24,11 @@ export interface Form {
   keepSecret(path: string): void;
   clearSecret(path: string): void;
 
+  /** Where the value of a secret would be sent, and for which organization it would be kept, as a sentence. */
+  sentTo(path: string): string;
+  /** Everything that could be wrong with a secret, as sentences. The view keeps space for the longest. */
+  possibleErrors(path: string): string[];
+
   /** Whether a field is shown now (its `when`). */
   shown(path: string): boolean;
 
@@ -33,6 +38,10 @@ export interface Form {
   leave(path: string): void;
   /** Fields with errors, in the order shown, after a refused save; for the summary. */
   readonly summary: readonly { path: string; label: string; message: string }[];
+  /** Whether there is a summary to show. While a secret is being entered it stays until the next save or test, whatever is typed. */
+  readonly refused: boolean;
+  /** The secrets that are being entered, row by row where they have rows; for the space that the summary takes. */
+  secretEntries(): { path: string; label: string }[];
 
   /** Validates; on errors fills `summary` and stays; else saves. */
   save(): Promise<void>;

@@ -1,8 +1,10 @@
-import type { ConnectorConfigSchema, Issue, IssueCode } from '@connector-frame/catalog/types';
+import type { ConnectorConfigSchema, Issue, IssueCode, StringSchema } from '@connector-frame/catalog/types';
 import { getAt, isEmpty, joinPointer, validateConfig } from '@connector-frame/catalog/validate';
 import type { Messages } from '../messages/index.js';
+import { schemaOf } from './build-fields.js';
 import { configOf, isMapRow, type Draft } from './draft.js';
 import type { Field } from './field.js';
+import { keptOf } from './secret-state.js';
 import type { Secrets } from './secrets.js';
 import { walkFields, type Standing } from './walk-fields.js';
 
@@ -64,18 +66,47 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
   for (const standing of walkFields(fields, draft, true)) {
     const issue = issues.get(standing.path);
     if (!issue) continue;
-    const { field, list, row } = standing;
+    const { field } = standing;
     // The field as a whole is only a frame around the control that makes the choice.
     const path = field.kind === 'variants' ? joinPointer(field.path, field.discriminator) : standing.path;
-    const label = list && row ? messages.row(list.label, row) : field.label;
     problems.set(path, {
       path,
-      label,
+      label: labelOf(standing, messages),
       code: issue.code,
       message: messages.issue(issue, subjectOf(standing, secrets), names),
     });
   }
   return [...problems.values()];
+}
+
+/** What a summary calls a field, or a row of one. */
+export const labelOf = ({ field, list, row }: Standing, messages: Messages): string =>
+  list && row ? messages.row(list.label, row) : field.label;
+
+/** Everything that could be wrong with a secret, in the words in which it would be said. */
+export function possibleErrors({ field, path }: Standing, { messages, names, secrets }: ProblemContext): string[] {
+  const schema = schemaOf(field);
+  if (!schema || field.kind !== 'secret') return [];
+  const text: Partial<StringSchema> = schema.type === 'string' ? schema : {};
+  const { minLength = 0, maxLength = 65_536, format, pattern, 'x-message': message } = text;
+  const words = message === undefined ? {} : { message };
+  const issues: Omit<Issue, 'path'>[] = [
+    { code: 'required' },
+    { code: 'masked' },
+    { code: 'max_length', params: { maxLength } },
+    ...(minLength > 0 ? [{ code: 'min_length', params: { minLength } } as const] : []),
+    ...(pattern === undefined ? [] : [{ code: 'pattern', ...words } as const]),
+    ...(format === undefined ? [] : [{ code: 'format', params: { format, found: 'cut_off' }, ...words } as const]),
+    ...(format === undefined ? [] : [{ code: 'format', params: { format }, ...words } as const]),
+  ];
+  const subjects: Partial<Parameters<Messages['issue']>[1]>[] = keptOf(secrets.get(path))
+    ? [{ secret: 'reentry' }, { secret: 'replacing' }, {}]
+    : field.shape === 'map'
+      ? [{}, { kind: 'key' }, { kind: 'value' }]
+      : [{}];
+  return subjects.flatMap((subject) =>
+    issues.map((issue) => messages.issue({ ...issue, path }, { ...field, ...subject }, names)),
+  );
 }
 
 /** The field in the words that a sentence needs. */

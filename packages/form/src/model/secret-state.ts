@@ -26,7 +26,7 @@ export function restingSecret(kept: KeptSecret | undefined, moved: boolean): Sec
  */
 export function nextSecret(secret: SecretState, event: SecretEvent, { moved, blank }: SecretFacts): SecretState {
   const kept = keptOf(secret);
-  const typing: SecretState = { state: 'typing', ...(kept && { replaces: kept }) };
+  const typing: SecretState = { state: 'typing', ...(kept && { replaces: kept, again: moved }) };
   switch (event) {
     case 'typed':
       if (!blank) return typing;
@@ -41,8 +41,7 @@ export function nextSecret(secret: SecretState, event: SecretEvent, { moved, bla
     case 'clear':
       return kept ? { state: 'cleared', kept } : secret;
     default:
-      return secret.state === 'cleared' || (secret.state === 'typing' && !(moved && blank))
-        ? secret
-        : restingSecret(kept, moved);
+      if (secret.state === 'cleared') return secret;
+      return secret.state === 'typing' && !(moved && blank) ? typing : restingSecret(kept, moved);
   }
 }

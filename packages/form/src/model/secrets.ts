@@ -28,6 +28,8 @@ export interface Secrets {
 
 const PREFIX = '/secrets/';
 
+const isAgain = (secret: SecretState): boolean => secret.state === 'typing' && secret.again === true;
+
 export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (path: string) => unknown): Secrets {
   const states = new Map<string, SecretState>();
   const asked = new Set<string>();
@@ -47,7 +49,7 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
     const before = get(path);
     const after = nextSecret(before, event, { moved: isMoved(path), blank: isEmpty(valueOf(path)) });
     states.set(path, after);
-    return before.state !== after.state;
+    return before.state !== after.state || isAgain(before) !== isAgain(after);
   };
   const stepAll = (): string[] => paths.filter((path) => step(path, 'moved'));
 
@@ -73,7 +75,8 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
       for (const path of paths) {
         const before = get(path);
         const kept = keptIn(fresh, path);
-        if (before.state === 'typing') states.set(path, { state: 'typing', ...(kept && { replaces: kept }) });
+        if (before.state === 'typing')
+          states.set(path, { state: 'typing', ...(kept && { replaces: kept, again: moved }) });
         else if (before.state === 'cleared' && kept) states.set(path, { state: 'cleared', kept });
         else states.set(path, restingSecret(kept, moved));
       }

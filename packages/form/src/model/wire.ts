@@ -4,7 +4,7 @@ import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 /** GET `/v1/{kind}s/{type_id}`. */
 export interface ConnectorType extends Pick<
   ConnectorTypeData,
-  'type_id' | 'name' | 'description' | 'vendor' | 'order' | 'config'
+  'type_id' | 'name' | 'description' | 'vendor' | 'order' | 'config' | 'fixed_destination'
 > {
   supported_features: { test_connection: boolean };
   /** Data URI of the vendor's SVG. */

@@ -34,6 +34,7 @@ const base: InitMessage = {
 
 function answer({ method, path, body }: Call): Response {
   if (path.endsWith('/v1/inputs/okta-systemlog')) return json(exampleType);
+  if (path.endsWith('/v3/session')) return json({ organization: { id: 'org 1', name: 'Acme' } });
   if (path.endsWith('/test-connection'))
     return json({ message: 'success', summary: 'Read 1 event.', duration_ms: 412 });
   if (method === 'GET') return json(exampleConnector, 200, { etag: '"3"' });

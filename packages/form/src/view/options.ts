@@ -9,4 +9,6 @@ export interface ViewOptions {
   tokens: Tokens;
   /** Height of the content in CSS pixels; at most once per animation frame, and only when it changed. */
   onHeight?: (px: number) => void;
+  /** A secret control takes no input because the page covers or distorts it; called once. */
+  onCovered?: () => void;
 }

@@ -1,5 +1,6 @@
 import { render } from 'lit/html.js';
 import type { FormCommand } from '@connector-frame/core/protocol';
+import type { LivingForm } from '../model/create-form.js';
 import type { Form } from '../model/form.js';
 import type { FormState } from '../model/state.js';
 import { createAnnouncer } from './announce.js';
@@ -9,7 +10,8 @@ import { unfold } from './focus.js';
 import { watchHeight } from './height.js';
 import type { ViewOptions } from './options.js';
 import { page } from './page/page.js';
-import { colorSecrets } from './secret-sheet.js';
+import { colorProtected } from './protected/protected-sheets.js';
+import { SecretControl, secretControls } from './protected/secret-control.js';
 import { View } from './view.js';
 import { warm } from './warm.js';
 
@@ -18,13 +20,14 @@ import { warm } from './warm.js';
  * while the form loads. All but the secret controls is in the document itself, so that style sheets of the host reach it by class
  * name; `css/README.md` lists the names.
  */
-export function mountView(form: Form, host: HTMLElement, { messages, tokens, onHeight }: ViewOptions): void {
-  colorSecrets(tokens);
+export function mountView(form: Form, host: HTMLElement, { messages, tokens, onHeight, onCovered }: ViewOptions): void {
+  colorProtected(tokens);
   const skeleton = host.querySelector<HTMLElement>('.cf-skeleton');
   const content = document.createElement('div');
   host.append(content);
   const view = new View(form, messages, createAnnouncer(host), fieldTemplate);
   const actions = { onSave: () => settle(form, () => form.save()), onTest: () => settle(form, () => form.test()) };
+  host.addEventListener('covered', () => onCovered?.(), { once: true });
   let shown: FormState | undefined;
   const paint = (): void => {
     const before = shown;
@@ -60,8 +63,17 @@ const focus = (element: unknown): void => {
   if (element instanceof HTMLElement) element.focus();
 };
 
-/** A page's own button stands for one of the form's. It does what that one does, which may be nothing, or not be there. */
-export function press(command: FormCommand): void {
+/**
+ * A page's own button stands for one of the form's. It does what that one does, which may be nothing, or not be there. Typed
+ * secrets go only where the person has seen that they go, and not while they are being typed: a page could otherwise try each
+ * of its characters, or send it to an address that it keeps out of sight.
+ */
+export function runCommand(command: FormCommand, form: Pick<LivingForm, 'refuseCommand'>): void {
+  if (command !== 'cancel') {
+    const isTyping = document.hasFocus() && document.activeElement instanceof SecretControl;
+    const isUnseen = secretControls().some(({ value, destinationSeen }) => value !== '' && !destinationSeen);
+    if (isTyping || isUnseen) return form.refuseCommand(isTyping ? 'command_while_typing' : 'destination_not_seen');
+  }
   document.querySelector<HTMLElement>(`.cf-footer > .cf-${command}`)?.click();
 }
 
@@ -69,9 +81,11 @@ export function press(command: FormCommand): void {
 async function settle(form: Form, action: () => Promise<void>): Promise<void> {
   // On the page around, whose own button may have done this, the person stays.
   const here = document.hasFocus() && document.activeElement !== document.body;
+  await Promise.all(secretControls().map((control) => control.settled()));
   await action();
-  for (const { path } of form.summary) unfold(path);
-  if (form.summary.length > 0) document.getElementById('cf-summary')?.focus();
+  // Secrets are unfolded whether something is wrong with them or not: the page can see the height.
+  if (form.refused) for (const { path } of [...form.summary, ...form.secretEntries()]) unfold(path);
+  if (form.refused) document.getElementById('cf-summary')?.focus();
   // While saving, the fields are inert, which takes focus from the one that Enter was pressed in.
   else if (here && document.activeElement === document.body) focus(last);
 }

@@ -92,4 +92,8 @@ function compressible(made: MadeAnswer): MadeAnswer {
   return { ...made, gzip: () => (gzip ??= Uint8Array.from(gzipSync(made.text, { level: 9 }))) };
 }
 
-const fields = ({ order, config }: ConnectorTypeData) => ({ ...(order ? { order } : {}), config });
+const fields = ({ order, config, fixed_destination }: ConnectorTypeData) => ({
+  ...(order ? { order } : {}),
+  ...(fixed_destination ? { fixed_destination } : {}),
+  config,
+});

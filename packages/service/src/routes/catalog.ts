@@ -27,6 +27,9 @@ const TypeHead = z.object({
 
 const fields = {
   order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in the order shown.' }),
+  fixed_destination: z.string().optional().openapi({
+    description: "The vendor's host, when no setting decides where the secrets are sent.",
+  }),
   config: z.object({
     settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
     secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),

@@ -33,6 +33,17 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     expect(decodeJwt(body.session_token)).toMatchObject({ org: acme.team, exp: end / 1_000, parents: [PARENT] });
   });
 
+  it('tells a session which organization it is for, and nobody else (S31)', async () => {
+    const { body } = await mint();
+    const read = (credential: { session: string } | { key: string }) =>
+      service.call('GET', '/v3/session', credential);
+    const own = await read({ session: body.session_token });
+    expect(own.status).toBe(200);
+    expect(own.body).toEqual({ organization: { id: acme.team, name: expect.any(String) } });
+    expect((await read({ key: acme.key })).status).toBe(403);
+    expect((await service.call('GET', '/v3/session')).status).toBe(401);
+  });
+
   it('takes the credential in each of its forms', async () => {
     const body = { organization_id: acme.team };
     for (const headers of [

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { SESSION_TTL, type SessionScope } from '../auth/session-tokens.js';
-import { invalidRequest, notFound } from '../http/api-error.js';
+import { forbidden, invalidRequest, notFound } from '../http/api-error.js';
 import { route, type Route } from '../http/route.js';
 import type { Organization, Store } from '../store/store.js';
 import type { RouteContext } from './context.js';
@@ -34,8 +34,12 @@ const SessionBody = z
   })
   .openapi('Session');
 
+const OwnSessionBody = z
+  .object({ organization: z.object({ id: z.string(), name: z.string() }) })
+  .openapi('OwnSession');
+
 export function sessionRoutes(context: RouteContext): Route[] {
-  const { gate, sessions, clock, metrics } = context;
+  const { gate, sessions, clock, metrics, principals } = context;
   return [
     route(
       {
@@ -68,6 +72,25 @@ export function sessionRoutes(context: RouteContext): Route[] {
             ttl_seconds: ttl,
           },
         };
+      },
+    ),
+    route(
+      {
+        method: 'get',
+        path: '/v3/session',
+        tag: 'Sessions',
+        operation: 'readSession',
+        summary: 'Read the session that makes the call',
+        description: 'A form shows the name of the organization beside each secret: it is where the secret is kept.',
+        access: { permission: 'any', session: 'allow' },
+        answer: { status: 200, description: 'The session.', schema: OwnSessionBody },
+      },
+      async ({ principal }) => {
+        if (principal.type !== 'session') throw forbidden('Only the session of a form can read itself.');
+        const organization = await principals.organization(principal.session.organizationId);
+        if (!organization) throw notFound();
+        const { id, name } = organization;
+        return { status: 200, body: { organization: { id, name } } };
       },
     ),
   ];

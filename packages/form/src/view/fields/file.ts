@@ -1,5 +1,7 @@
 import { html, type TemplateResult } from 'lit/html.js';
 import type { View } from '../view.js';
+import { idOf } from '../focus.js';
+import { SecretControl } from '../protected/secret-control.js';
 import { link } from './link.js';
 
 /** A document the person may pick from disk instead of pasting it. It is read here, in the frame, and goes nowhere else. */
@@ -17,7 +19,13 @@ const accepts = { json: '.json', pem: '.pem,.key,.crt,.cer,.p8,.txt' };
 type DropEvent = DragEvent & { currentTarget: HTMLElement };
 
 /** A control with "Choose a file" under it, that also takes a file dropped on it. */
-export function fromFile(view: View, path: string, field: FileField, control: TemplateResult): TemplateResult {
+export function fromFile(
+  view: View,
+  path: string,
+  field: FileField,
+  control: TemplateResult,
+  isSecret = false,
+): TemplateResult {
   const { messages: m } = view;
   const take = ([file]: Iterable<File>): void => {
     if (file) void read(view, path, field, file);
@@ -34,11 +42,12 @@ export function fromFile(view: View, path: string, field: FileField, control: Te
     chooser.addEventListener('change', () => take(chooser.files ?? []));
     chooser.click();
   };
+  const choose = html`<p class="cf-more">
+    ${link(m.chooseFile, m.chooseFileFor(field.label), pick)} <span class="cf-drop-hint">${m.dropFile}</span>
+  </p>`;
+  // A secret control keeps space for notes at its end.
   return html`<div class="cf-drop" @dragover=${onDrag} @dragleave=${onDrag} @drop=${onDrag}>
-    ${control}
-    <p class="cf-more">
-      ${link(m.chooseFile, m.chooseFileFor(field.label), pick)} <span class="cf-drop-hint">${m.dropFile}</span>
-    </p>
+    ${isSecret ? [choose, control] : [control, choose]}
   </div>`;
 }
 
@@ -62,12 +71,18 @@ async function read(view: View, path: string, { maxLength = LIMIT }: FileField, 
   const text = large ? '' : await file.text().catch(() => '\0');
   const problem =
     large || text.length > Math.min(maxLength, LIMIT) ? m.fileTooLarge : /[\0\ufffd]/.test(text) && m.fileUnread;
+  const control = document.getElementById(idOf(path));
+  const secret = control instanceof SecretControl ? control : undefined;
   if (!problem) {
-    view.type(path, text.replaceAll('\r\n', '\n'));
+    const read = text.replaceAll('\r\n', '\n');
+    if (!secret) view.type(path, read);
+    // What can't be seen takes no file, and says why.
+    else if (!(await secret.replaceText(read))) return;
     form.leave(path);
   }
   const said = problem || m.fileRead(file.name);
   view.remarks.set(path, { text: said, bad: !!problem });
   view.repaint(path);
-  view.announce(form.error(path) ?? said);
+  // A secret control reads out its own notes: a live region of the page has a height.
+  if (!secret) view.announce(form.error(path) ?? said);
 }

@@ -31,18 +31,20 @@ export function objectListField(view: View, field: ObjectListField, path: string
 
 /** Names and values. */
 export function mapField(view: View, field: MapField, path: string): unknown {
-  const row = pair(view, (at, wiring, placeholder, name) => line(view, at, wiring, { placeholder, name }));
+  const row = pair(view, (at, placeholder, name) =>
+    cell(view, at, (wiring) => line(view, at, wiring, { placeholder, name })),
+  );
   return shell(view, field, path, () => rows(view, path, field.label, row, field.maxItems), { group: true });
 }
 
 /** A row of two cells, name and value; stacked where there is no room. `name` is for the ear, `placeholder` for the eye. */
 export function pair(
   view: View,
-  part: (path: string, wiring: Wiring, placeholder: string, name: string, isKey: boolean) => unknown,
+  part: (path: string, placeholder: string, name: string, isKey: boolean) => unknown,
 ): Row {
   const { messages: m } = view;
   const half = (path: string, word: string, position: number, isKey: boolean): unknown =>
-    cell(view, path, (wiring) => part(path, wiring, word, m.row(word, position), isKey));
+    part(path, word, m.row(word, position), isKey);
   return (path, _name, position) =>
     html`<div class="cf-pair" id=${idOf(path)}>
       ${half(`${path}/key`, m.mapKey, position, true)} ${half(`${path}/value`, m.mapValue, position, false)}

@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { SecretField } from '../../model/field.js';
-import { bind, type Wiring } from '../control.js';
-import { focusPathSoon } from '../focus.js';
-import { SecretControl, type SecretOptions } from '../secret-control.js';
+import { bind } from '../control.js';
+import { focusPathSoon, idOf } from '../focus.js';
+import { SecretControl, type SecretNote, type SecretOptions } from '../protected/secret-control.js';
 import type { View } from '../view.js';
 import { fromFile } from './file.js';
 import { link } from './link.js';
 import { pair, rows } from './list.js';
-import { shell } from './shell.js';
+import { fieldHead, note, noteId, shell } from './shell.js';
 
 customElements.define('cf-secret', SecretControl);
 
@@ -36,43 +36,81 @@ export function secretField(view: View, field: SecretField, path: string): unkno
         </div>`;
     return shell(view, field, path, () => row, { group: true });
   }
-  const undo = secret.state === 'typing' && secret.replaces;
-  const placeholder = secret.state === 'reentry' ? m.secretAgain(label) : field.placeholder;
-  return shell(
-    view,
-    field,
-    path,
-    (wiring) => [
-      entry(view, { ...field, placeholder }, path, wiring),
-      undo ? html`<p class="cf-more">${keep(m.keepSaved)}</p>` : nothing,
-    ],
-    { group: shape === 'map' },
-  );
+  // Nothing here may depend on what was typed: the page's style sheets could turn it into a height.
+  const id = idOf(path);
+  const isMap = shape === 'map';
+  const help = note(noteId(id), field.help, false);
+  const undo = secret.state === 'typing' && secret.replaces && !secret.again;
+  const controls = [entry(view, field, path), undo ? html`<p class="cf-more">${keep(m.keepSaved)}</p>` : nothing];
+  const head = fieldHead(view, field, id, isMap);
+  return isMap
+    ? html`<div
+        class="cf-field cf-secret"
+        id=${id}
+        role="group"
+        aria-labelledby="${id}-label"
+        aria-describedby=${field.help ? noteId(id) : nothing}
+      >
+        ${head}${help}${controls}
+      </div>`
+    : html`<div class="cf-field cf-secret">${head}${help}${controls}</div>`;
 }
 
-type Entry = Omit<SecretField, 'placeholder'> & { placeholder: string | undefined };
-
-function entry(view: View, field: Entry, path: string, wiring: Wiring): unknown {
-  const { shape, label } = field;
+function entry(view: View, field: SecretField, path: string): unknown {
+  const { form, messages: m } = view;
+  const { shape, label, help = '', required } = field;
+  const state = form.secret(path);
+  const again = state.state === 'reentry' || (state.state === 'typing' && state.again === true);
+  const placeholder = again ? m.secretAgain(label) : field.placeholder;
+  const longestNote = longest([
+    ...form.possibleErrors(path),
+    m.secretClipped,
+    m.secretCovered,
+    ...fileNotes(view, field),
+  ]);
   if (shape === 'map') {
     // A map is one secret as a whole: its names are kept from style sheets as its values are.
-    const row = pair(view, (at, inner, placeholder, name, plain) =>
-      control(view, at, inner, { label: name, placeholder, plain }),
+    // What is wrong with it as a whole is said in its first row, if it has one.
+    const first = `${path}/0/value`;
+    const row = pair(view, (at, word, name, isKey) =>
+      view.island(at, () => {
+        const about = isKey ? { plain: true } : { sentTo: form.sentTo(path) };
+        const error = form.error(at) ?? (at === first ? form.error(path) : undefined);
+        const options = { label: name, description: '', placeholder: word, longestNote, ...about };
+        return html`<div class="cf-cell">${control(view, at, options, error)}</div>`;
+      }),
     );
-    return rows(view, path, label, row);
+    view.repaint(first);
+    const error = form.rows(path) === 0 ? form.error(path) : undefined;
+    return [rows(view, path, label, row), note(noteId(idOf(path), 1), error, true)];
   }
-  const single = control(view, path, wiring, { ...field, multiline: shape !== 'line' });
-  return shape === 'json' || shape === 'pem' ? fromFile(view, path, { ...field, shape }, single) : single;
+  const multiline = shape !== 'line';
+  const single = control(view, path, {
+    label,
+    description: help,
+    placeholder,
+    required,
+    multiline,
+    sentTo: form.sentTo(path),
+    longestNote,
+  });
+  return shape === 'json' || shape === 'pem' ? fromFile(view, path, { ...field, shape }, single, true) : single;
 }
+
+const longest = (texts: readonly string[]): string =>
+  texts.reduce((one, other) => (other.length > one.length ? other : one), '');
+
+const fileNotes = ({ messages: m }: View, { shape }: SecretField): string[] =>
+  shape === 'json' || shape === 'pem' ? [m.fileTooLarge, m.fileUnread, m.fileRead('x'.repeat(40))] : [];
 
 function control(
   view: View,
   path: string,
-  { id, description, invalid }: Wiring,
-  { label, placeholder, required, multiline, plain }: Omit<SecretOptions, keyof Wiring | 'messages'>,
+  options: Omit<SecretOptions, 'messages' | 'note'>,
+  error = view.form.error(path),
 ): TemplateResult {
-  const { messages } = view;
-  const options = { messages, description, invalid, label, placeholder, required, multiline, plain };
-  const outside = { id, describedBy: '', description, invalid: false };
-  return html`<cf-secret .options=${options} ${bind(view, path, outside)}></cf-secret>`;
+  const { messages, remarks } = view;
+  const shown: SecretNote | undefined = error ? { text: error, bad: true } : remarks.get(path);
+  const outside = { id: idOf(path), describedBy: '', description: '', invalid: false };
+  return html`<cf-secret .options=${{ ...options, messages, note: shown }} ${bind(view, path, outside)}></cf-secret>`;
 }

@@ -20,7 +20,6 @@ export function shell(
   control: (wiring: Wiring) => unknown,
   { hint, group = false }: ShellOptions = {},
 ): TemplateResult {
-  const { messages: m } = view;
   const id = idOf(path);
   const remark = view.remarks.get(path);
   const error = view.form.error(path) ?? (remark?.bad ? remark.text : undefined);
@@ -33,15 +32,20 @@ export function shell(
     .map((text, index) => note(noteId(id, index), text, index === 0 && error !== undefined))
     .toReversed();
   const wiring = { id, describedBy: ids, description: texts.filter(Boolean).join('. '), invalid: error !== undefined };
-  const aside = field.deprecated ? m.deprecated : field.required || field.kind === 'boolean' ? nothing : m.optional;
-  const head = html`<div class="cf-head">
-    <label class="cf-label" id="${id}-label" for=${group ? nothing : id}>${field.label}</label>
-    <span class="cf-aside">${aside}</span>
-  </div>`;
+  const head = fieldHead(view, field, id, group);
   const kind = `cf-field cf-${field.kind}`;
   if (!group) return html`<div class=${kind}>${head}${control(wiring)}${lines}</div>`;
   return html`<div class=${kind} id=${id} role="group" aria-labelledby="${id}-label" aria-describedby=${ids || nothing}>
     ${head}${lines}${control(wiring)}
+  </div>`;
+}
+
+/** The label, which names a group or belongs to the control `id`, and "Optional". */
+export function fieldHead({ messages: m }: View, field: Field, id: string, group: boolean): TemplateResult {
+  const aside = field.deprecated ? m.deprecated : field.required || field.kind === 'boolean' ? nothing : m.optional;
+  return html`<div class="cf-head">
+    <label class="cf-label" id="${id}-label" for=${group ? nothing : id}>${field.label}</label>
+    <span class="cf-aside">${aside}</span>
   </div>`;
 }
 

@@ -7,22 +7,15 @@ interface Note {
   good?: boolean;
   /** Of the heading; 2 unless it stands alone. */
   level?: number;
-  /** Lets code move focus to it. */
-  id?: string;
   /** `alert` is read out at once, and left out where the live region says it. */
-  role?: 'alert' | 'group';
+  role?: 'alert';
   /** What a press does about it. */
   action?: { label: string; run: () => unknown } | false | undefined;
 }
 
 /** A framed remark on the form as a whole. */
-export function note({ title, detail, good, level, id, role, action }: Note): TemplateResult {
-  return html`<div
-    class="cf-note ${good ? 'cf-good' : 'cf-bad'}"
-    id=${id ?? nothing}
-    role=${role ?? nothing}
-    tabindex="-1"
-  >
+export function note({ title, detail, good, level, role, action }: Note): TemplateResult {
+  return html`<div class="cf-note ${good ? 'cf-good' : 'cf-bad'}" role=${role ?? nothing}>
     ${good ? icon('check') : icon('alert')}
     <div>
       <h2 class="cf-note-title" aria-level=${level ?? 2}>${title}</h2>

@@ -1,0 +1,509 @@
+import { html, nothing, render } from 'lit/html.js';
+import type { Messages } from '../../messages/index.js';
+import { ownIcon } from '../icons.js';
+import { SecretScreen } from './screen.js';
+import { secretSheets } from './protected-sheets.js';
+import { deleteText, insertText, moveCaret, type Lines, type Move, type TextState } from './text-edit.js';
+import { watchVisibility, type VisibilityWatch } from './visibility.js';
+
+/** A line under the control. */
+export interface SecretNote {
+  text: string;
+  bad: boolean;
+}
+
+/** What stands around the value. None of it is secret. */
+export interface SecretOptions {
+  messages: Messages;
+  /** Accessible name. */
+  label: string;
+  /** Help, part of the accessible description; it is shown outside of the control. */
+  description: string;
+  /** Where the value will be sent and for which organization it is kept; absent in a control whose value is sent beside another one's. */
+  sentTo?: string | undefined;
+  /** An error or a remark. */
+  note?: SecretNote | undefined;
+  /** The longest note that there may be: space for it is kept, so that no note changes the height. */
+  longestNote: string;
+  placeholder?: string | undefined;
+  required?: boolean | undefined;
+  /** Fixed once shown. */
+  multiline?: boolean | undefined;
+  /** Never masked: the name of a row in a secret map. */
+  plain?: boolean | undefined;
+}
+
+/** Resolves when the last control that asked knows whether it can be seen. */
+let lastAnswer: Promise<unknown> = Promise.resolve();
+
+/** Each password manager has its own word for "leave this alone". */
+const attributes = {
+  class: 'control',
+  dir: 'ltr',
+  autocomplete: 'off',
+  autocapitalize: 'none',
+  autocorrect: 'off',
+  spellcheck: 'false',
+  'data-1p-ignore': '',
+  'data-lpignore': 'true',
+  'data-bwignore': '',
+  'data-form-type': 'other',
+  'aria-describedby': 'note sent about',
+};
+
+/**
+ * The control is laid out `SCALE` times as large and scaled back, so that the one pixel in which its caret moves is none on the screen.
+ * Everything else of it is border, which takes clicks, drops and the context menu.
+ */
+const SCALE = 1000;
+
+/** Space beside the text, in CSS pixels. */
+const INSET = 12;
+
+const BLINK_MS = 530;
+
+const isApple = /^(mac|ip)/i.test(navigator.platform);
+
+const supportsTopLayer = 'showPopover' in HTMLElement.prototype && CSS.supports('anchor-name: --a');
+
+const MOVES: readonly string[] = [
+  'ArrowLeft',
+  'ArrowRight',
+  'ArrowUp',
+  'ArrowDown',
+  'Home',
+  'End',
+  'PageUp',
+  'PageDown',
+] satisfies Move['key'][];
+const isMove = (key: string): key is Move['key'] => MOVES.includes(key);
+
+/**
+ * A text field for a secret, from which a hostile host page learns nothing.
+ *
+ * - **Style sheets** of the page end at its shadow root. Its height hangs on nothing that was typed or found wrong with it. Where the
+ *   browser can, it is drawn in the top layer, above anything that a sheet could put over it.
+ * - **Scrolling.** A browser scrolls every box around a caret, those of the host page included, to keep the caret in view; the page
+ *   could read the length and the letters from that. The caret of the real control never moves on the screen, edits and moves are made
+ *   by script, which scrolls nothing, and what one sees is drawn on a canvas.
+ * - **Clipping and covers.** It takes no input unless all of it can be seen, with the line that says where the value will be sent.
+ *
+ * `decisions/016-a-caret-that-never-moves.md` has the measurements. The root is open (`decisions/003`): closed would keep style sheets
+ * out no better, and a host's own tests and the person's tools could not find the field by its label.
+ *
+ * Fires `input` (composed, from inside), `blur` when focus leaves the control as a whole, and `covered` (bubbles) when it has the focus
+ * and takes no input because the page covers or distorts it.
+ */
+export class SecretControl extends HTMLElement {
+  /** A click on its `<label for>` focuses it. It puts nothing into form data. */
+  static readonly formAssociated = true;
+
+  readonly #root = this.attachShadow({ mode: 'open', delegatesFocus: true });
+  readonly #sizer = document.createElement('div');
+  readonly #box = document.createElement('div');
+  readonly #inner = document.createElement('div');
+  readonly #below = document.createElement('div');
+  readonly #lock = ownIcon('lock');
+  readonly #alert = ownIcon('alert');
+  #control: HTMLInputElement | HTMLTextAreaElement | undefined;
+  #screen: SecretScreen | undefined;
+  #options: SecretOptions | undefined;
+  #shown = false;
+  #focused = false;
+  #caretOn = true;
+  #blink: ReturnType<typeof setInterval> | undefined;
+  #watch: VisibilityWatch | undefined;
+  readonly #resized = new ResizeObserver(() => this.#resize());
+  /** Edits that wait until it is known whether the control can be seen. */
+  #waiting: (() => void)[] = [];
+  /** The `sentTo` that could last be seen. */
+  #seen: string | undefined;
+  #past: TextState[] = [];
+  #future: TextState[] = [];
+
+  get value(): string {
+    return this.#control?.value ?? '';
+  }
+
+  /** Set after `options`. */
+  set value(value: string) {
+    if (!this.#control || value === this.value) return;
+    this.#control.value = value;
+    [this.#past, this.#future] = [[], []];
+    this.#paint();
+  }
+
+  /** Whether the line that says where the value will be sent could be seen as it is now. */
+  get destinationSeen(): boolean {
+    return this.#seen === this.#options?.sentTo;
+  }
+
+  set options(options: SecretOptions) {
+    this.#options = options;
+    this.#control ??= this.#create(options);
+    this.#box.classList.toggle('multiline', options.multiline ?? false);
+    this.#sizer.classList.toggle('multiline', options.multiline ?? false);
+    const { note } = options;
+    const states = {
+      placeholder: options.placeholder ?? '',
+      'aria-label': options.label,
+      'aria-required': String(options.required ?? false),
+      'aria-invalid': String(note?.bad ?? false),
+    };
+    for (const [name, text] of Object.entries(states)) this.#control.setAttribute(name, text);
+    this.#paint();
+  }
+
+  connectedCallback(): void {
+    if (supportsTopLayer) {
+      this.#box.popover = 'manual';
+      this.#box.showPopover();
+    }
+    this.#resized.observe(this.#inner);
+    this.#watch = watchVisibility(this.#inner, () => this.#paint());
+  }
+
+  disconnectedCallback(): void {
+    this.#resized.disconnect();
+    this.#watch?.stop();
+    this.#watch = undefined;
+    this.#waiting = [];
+    this.#setFocused(false);
+  }
+
+  /** Draws the text again, in the colors of now. */
+  redraw(): void {
+    this.#draw();
+  }
+
+  #create({ multiline, plain }: SecretOptions): HTMLInputElement | HTMLTextAreaElement {
+    const control = document.createElement(multiline ? 'textarea' : 'input');
+    for (const [name, text] of Object.entries(attributes)) control.setAttribute(name, text);
+    if (control instanceof HTMLTextAreaElement) control.wrap = 'off';
+    this.#shown = plain ?? false;
+    const canvas = document.createElement('canvas');
+    this.#screen = new SecretScreen(canvas);
+    this.#sizer.className = 'sizer';
+    this.#sizer.ariaHidden = 'true';
+    this.#box.className = 'box';
+    this.#inner.className = 'inner';
+    this.#below.className = 'below';
+    this.#inner.append(control, canvas, this.#below);
+    this.#box.append(this.#inner);
+    this.#root.adoptedStyleSheets = secretSheets;
+    this.#root.append(this.#sizer, this.#box);
+
+    this.#listen(control);
+    this.#listenToPointer(control, canvas);
+    return control;
+  }
+
+  #listen(control: HTMLElement): void {
+    control.addEventListener('input', () => this.#paint());
+    control.addEventListener('keydown', (event) => this.#onKey(event));
+    control.addEventListener('beforeinput', (event) => this.#onBeforeInput(event));
+    control.addEventListener('paste', (event) => {
+      event.preventDefault();
+      this.#insert(event.clipboardData?.getData('text/plain') ?? '');
+    });
+    control.addEventListener('drop', (event) => {
+      // A file is for the field around it.
+      if (event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      control.focus({ preventScroll: true });
+      this.#insert(event.dataTransfer?.getData('text/plain') ?? '');
+    });
+    for (const type of ['copy', 'cut'] as const)
+      control.addEventListener(type, (event) => {
+        if (!this.#shown) event.preventDefault();
+      });
+    control.addEventListener('focus', () => this.#setFocused(true));
+    control.addEventListener('blur', () => this.#setFocused(false));
+  }
+
+  #listenToPointer(control: HTMLElement, canvas: HTMLElement): void {
+    const offsetAt = ({ clientX, clientY }: MouseEvent): number => {
+      const { left, top } = canvas.getBoundingClientRect();
+      return this.#screen?.offsetAt(clientX - left, clientY - top) ?? 0;
+    };
+    let isMouse = false;
+    const select = (event: MouseEvent, extend: boolean): void => {
+      const caret = offsetAt(event);
+      const state = this.#state();
+      this.#apply({ ...state, anchor: extend ? state.anchor : caret, caret });
+    };
+    control.addEventListener('pointerdown', (event) => {
+      isMouse = event.pointerType === 'mouse';
+      if (isMouse && event.button === 0) control.setPointerCapture(event.pointerId);
+    });
+    // The browser would put the caret where no text is, and scroll while the pointer is dragged out of the control.
+    control.addEventListener('mousedown', (event) => {
+      if (!isMouse || event.button !== 0) return;
+      event.preventDefault();
+      control.focus({ preventScroll: true });
+      if (event.detail === 1) select(event, event.shiftKey);
+      else this.#apply({ ...this.#state(), anchor: 0, caret: this.value.length });
+    });
+    control.addEventListener('pointermove', (event) => {
+      if (isMouse && control.hasPointerCapture(event.pointerId)) select(event, true);
+    });
+    // A finger's tap focuses by itself, and its long press opens the menu with "Paste".
+    control.addEventListener('click', (event) => {
+      if (!isMouse && event.detail === 1) select(event, false);
+    });
+  }
+
+  #setFocused(focused: boolean): void {
+    if (focused === this.#focused) return;
+    this.#focused = focused;
+    clearInterval(this.#blink);
+    const onSelection = this.#onSelection;
+    if (focused) {
+      document.addEventListener('selectionchange', onSelection);
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
+        this.#blink = setInterval(() => {
+          this.#caretOn = !this.#caretOn;
+          this.#draw();
+        }, BLINK_MS);
+      // A browser scrolls as far as the caret. Only here: a scroll at each key would let the page count them.
+      this.#scrollIntoView();
+      void this.#isVisible().then(() => this.#paint());
+    } else document.removeEventListener('selectionchange', onSelection);
+    this.#caretOn = true;
+    this.#paint();
+  }
+
+  readonly #onSelection = (): void => {
+    this.#caretOn = true;
+    this.#draw();
+  };
+
+  get #lines(): Lines {
+    return this.#screen?.layout ?? noLines;
+  }
+
+  #state(): TextState {
+    const control = this.#control;
+    const { value: text = '', selectionStart, selectionEnd, selectionDirection } = control ?? {};
+    const [start, end] = [selectionStart ?? text.length, selectionEnd ?? text.length];
+    return selectionDirection === 'backward'
+      ? { text, anchor: end, caret: start }
+      : { text, anchor: start, caret: end };
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+    if (event.isComposing) return;
+    const { multiline } = this.#options ?? {};
+    const command = isApple ? metaKey : ctrlKey;
+    const perform = (edit: (state: TextState) => TextState): void => {
+      event.preventDefault();
+      this.#edit(edit);
+    };
+    if (isMove(key)) {
+      const far = isApple ? metaKey : ctrlKey && !/Left|Right/.test(key);
+      const move = { key, extend: shiftKey, word: isApple ? altKey : ctrlKey, far };
+      perform((state) => moveCaret(state, move, this.#lines, !this.#shown));
+    } else if (key === 'Backspace' || key === 'Delete') {
+      const word = isApple ? altKey : ctrlKey;
+      const unit = isApple && metaKey ? 'SoftLine' : word ? 'Word' : 'Content';
+      const inputType = `delete${unit}${key === 'Delete' ? 'Forward' : 'Backward'}`;
+      perform((state) => deleteText(state, inputType, this.#lines, !this.#shown));
+    } else if (command && key === 'a') perform(({ text }) => ({ text, anchor: 0, caret: text.length }));
+    else if (command && !altKey && /^[zy]$/i.test(key)) {
+      event.preventDefault();
+      this.#timeTravel(key.toLowerCase() === 'y' || shiftKey);
+    } else if (key === 'Enter') {
+      // An input in a shadow root has no form, so Enter would do nothing.
+      if (!multiline) this.closest('form')?.requestSubmit();
+      else if (!command) perform((state) => insertText(state, '\n'));
+    } else if (isPrintable(event)) perform((state) => insertText(state, key));
+  }
+
+  #onBeforeInput(event: InputEvent): void {
+    const { inputType } = event;
+    // An input method writes by itself; its text is read from the control afterwards.
+    if (event.isComposing || !event.cancelable || inputType.includes('Composition')) return;
+    event.preventDefault();
+    if (inputType.startsWith('history')) this.#timeTravel(inputType === 'historyRedo');
+    else if (inputType.startsWith('delete'))
+      this.#edit((state) => deleteText(state, inputType, this.#lines, !this.#shown));
+    else if (inputType === 'insertLineBreak' || inputType === 'insertParagraph') this.#insert('\n');
+    else this.#insert(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
+  }
+
+  /** Resolves when every edit so far was made or dropped. */
+  async settled(): Promise<void> {
+    while (this.#watch && this.#waiting.length > 0) await this.#watch.verdict();
+  }
+
+  /** Replaces all of the text, if the control can be seen. Answers whether it could. */
+  async replaceText(text: string): Promise<boolean> {
+    const seen = await this.#isVisible();
+    if (seen) this.#apply({ text, anchor: text.length, caret: text.length }, true);
+    else this.focus();
+    return seen;
+  }
+
+  #insert(text: string): void {
+    const { multiline } = this.#options ?? {};
+    const inserted = multiline ? text.replaceAll(/\r\n?/g, '\n') : text.replaceAll(/[\r\n]/g, '');
+    this.#edit((state) => insertText(state, inserted));
+  }
+
+  /** Makes an edit at once, or when it is known that the control can be seen; drops it when it can't. */
+  #edit(edit: (state: TextState) => TextState): void {
+    const run = (): void => this.#apply(edit(this.#state()), true);
+    if (this.#watch?.visibility === 'visible' && this.#waiting.length === 0) {
+      run();
+      return;
+    }
+    if (this.#waiting.push(run) > 1) return;
+    void this.#resolveWaiting();
+  }
+
+  async #resolveWaiting(): Promise<void> {
+    const isVisible = await this.#isVisible();
+    const waiting = this.#waiting.splice(0);
+    if (isVisible) for (const run of waiting) run();
+    this.#paint();
+  }
+
+  /** Whether all of it can be seen. Controls ask one after the other, as each may have to be scrolled back into view. */
+  #isVisible(): Promise<boolean> {
+    const answer = lastAnswer.then(async () => {
+      // The focus has gone on, which may have scrolled it away before anything was drawn.
+      if (!this.#focused) this.#scrollIntoView();
+      return (await this.#watch?.verdict()) === 'visible';
+    });
+    lastAnswer = answer;
+    return answer;
+  }
+
+  #scrollIntoView(): void {
+    this.#inner.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  }
+
+  #apply({ text, anchor, caret }: TextState, remember = false): void {
+    const control = this.#control;
+    if (!control) return;
+    const before = this.#state();
+    if (text !== before.text) {
+      if (remember) {
+        this.#past.push(before);
+        this.#future = [];
+      }
+      control.value = text;
+    }
+    control.setSelectionRange(
+      Math.min(anchor, caret),
+      Math.max(anchor, caret),
+      caret < anchor ? 'backward' : 'forward',
+    );
+    this.#caretOn = true;
+    if (text === before.text) this.#draw();
+    else control.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  }
+
+  #timeTravel(forward: boolean): void {
+    this.#edit((state) => {
+      const [from, to] = forward ? [this.#future, this.#past] : [this.#past, this.#future];
+      const target = from.pop();
+      if (!target) return state;
+      to.push(state);
+      // `#apply` would take it for a new edit.
+      this.#apply(target);
+      return target;
+    });
+  }
+
+  #resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.#inner;
+    const control = this.#control;
+    if (!control || width === 0) return;
+    // The content is one pixel wide and one line high; the rest of the box is border.
+    const { style } = control;
+    const line = control instanceof HTMLTextAreaElement ? 20 : SCALE;
+    style.height = `${line}px`;
+    style.borderWidth = `0 ${SCALE * (width - INSET) - 1}px ${SCALE * height - line}px ${SCALE * INSET}px`;
+    this.#draw();
+  }
+
+  #paint(): void {
+    const control = this.#control;
+    if (!control || !this.#options) return;
+    const { messages: m, label, description, plain, sentTo, longestNote, placeholder } = this.#options;
+    const shown = this.#shown;
+    control.classList.toggle('masked', !shown);
+    // Even the type it has would make the browser build the field anew.
+    const type = shown ? 'text' : 'password';
+    if (control instanceof HTMLInputElement && control.type !== type) control.type = type;
+    const visibility = this.#watch?.visibility ?? 'unknown';
+    if (visibility === 'visible') this.#seen = sentTo;
+    const blocked = this.#focused && (visibility === 'clipped' || visibility === 'covered') && visibility;
+    // What an input method writes can't be refused when it comes.
+    if (blocked === 'covered' && !control.readOnly) this.dispatchEvent(new Event('covered', { bubbles: true }));
+    control.readOnly = Boolean(blocked);
+    const note = blocked
+      ? { text: m[blocked === 'clipped' ? 'secretClipped' : 'secretCovered'], bad: true }
+      : this.#options.note;
+    this.#box.classList.toggle('invalid', note?.bad ?? false);
+    const toggle = (): void => {
+      this.#shown = !shown;
+      this.#paint();
+    };
+    render(
+      html`<div class="field">
+          <div class="line"></div>
+          ${sentTo ? sentLine(sentTo, blank) : nothing}
+        </div>
+        <p class="note">${blank}<span>${longestNote}</span></p>`,
+      this.#sizer,
+    );
+    render(
+      html`<div class="field">
+          <div class="line" aria-hidden="true">
+            <span ?hidden=${this.value !== ''}>${placeholder ?? ''}</span>
+          </div>
+          <div id="sent">${sentTo ? sentLine(sentTo, this.#lock) : nothing}</div>
+        </div>
+        <button type="button" ?hidden=${plain || !this.value} @click=${toggle}>
+          <span aria-hidden="true">${shown ? m.hide : m.show}</span>
+          <span class="unseen">${shown ? m.hideSecret(label) : m.showSecret(label)}</span>
+        </button>
+        <p class="note ${note?.bad ? 'bad' : ''}" id="note" role="status">
+          ${note?.bad ? this.#alert : nothing}<span>${note?.text ?? ''}</span>
+        </p>
+        <span id="about" hidden>${description}</span>`,
+      this.#below,
+    );
+    this.#draw();
+  }
+
+  #draw(): void {
+    this.#screen?.draw({
+      ...this.#state(),
+      masked: !this.#shown,
+      multiline: this.#options?.multiline ?? false,
+      focused: this.#focused,
+      caretOn: this.#caretOn,
+    });
+  }
+}
+
+const sentLine = (text: string, lock: unknown): unknown => html`<p class="sent">${lock}<span>${text}</span></p>`;
+
+/** Every secret control of the form. */
+export const secretControls = (): SecretControl[] =>
+  Array.from(document.querySelectorAll('cf-secret')).filter((element) => element instanceof SecretControl);
+
+const blank = html`<svg width="16" height="16"></svg>`;
+
+const noLines: Lines = { around: (offset) => ({ start: 0, end: offset }), below: (offset) => offset };
+
+/** Whether a key press writes a character. One that a browser composes from several (dead keys, input methods) does not. */
+function isPrintable(event: KeyboardEvent): boolean {
+  const { key, altKey, ctrlKey, metaKey } = event;
+  const writes = event.getModifierState('AltGraph') || !(altKey || ctrlKey);
+  return !metaKey && writes && key !== 'Dead' && Array.from(key).length === 1;
+}
