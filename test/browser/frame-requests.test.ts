@@ -27,8 +27,8 @@ async function create(): Promise<string> {
 }
 
 test.each([
-  { mode: 'create', count: 3 },
-  { mode: 'edit', count: 4 },
+  { mode: 'create', count: 4 },
+  { mode: 'edit', count: 5 },
 ])('to $mode takes $count requests, all to the service', async ({ mode, count }) => {
   const existingId = mode === 'edit' ? await create() : undefined;
   const page = await browser.newPage();

@@ -25,8 +25,10 @@ const selection = (page: Page) =>
 async function pixels(page: Page): Promise<string> {
   await settled(page);
   await page.mouse.move(0, 0);
+  const control = page.locator(`[id="cf${LINE}"]`);
+  await control.scrollIntoViewIfNeeded();
   await painted(page);
-  const image = sharp(await page.locator(`[id="cf${LINE}"]`).screenshot({ caret: 'initial' }));
+  const image = sharp(await control.screenshot({ caret: 'initial' }));
   const { width = 0 } = await image.metadata();
   return (
     await image

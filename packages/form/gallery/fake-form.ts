@@ -47,6 +47,10 @@ export class FakeForm implements Form {
     return this.summary.length > 0;
   }
 
+  refuse(reason: string): void {
+    this.calls.push(`refuse ${reason}`);
+  }
+
   secretEntries(): { path: string; label: string }[] {
     return [];
   }

@@ -47,7 +47,7 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
       if (message.type === 'session') {
         session.receive(message.sessionToken);
         form.sessionRenewed();
-      } else if (message.type === 'command') runCommand(message.command, form);
+      } else if (message.type === 'command') void runCommand(message.command, form);
       else if (message.type === 'leave') form.askToLeave();
     },
   );

@@ -113,7 +113,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
       await form().evaluate(pressSave);
       // The frame says what it saved to the page, and what it refuses to the person.
       const refused = form()
-        .waitForSelector('#cf-summary')
+        .waitForSelector('#cf-summary a')
         .then(() => undefined);
       refused.catch(() => undefined);
       const told = heard(['save', 'error']);

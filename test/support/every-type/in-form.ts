@@ -21,11 +21,17 @@ export function look(): Look {
   const said = (element: HTMLElement): string => element.textContent.trim().replaceAll(/\s+/g, ' ');
   return {
     labels: Object.fromEntries(all('.cf-label').map((label) => [of(label.id, /-label$/), said(label)])),
-    summary: all('#cf-summary a').map((link) => ({
+    summary: Array.from(document.getElementById('cf-summary')?.shadowRoot?.querySelectorAll('a') ?? [], (link) => ({
       path: (link.getAttribute('href') ?? '').slice(3),
       label: said(link),
     })),
-    errors: Object.fromEntries(all('.cf-error').map((error) => [of(error.id, /-\d$/), said(error)])),
+    errors: Object.fromEntries([
+      ...all('.cf-error').map((error) => [of(error.id, /-\d$/), said(error)]),
+      ...all('cf-secret').flatMap((secret) => {
+        const error = secret.shadowRoot?.querySelector<HTMLElement>('.note.bad');
+        return error ? [[of(secret.id, /$/), said(error)]] : [];
+      }),
+    ]),
     kept: all('.cf-secret')
       .filter((field) => field.querySelector('.cf-kept'))
       .map((field) => field.id.slice(2)),

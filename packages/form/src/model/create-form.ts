@@ -5,7 +5,7 @@ import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
 import { changesOf, firstWords } from './connector-write.js';
 import { createEditor, type Editor, type Fields } from './editor.js';
-import { failureFor, failureOf, type Action } from './failure-of.js';
+import { DestinationNotSeen, failureFor, failureOf, type Action } from './failure-of.js';
 import type { Form } from './form.js';
 import { createIntents } from './intents.js';
 import { transition, type FormEvent } from './machine.js';
@@ -33,8 +33,6 @@ export interface LivingForm extends Form {
   readonly dirty: boolean;
   /** The host wants the form to go. Tells it that it may, at once or once nothing would be lost. */
   askToLeave(): void;
-  /** The host asked for a save or a test that is not made for it; both the person and the host are told. */
-  refuseCommand(reason: 'destination_not_seen' | 'command_while_typing'): void;
   /** The host gave a session by itself. */
   sessionRenewed(): void;
 }
@@ -146,12 +144,17 @@ export function createForm(options: FormOptions): LivingForm {
   };
 
   /** Checks, sends, and says what came of it. A second click joins the first. */
-  const attempt = (action: 'save' | 'test', run: (form: Loaded) => Promise<FormEvent>): Promise<void> =>
+  const attempt = (
+    action: 'save' | 'test',
+    confirm: (() => Promise<boolean>) | undefined,
+    run: (form: Loaded) => Promise<FormEvent>,
+  ): Promise<void> =>
     (busy[action] ??= (async () => {
       if (!loaded || state.phase !== 'editing') return;
       if (!loaded.editor.check()) return move({ type: 'refused' });
       move({ type: action === 'save' ? 'saving' : 'testing' });
       try {
+        if (confirm && !(await confirm())) throw new DestinationNotSeen();
         move(await run(loaded));
       } catch (error) {
         const failure = fail(error, action);
@@ -192,16 +195,16 @@ export function createForm(options: FormOptions): LivingForm {
       return state.phase === 'editing' && loaded?.editor.isDirty() === true;
     },
 
-    save: () =>
-      attempt('save', async (form) => {
+    save: (confirm) =>
+      attempt('save', confirm, async (form) => {
         const { id, name } = await send(form);
         channel.saved({ id, name });
         if (state.phase === 'editing' && state.leaving) channel.left();
         return { type: 'saved' };
       }),
 
-    test: () =>
-      attempt('test', async (form) => {
+    test: (confirm) =>
+      attempt('test', confirm, async (form) => {
         const tested = revision;
         const result = await api.test(form.editor.content().config);
         return { type: 'tested', test: tested === revision ? { state: 'passed', ...result } : { state: 'idle' } };
@@ -225,7 +228,7 @@ export function createForm(options: FormOptions): LivingForm {
       else fail(new SessionExpired(), 'save');
     },
 
-    refuseCommand(reason) {
+    refuse(reason) {
       const failure = failureFor(reason, messages);
       channel.error(failure);
       // Nothing changes for a person who is typing.

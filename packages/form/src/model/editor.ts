@@ -34,7 +34,17 @@ export interface EditorOptions {
 /** What a form offers for its fields. */
 export type Fields = Omit<
   Form,
-  'state' | 'summary' | 'refused' | 'save' | 'test' | 'cancel' | 'discard' | 'keepEditing' | 'retry' | 'subscribe'
+  | 'state'
+  | 'summary'
+  | 'refused'
+  | 'refuse'
+  | 'save'
+  | 'test'
+  | 'cancel'
+  | 'discard'
+  | 'keepEditing'
+  | 'retry'
+  | 'subscribe'
 >;
 
 /** Everything a person can change in a loaded form: values, rows, secrets, and what is wrong with them. Knows no service. */

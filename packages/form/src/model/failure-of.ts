@@ -6,6 +6,11 @@ import type { Failure } from './state.js';
 /** What the form was doing. */
 export type Action = 'load' | 'save' | 'test';
 
+/** A typed secret would go where the person could not see that it goes. */
+export class DestinationNotSeen extends Error {
+  override readonly name = 'DestinationNotSeen';
+}
+
 type Sentence = keyof Messages['failures'];
 
 /** A failure in words, with the code for the host page. */
@@ -16,6 +21,7 @@ export function failureFor(sentence: Sentence, messages: Messages, code: string 
 
 function sentenceFor(error: unknown, action: Action): Sentence {
   if (error instanceof SessionExpired) return 'session_expired';
+  if (error instanceof DestinationNotSeen) return 'destination_not_seen';
   if (!(error instanceof ApiError)) return error instanceof NoAnswer && error.offline ? 'offline' : 'unreachable';
   const { status, type } = error;
   if (status === 401 || status === 403) return 'unauthorized';

@@ -43,10 +43,15 @@ export interface Form {
   /** The secrets that are being entered, row by row where they have rows; for the space that the summary takes. */
   secretEntries(): { path: string; label: string }[];
 
-  /** Validates; on errors fills `summary` and stays; else saves. */
-  save(): Promise<void>;
-  test(): Promise<void>;
+  /**
+   * Validates; on errors fills `summary` and stays; else saves.
+   * @param confirm answers whether the person could see where the typed secrets go; if not, nothing is sent
+   */
+  save: (confirm?: () => Promise<boolean>) => Promise<void>;
+  test: (confirm?: () => Promise<boolean>) => Promise<void>;
   cancel(): void;
+  /** Tells the person and the host why a save or a test was not begun. */
+  refuse(reason: 'destination_not_seen' | 'command_while_typing'): void;
   /** The person gives up what was typed, after the page asked for the form to go. */
   discard(): void;
   /** The person goes on; the page hears nothing. */

@@ -1,6 +1,5 @@
 import { render } from 'lit/html.js';
 import type { FormCommand } from '@connector-frame/core/protocol';
-import type { LivingForm } from '../model/create-form.js';
 import type { Form } from '../model/form.js';
 import type { FormState } from '../model/state.js';
 import { createAnnouncer } from './announce.js';
@@ -26,7 +25,10 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   const content = document.createElement('div');
   host.append(content);
   const view = new View(form, messages, createAnnouncer(host), fieldTemplate);
-  const actions = { onSave: () => settle(form, () => form.save()), onTest: () => settle(form, () => form.test()) };
+  const actions = {
+    onSave: () => settle(form, (confirm) => form.save(confirm)),
+    onTest: () => settle(form, (confirm) => form.test(confirm)),
+  };
   host.addEventListener('covered', () => onCovered?.(), { once: true });
   let shown: FormState | undefined;
   const paint = (): void => {
@@ -68,21 +70,29 @@ const focus = (element: unknown): void => {
  * secrets go only where the person has seen that they go, and not while they are being typed: a page could otherwise try each
  * of its characters, or send it to an address that it keeps out of sight.
  */
-export function runCommand(command: FormCommand, form: Pick<LivingForm, 'refuseCommand'>): void {
+export async function runCommand(command: FormCommand, form: Pick<Form, 'refuse'>): Promise<void> {
   if (command !== 'cancel') {
     const isTyping = document.hasFocus() && document.activeElement instanceof SecretControl;
-    const isUnseen = secretControls().some(({ value, destinationSeen }) => value !== '' && !destinationSeen);
-    if (isTyping || isUnseen) return form.refuseCommand(isTyping ? 'command_while_typing' : 'destination_not_seen');
+    if (isTyping) return form.refuse('command_while_typing');
+    if (!(await areDestinationsSeen(false))) return form.refuse('destination_not_seen');
   }
   document.querySelector<HTMLElement>(`.cf-footer > .cf-${command}`)?.click();
 }
 
+/** Whether the person could see where each typed secret will be sent. */
+async function areDestinationsSeen(scroll: boolean): Promise<boolean> {
+  for (const control of secretControls())
+    if (control.value !== '' && !(await control.confirmDestination(scroll))) return false;
+  return true;
+}
+
 /** After a save or a test, focus goes to the summary of what to fix, or back to where it was. */
-async function settle(form: Form, action: () => Promise<void>): Promise<void> {
+async function settle(form: Form, action: Form['save']): Promise<void> {
   // On the page around, whose own button may have done this, the person stays.
   const here = document.hasFocus() && document.activeElement !== document.body;
-  await Promise.all(secretControls().map((control) => control.settled()));
-  await action();
+  for (const control of secretControls()) await control.settled();
+  // A page may cover all of the form but its buttons.
+  await action(() => areDestinationsSeen(true));
   // Secrets are unfolded whether something is wrong with them or not: the page can see the height.
   if (form.refused) for (const { path } of [...form.summary, ...form.secretEntries()]) unfold(path);
   if (form.refused) document.getElementById('cf-summary')?.focus();

@@ -1,5 +1,6 @@
 import { html, render } from 'lit/html.js';
 import type { Messages } from '../../messages/index.js';
+import { idOf } from '../focus.js';
 import { summarySheets } from './protected-sheets.js';
 
 /** A field that has an error, or that could have one. */
@@ -54,7 +55,7 @@ export class ErrorSummary extends HTMLElement {
         event.preventDefault();
         onChoose(path);
       };
-      return html`${index ? ', ' : ''}<a href="#" @click=${go}>${label}</a>`;
+      return html`${index ? ', ' : ''}<a href="#${idOf(path)}" @click=${go}>${label}</a>`;
     });
     render(
       html`<h2 id="title">${problems.length > 0 ? m.summary(problems.length) : m.summaryDone}</h2>

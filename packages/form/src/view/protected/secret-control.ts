@@ -4,7 +4,7 @@ import { ownIcon } from '../icons.js';
 import { SecretScreen } from './screen.js';
 import { secretSheets } from './protected-sheets.js';
 import { deleteText, insertText, moveCaret, type Lines, type Move, type TextState } from './text-edit.js';
-import { watchVisibility, type VisibilityWatch } from './visibility.js';
+import { watchVisibility, type Visibility, type VisibilityWatch } from './visibility.js';
 
 /** A line under the control. */
 export interface SecretNote {
@@ -33,8 +33,11 @@ export interface SecretOptions {
   plain?: boolean | undefined;
 }
 
-/** Resolves when the last control that asked knows whether it can be seen. */
-let lastAnswer: Promise<unknown> = Promise.resolve();
+/** Whether a control that can be seen so far takes input. A cover is known a moment later; nothing is sent before that. */
+const takesInput = (visibility: Visibility | undefined): boolean => visibility === 'visible' || visibility === 'inside';
+
+/** After an edit or a focus the control looks for covers, in milliseconds: once what follows at once, as a click, has happened. */
+const LOOK_MS = 400;
 
 /** Each password manager has its own word for "leave this alone". */
 const attributes = {
@@ -113,6 +116,7 @@ export class SecretControl extends HTMLElement {
   #caretOn = true;
   #blink: ReturnType<typeof setInterval> | undefined;
   #watch: VisibilityWatch | undefined;
+  #look: ReturnType<typeof setTimeout> | undefined;
   readonly #resized = new ResizeObserver(() => this.#resize());
   /** Edits that wait until it is known whether the control can be seen. */
   #waiting: (() => void)[] = [];
@@ -160,7 +164,10 @@ export class SecretControl extends HTMLElement {
       this.#box.showPopover();
     }
     this.#resized.observe(this.#inner);
-    this.#watch = watchVisibility(this.#inner, () => this.#paint());
+    this.#watch = watchVisibility(this.#inner, (visibility) => {
+      if (takesInput(visibility)) this.#makeWaitingEdits();
+      this.#paint();
+    });
   }
 
   disconnectedCallback(): void {
@@ -267,7 +274,8 @@ export class SecretControl extends HTMLElement {
         }, BLINK_MS);
       // A browser scrolls as far as the caret. Only here: a scroll at each key would let the page count them.
       this.#scrollIntoView();
-      void this.#isVisible().then(() => this.#paint());
+      void this.#checkWaiting();
+      this.#lookSoon();
     } else document.removeEventListener('selectionchange', onSelection);
     this.#caretOn = true;
     this.#paint();
@@ -332,14 +340,28 @@ export class SecretControl extends HTMLElement {
     else this.#insert(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
   }
 
-  /** Resolves when every edit so far was made or dropped. */
+  /** Makes the edits that still wait, after all of the control was scrolled into view. */
   async settled(): Promise<void> {
-    while (this.#watch && this.#waiting.length > 0) await this.#watch.verdict();
+    if (this.#waiting.length === 0) return;
+    this.#scrollIntoView();
+    if (takesInput(await this.#watch?.check())) this.#makeWaitingEdits();
+  }
+
+  /**
+   * Whether the person could see where the value will be sent.
+   * @param scroll whether to scroll all of the control into view first, if it was not seen yet
+   */
+  async confirmDestination(scroll: boolean): Promise<boolean> {
+    if (this.destinationSeen) return true;
+    if (scroll) this.#scrollIntoView();
+    await this.#watch?.certain();
+    this.#paint();
+    return this.destinationSeen;
   }
 
   /** Replaces all of the text, if the control can be seen. Answers whether it could. */
   async replaceText(text: string): Promise<boolean> {
-    const seen = await this.#isVisible();
+    const seen = takesInput(await this.#watch?.check());
     if (seen) this.#apply({ text, anchor: text.length, caret: text.length }, true);
     else this.focus();
     return seen;
@@ -351,33 +373,34 @@ export class SecretControl extends HTMLElement {
     this.#edit((state) => insertText(state, inserted));
   }
 
-  /** Makes an edit at once, or when it is known that the control can be seen; drops it when it can't. */
+  /**
+   * Makes an edit at once, or when it is known that the control can be seen. Edits that nobody could see are dropped; those of someone
+   * who has gone on meanwhile wait until the control is in view again.
+   */
   #edit(edit: (state: TextState) => TextState): void {
-    const run = (): void => this.#apply(edit(this.#state()), true);
-    if (this.#watch?.visibility === 'visible' && this.#waiting.length === 0) {
-      run();
-      return;
-    }
-    if (this.#waiting.push(run) > 1) return;
-    void this.#resolveWaiting();
+    this.#waiting.push(() => this.#apply(edit(this.#state()), true));
+    if (takesInput(this.#watch?.visibility)) this.#makeWaitingEdits();
+    else void this.#checkWaiting();
+    this.#lookSoon();
   }
 
-  async #resolveWaiting(): Promise<void> {
-    const isVisible = await this.#isVisible();
-    const waiting = this.#waiting.splice(0);
-    if (isVisible) for (const run of waiting) run();
+  #lookSoon(): void {
+    if (this.#look !== undefined) return;
+    this.#look = setTimeout(() => {
+      this.#look = undefined;
+      if (this.#focused) void this.#watch?.certain();
+    }, LOOK_MS);
+  }
+
+  #makeWaitingEdits(): void {
+    for (const run of this.#waiting.splice(0)) run();
+  }
+
+  async #checkWaiting(): Promise<void> {
+    const visibility = await this.#watch?.check();
+    if (takesInput(visibility)) this.#makeWaitingEdits();
+    else if (this.#focused) this.#waiting = [];
     this.#paint();
-  }
-
-  /** Whether all of it can be seen. Controls ask one after the other, as each may have to be scrolled back into view. */
-  #isVisible(): Promise<boolean> {
-    const answer = lastAnswer.then(async () => {
-      // The focus has gone on, which may have scrolled it away before anything was drawn.
-      if (!this.#focused) this.#scrollIntoView();
-      return (await this.#watch?.verdict()) === 'visible';
-    });
-    lastAnswer = answer;
-    return answer;
   }
 
   #scrollIntoView(): void {

@@ -1,18 +1,21 @@
-/** Whether a person can see all of an element: `unknown` until the browser has said so once. */
-export type Visibility = 'unknown' | 'visible' | 'clipped' | 'covered';
+/**
+ * Whether a person can see all of an element: `unknown` until the browser has said so once; `inside` when no box around it clips it, and
+ * nobody has asked whether something covers it.
+ */
+export type Visibility = 'unknown' | 'clipped' | 'inside' | 'visible' | 'covered';
 
 export interface VisibilityWatch {
+  /** As far as it is known. Clips are noticed by themselves, covers only by `certain`. */
   readonly visibility: Visibility;
-  /** Resolves with the first answer for the present layout, when it is not known or may be old. */
-  verdict(): Promise<Visibility>;
+  /** Looks again whether it is clipped. Resolves once the layout of now has been drawn. */
+  check(): Promise<Visibility>;
+  /** Looks whether it is clipped or covered. Resolves with `clipped`, `visible` or `covered`. */
+  certain(): Promise<Visibility>;
   stop(): void;
 }
 
-/** Part of the area that must be inside every clip around it. Below 1, as engines round to device pixels. */
-const WHOLE = 0.98;
-
 declare global {
-  // Version 2 of the interface, which TypeScript's DOM library does not have.
+  // Version 2 of the interface, which TypeScript's DOM library does not have: https://w3c.github.io/IntersectionObserver/v2/
   interface IntersectionObserverEntry {
     readonly isVisible?: boolean;
   }
@@ -23,7 +26,10 @@ declare global {
   }
 }
 
-/** Chromium alone reports covers, transforms, filters and opacity: https://w3c.github.io/IntersectionObserver/v2/ */
+/** Part of the area that must be inside every clip around it. Below 1, as engines round to device pixels. */
+const WHOLE = 0.98;
+
+/** Chromium alone tells covers, filters, opacity and transforms that shrink. */
 const tracksVisibility = 'isVisible' in IntersectionObserverEntry.prototype;
 
 /**
@@ -33,69 +39,96 @@ const tracksVisibility = 'isVisible' in IntersectionObserverEntry.prototype;
 const COVER_MS = 1_000;
 
 /**
- * Watches whether all of `element` is inside the viewport and every clipping box around it, those of the host page included, and,
- * where the browser can tell, whether nothing covers or distorts it.
+ * Watches whether all of `element` is inside the viewport and every clipping box around it, those of the host page included. Where the
+ * browser can tell, `certain` also looks whether anything covers or distorts it.
+ *
+ * It does not look for covers all the time: while anyone in a frame does, Chromium drops every click into that frame for half a second
+ * after it has moved on the screen, so that a click after a scroll would be lost.
  */
 export function watchVisibility(element: Element, onChange: (visibility: Visibility) => void): VisibilityWatch {
-  let isInside: boolean | undefined;
-  let isUncovered = !tracksVisibility;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let visibility: Visibility = 'unknown';
-  let waiting: ((visibility: Visibility) => void)[] = [];
+  let checks: ((visibility: Visibility) => void)[] = [];
+  let certains: ((visibility: Visibility) => void)[] = [];
+  let covers: IntersectionObserver | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const become = (next: Visibility): void => {
     const before = visibility;
     visibility = next;
     if (next !== before) onChange(next);
-    if (next !== 'unknown') for (const resolve of waiting.splice(0)) resolve(next);
   };
-  const settle = (): void => {
-    if (isInside === undefined) return;
-    const isCovered = isInside && !isUncovered;
-    if (!isCovered) {
-      clearTimeout(timer);
-      timer = undefined;
-      become(isInside ? 'visible' : 'clipped');
-    } else if (timer === undefined) {
-      timer = setTimeout(() => become('covered'), COVER_MS);
-      become('unknown');
-    } else become(visibility);
+  const conclude = (): void => {
+    for (const resolve of certains.splice(0)) resolve(visibility);
+  };
+  const stopCovers = (): void => {
+    clearTimeout(timer);
+    covers?.disconnect();
+    covers = undefined;
+  };
+  const lookForCovers = (): void => {
+    if (covers) return;
+    covers = new IntersectionObserver(
+      (entries) => {
+        const isVisible = entries.at(-1)?.isVisible === true;
+        // Clipped is for the other observer to say.
+        if (!isVisible || visibility === 'clipped') return;
+        stopCovers();
+        become('visible');
+        conclude();
+      },
+      { threshold: [0, WHOLE], trackVisibility: true, delay: 100 },
+    );
+    covers.observe(element);
+    timer = setTimeout(() => {
+      if (visibility !== 'clipped') become('covered');
+      conclude();
+    }, COVER_MS);
   };
   const clips = new IntersectionObserver(
     (entries) => {
-      isInside = (entries.at(-1)?.intersectionRatio ?? 0) >= WHOLE;
-      settle();
+      const isInside = (entries.at(-1)?.intersectionRatio ?? 0) >= WHOLE;
+      if (!isInside) {
+        stopCovers();
+        become('clipped');
+        conclude();
+      } else if (!tracksVisibility) {
+        become('visible');
+        conclude();
+      } else {
+        if (visibility === 'unknown' || visibility === 'clipped') become('inside');
+        if (certains.length > 0) lookForCovers();
+      }
+      for (const resolve of checks.splice(0)) resolve(visibility);
     },
     { threshold: [0, 0.5, WHOLE] },
   );
   clips.observe(element);
-  const covers = tracksVisibility
-    ? new IntersectionObserver(
-        (entries) => {
-          isUncovered = entries.at(-1)?.isVisible === true;
-          settle();
-        },
-        { threshold: [0, WHOLE], trackVisibility: true, delay: 100 },
-      )
-    : undefined;
-  covers?.observe(element);
+
+  /** To observe again is to be told again, once the next frame is laid out. */
+  const observeAgain = (): void => {
+    clips.unobserve(element);
+    clips.observe(element);
+  };
 
   return {
     get visibility() {
       return visibility;
     },
-    verdict() {
-      // To observe again is to be told again, once the next frame is laid out. Until then it is not known.
-      isInside = undefined;
-      clips.unobserve(element);
-      clips.observe(element);
-      return new Promise((resolve) => waiting.push(resolve));
-    },
+    check: () =>
+      new Promise((resolve) => {
+        checks.push(resolve);
+        observeAgain();
+      }),
+    certain: () =>
+      new Promise((resolve) => {
+        certains.push(resolve);
+        observeAgain();
+      }),
     stop() {
       clips.disconnect();
-      covers?.disconnect();
-      clearTimeout(timer);
-      waiting = [];
+      stopCovers();
+      checks = [];
+      certains = [];
     },
   };
 }
