@@ -2,13 +2,14 @@
  * Every connector type as a person meets it: the real form from the real service, in a frame of another site. `npm test` takes a
  * sample, another one each day (`SEED` repeats one); `npm run test:catalog` takes all of them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { exampleConfig, type ConnectorTypeData } from '@connector-frame/catalog';
-import { withDefaults } from '@connector-frame/catalog/validate';
+import { pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../support/browser.js';
 import { allTypes } from '../support/connectors.js';
-import { movesOf } from '../support/destinations.js';
+import { movesOf, type Move } from '../support/destinations.js';
 import { askedFor, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
 import { openFormTab, type FormTab } from '../support/every-type/form-tab.js';
 import { covering, sampleOf } from '../support/every-type/type-sample.js';
@@ -20,9 +21,23 @@ const types = process.env['CATALOG'] === 'full' ? allTypes() : sampleOf(allTypes
 const title = `${types.length} of ${allTypes().length} types${process.env['CATALOG'] === 'full' ? '' : `, SEED=${seed}`}`;
 if (process.env['CATALOG'] !== 'full') console.log(`every type: ${title}`);
 
+const moveOf = (type: ConnectorTypeData) => movesOf(type).find(({ mark }) => mark === 'destination');
+
 /** Valid, with every field that is shown; with secrets, if the type has any. */
-const exampleOf = (type: ConnectorTypeData) =>
-  movesOf(type)[0]?.before ?? exampleConfig(type.config, { optional: true });
+const exampleOf = (type: ConnectorTypeData) => moveOf(type)?.before ?? exampleConfig(type.config, { optional: true });
+
+/** A change of the address, and one of the transport that leaves all secrets in use. */
+function changesOf(type: ConnectorTypeData): Move[] {
+  const example = exampleOf(type);
+  const keys = Object.keys(example.secrets).length;
+  const weaker = movesOf(type).find(
+    ({ mark, before, after }) =>
+      mark === 'transport' &&
+      isDeepStrictEqual(before, example) &&
+      Object.keys(pruneConfig(type.config, after).secrets).length === keys,
+  );
+  return [moveOf(type), weaker].filter((move) => move !== undefined);
+}
 
 /** Together these have every kind of control: a person's keys and mouse fill them in, which takes seconds. A script fills in the others. */
 const byHand = covering(types, (type) => leavesOf(type, exampleOf(type)).map(({ control }) => control));
@@ -69,7 +84,6 @@ const idsOf = ({ config }: Stored) => Object.entries(config.secrets).map(([field
 describe.concurrent(title, () => {
   test.each(types.map((type) => ({ name: `${type.kind} ${type.type_id}`, type })))('$name', ({ type }) =>
     withTab(async (tab) => {
-      const [move] = movesOf(type);
       const example = exampleOf(type);
 
       await tab.open(type);
@@ -100,9 +114,9 @@ describe.concurrent(title, () => {
       await tab.open(type, { existingId: id, isNameEditable: true });
       const secrets = Object.keys(example.secrets).map((key) => `/secrets/${key}`);
       expect((await tab.look()).kept.sort(), 'kept secrets').toEqual(secrets.toSorted());
-      if (move) {
+      for (const move of changesOf(type)) {
         await tab.fill(changesBetween(type, move.before, move.after));
-        expect(await tab.save(), 'another destination must not get what is kept').toBeUndefined();
+        expect(await tab.save(), `${move.path}: another destination must not get what is kept`).toBeUndefined();
         const { kept, summary } = await tab.look();
         expect(kept).toEqual([]);
         expect(summary.map(({ path }) => path)).toEqual(expect.arrayContaining(secrets));

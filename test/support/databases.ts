@@ -12,12 +12,19 @@ export interface TestDatabases {
   name: string;
   /** A new database with the schema. */
   open(): Promise<Database>;
+  /** A new database with nothing in it. */
+  empty(): Promise<Database>;
   close(): Promise<void>;
 }
 
 /** PGlite in memory. */
 export function embedded(): TestDatabases {
-  return { name: 'PGlite', open: openEmbedded, close: () => Promise.resolve() };
+  return {
+    name: 'PGlite',
+    open: openEmbedded,
+    empty: async () => embeddedDatabase(await PGlite.create()),
+    close: () => Promise.resolve(),
+  };
 }
 
 /** PostgreSQL, started with the first `open`. */
@@ -27,6 +34,7 @@ export function postgresql(): TestDatabases & { url(): Promise<string> } {
   return {
     name: 'PostgreSQL',
     url,
+    empty: async () => connect(await url()),
     async open() {
       const database = connect(await url());
       await migrate(database, await loadMigrations());

@@ -9,36 +9,49 @@ import {
   getAt,
   isGroup,
   isList,
+  isMarked,
   isUnion,
   joinPointer,
+  pruneConfig,
   setAt,
   validateConfig,
   variantsOf,
   discriminatorOf,
 } from '@connector-frame/catalog/validate';
 
-/** A change of where a connector's secrets would be sent. */
+/** A change of where or how a connector's secrets would be sent. */
 export interface Move {
   type: ConnectorTypeData;
   /** The field that decides. */
   path: string;
+  /** By which of the two marks. */
+  mark: 'destination' | 'transport';
   before: ConnectorConfig;
   /** Valid too, with another destination. */
   after: ConnectorConfig;
 }
 
-/** Every field of a type that decides where secrets go, with a valid change of it. Throws where no valid change is known. */
+/**
+ * Every field of a type that decides where or how secrets go, with a valid change of it that leaves a secret in use. A field
+ * whose every change drops the secrets is left out. Throws where no valid change is known.
+ */
 export function movesOf(type: ConnectorTypeData): Move[] {
   if (Object.keys(type.config.secrets.properties).length === 0) return [];
   return destinationFields(type).flatMap(({ path, field, choices }) => {
     const before = withSecrets(type, choices, path);
     if (!before) return [];
     const home = destinationOf(type.config, before.settings);
+    let dropsAll = false;
     for (const value of otherValues(field, getAt(before, path))) {
       const after = setAt(before, path, value);
-      if (validateConfig(type.config, after).length > 0) continue;
-      if (destinationOf(type.config, after.settings) !== home) return { type, path, before, after };
+      const kept = new Set(Object.keys(before.secrets));
+      if (Object.keys(pruneConfig(type.config, after).secrets).length === 0) dropsAll = true;
+      else if (validateConfig(type.config, after, { kept }).length === 0) {
+        const mark = field['x-destination'] ? 'destination' : 'transport';
+        if (destinationOf(type.config, after.settings) !== home) return { type, path, mark, before, after };
+      }
     }
+    if (dropsAll) return [];
     throw new Error(`${type.kind} ${type.type_id}: this test knows no other valid value for ${path}.`);
   });
 }
@@ -74,7 +87,7 @@ function destinationFields(type: ConnectorTypeData): Found[] {
     const wanted = when?.in[0];
     const shown = new Map(choices);
     if (when && wanted !== undefined && typeof wanted !== 'number') shown.set(when.path, wanted);
-    if (field['x-destination']) found.push({ path, field, choices: shown });
+    if (isMarked(field)) found.push({ path, field, choices: shown });
     if (isUnion(field)) {
       for (const { value, key, body } of variantsOf(field)) {
         const chosen = new Map(shown).set(joinPointer(path, discriminatorOf(field)), value);

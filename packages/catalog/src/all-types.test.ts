@@ -5,10 +5,11 @@ import { compile } from './build/compile.js';
 import { readSources } from './build/read-sources.js';
 import { fieldsOf } from './build/walk.js';
 import { exampleConfig } from './example-config.js';
-import type { ConnectorConfig, ConnectorTypeData } from './types.js';
+import type { ConnectorConfig, ConnectorTypeData, UnionSchema } from './types.js';
 import {
   destinationOf,
   getAt,
+  isMarked,
   isUnion,
   pruneConfig,
   setAt,
@@ -32,6 +33,14 @@ function choicesOf(type: ConnectorTypeData): Map<string, string | boolean>[] {
     else if (field.type === 'boolean') choices.push(new Map([[path, true]]), new Map([[path, false]]));
   }
   return choices;
+}
+
+/** A union's value with another choice than `value` made. */
+function otherChoice(union: UnionSchema, value: unknown): Record<string, string> {
+  const discriminator = discriminatorOf(union);
+  const chosen = getAt(value, `/${discriminator}`);
+  const other = variantsOf(union).find((variant) => variant.value !== chosen);
+  return { [discriminator]: other?.value ?? '' };
 }
 
 it('the sources have no problem', () => {
@@ -60,7 +69,7 @@ describe.each(['input', 'output'])('every %s', (kind) => {
     const { config: schema } = type;
     const choices = choicesOf(type);
     const fields = fieldsOf(type);
-    const destinations = fields.filter(({ field }) => field['x-destination'] === true);
+    const marked = fields.filter(({ field }) => isMarked(field));
     const keys = Object.keys(schema.secrets.properties);
 
     let decided = 0;
@@ -72,13 +81,17 @@ describe.each(['input', 'output'])('every %s', (kind) => {
         const filled = pruneConfig(schema, withDefaults(schema, example));
         expect(validateConfig(schema, filled), 'takes it with defaults').toEqual([]);
         if (!optional) continue;
-        for (const { path, field, secret } of destinations) {
+        for (const { path, field, secret } of marked) {
           const value = getAt(example, path);
           if (value === undefined) continue;
-          decided++;
-          // A secret that is an address itself: entering another one is the change.
+          if (field['x-destination']) decided++;
+          // A secret that is an address or a CA itself: entering another one is the change.
           if (secret) continue;
-          const elsewhere = isUnion(field) ? {} : typeof value === 'number' ? value + 1 : `${JSON.stringify(value)}x`;
+          const elsewhere = isUnion(field)
+            ? otherChoice(field, value)
+            : typeof value === 'number'
+              ? value + 1
+              : `${JSON.stringify(value)}x`;
           const moved = setAt(example, path, elsewhere).settings;
           expect(destinationOf(schema, moved), `${path} is another destination`).not.toBe(
             destinationOf(schema, example.settings),

@@ -35,6 +35,11 @@ interface Annotations {
    * connection string is one: a new value asks for the other secrets.
    */
   'x-destination'?: boolean;
+  /**
+   * This value decides how the secrets of the connector are protected on their way: TLS, certificate checks, sign-in
+   * mechanism. Like `x-destination`, changing it asks for them again; unlike it, it is no address to show to a person.
+   */
+  'x-transport'?: boolean;
   'x-when'?: Condition;
   /** `synthetic-toggle`: shown only when the host asks for synthetic data. */
   'x-role'?: 'synthetic-toggle';

@@ -6,7 +6,8 @@ import type { ConnectorConfig, ConnectorConfigSchema, Issue } from './types.js';
 import { validateConfig, type ValidateOptions } from './validate/validate-config.js';
 
 export { initialValue, withDefaults } from './validate/defaults.js';
-export { destinationOf } from './validate/destination.js';
+export { boundPointers } from './validate/bound-pointers.js';
+export { boundValues, destinationOf, effectiveConfig, isMarked } from './validate/destination.js';
 export { isShown } from './validate/is-shown.js';
 export { isEmpty, isPlain } from './validate/objects.js';
 export { getAt, joinPointer, parsePointer, setAt } from './validate/pointer.js';

@@ -130,10 +130,14 @@ describe.each([embedded(), postgresql()])('canaries on $name', (databases) => {
       const { status } = await call(method, at, { session, body: sent });
       expect(status, at).toBeGreaterThanOrEqual(400);
     }
-    // And what breaks inside: a value that does not open.
+    // And what breaks inside: a statement that the database does not take, and a value that does not open.
+    await service.database.script((run) => run('alter table secrets rename column description to other'));
+    const failed = await call('PATCH', path, { session, body: { config: config(canaries.refused) } });
+    expect(failed.status).toBe(500);
+    await service.database.script((run) => run('alter table secrets rename column other to description'));
     await service.database.script((run) => run('update secrets set sealed = sealed || sealed'));
     const test = { type: 'http', config: { settings }, id: made.body.id };
-    expect((await call('POST', `${outputs}/test-connection`, { session, body: test })).status).toBe(500);
+    expect((await call('POST', `${outputs}/test-connection`, { session, body: test })).status).toBe(422);
 
     await call('PATCH', path, { key: acme.key, body: { name: 'Does not open' } });
     await expect.poll(state, { timeout: 20_000 }).toMatchObject({ last_error: { code: 'secret_unreadable' } });

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { writeForm } from '../../../test/support/form-assets.js';
 import { connect, postgresql } from '../../../test/support/databases.js';
+import { openStored } from '../../../test/support/stored-secrets.js';
+import { format1Connectors, format1MasterText, upgraded } from '../../../test/support/format-1.js';
 import { listenHttp } from '../../../test/support/listener.js';
 import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js';
 import {
@@ -86,11 +88,9 @@ describe('the process', { timeout: 120_000 }, () => {
     }
 
     const core = await openCore(readEnv({ DATA_DIR: folder }), systemClock, createLog('silent'));
-    const vault = await core.vault.ofOrganization(core.store, org);
     for (const [id, token] of acknowledged) {
       expect(await core.store.connectors.get(org, 'input', id)).toMatchObject({ name: token });
-      const [secret] = await core.store.secrets.ofConnector(id);
-      expect(secret && vault.open(secret, secret.sealed)).toBe(token);
+      expect(Object.values(await openStored(core, org, id))).toEqual([token]);
     }
     await core.store.close();
     expect(acknowledged.size).toBeGreaterThan(20);
@@ -225,6 +225,31 @@ describe('the process', { timeout: 120_000 }, () => {
     for (const replica of replicas) expect((await request(replica, 'GET', '/v1/inputs')).status).toBe(200);
     for (const replica of replicas) replica.kill('SIGTERM');
     expect(await Promise.all(replicas.map(({ exited }) => exited))).toEqual([0, 0]);
+    await databases.close();
+  });
+
+  it('seals the secrets of an earlier release again at its start, on two replicas at once (S33)', async () => {
+    const databases = postgresql();
+    const url = await databases.url();
+    const database = await upgraded(connect(url));
+    const shared = { ...environment, DATABASE_URL: url, MASTER_KEY: format1MasterText };
+    const replicas = await Promise.all([mustStart(shared), mustStart({ ...shared, ENGINE: 'off' })]);
+    const left = () =>
+      database.script((run) => run(`select count(*)::int as n from secrets where get_byte(sealed, 0) <> 2`));
+    await expect.poll(left).toEqual([{ n: 0 }]);
+    const wrapped = () =>
+      database.script((run) => run(`select count(*)::int as n from data_keys where get_byte(wrapped, 0) <> 2`));
+    await expect.poll(wrapped).toEqual([{ n: 0 }]);
+    for (const replica of replicas) replica.kill('SIGTERM');
+    expect(await Promise.all(replicas.map(({ exited }) => exited))).toEqual([0, 0]);
+    const core = await openCore(
+      readEnv({ DATA_DIR: folder, DATABASE_URL: url, MASTER_KEY: format1MasterText }),
+      systemClock,
+      createLog('silent'),
+    );
+    for (const { id, team, secrets } of format1Connectors()) expect(await openStored(core, team, id)).toEqual(secrets);
+    await core.store.close();
+    await database.close();
     await databases.close();
   });
 

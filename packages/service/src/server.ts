@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';
 import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
 import { systemClock } from './clock.js';
+import { describeError } from './describe-error.js';
 import { loadDropIn, type DropIn } from './embed/drop-in.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 import { readEnv, type Env } from './env.js';
@@ -26,6 +27,7 @@ import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/
 import { tellOthers } from './pipelines/running/pipeline-hints.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness } from './readiness.js';
+import { leaveFormat1 } from './secrets/leave-format-1.js';
 import { createEngineState } from './store/engine-state.js';
 
 /** A running service. */
@@ -189,6 +191,10 @@ function answer({ env, core, files, log, listener, egress, engine }: Parts): Run
   const sweeping = setInterval(() => {
     store.idempotency.sweep(new Date()).catch(() => log.warn('could not forget old idempotency keys; next try later'));
   }, SWEEP_INTERVAL);
+  const catalog = loadCatalog();
+  const sealing = leaveFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch((error: unknown) =>
+    log.warn({ problem: describeError(error) }, 'secrets could not be sealed again; the next start continues'),
+  );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     readiness.stop();
@@ -198,6 +204,7 @@ function answer({ env, core, files, log, listener, egress, engine }: Parts): Run
     await listener.drain();
     await engine?.close();
     egress.close?.();
+    await sealing;
     await store.close();
     log.info('service stopped');
   };

@@ -7,6 +7,8 @@ import { describeProblem } from './problem.js';
 const settings = '/config/settings/properties';
 const secrets = '/config/secrets/properties';
 const union = `${settings}/auth/oneOf`;
+const TRANSPORT = 'mark it "x-transport": true, or say in not-transport.json why it does not';
+const switchOf = (title: string) => ({ type: 'boolean', title, default: true });
 const told = (value: unknown, file = FILE): string[] => compile(sourcesOf(value, file)).problems.map(describeProblem);
 
 describe('compile', () => {
@@ -151,6 +153,25 @@ describe('compile', () => {
     ['an example among choices', `${settings}/mode/examples`, ['fast'], 'would look like the choice that was made'],
     ['secrets without a destination', `${settings}/url/x-destination`, undefined, 'nothing says where they are sent'],
     ['a destination without secrets', '/config/secrets', undefined, 'names /secrets/token, which is no field'],
+    ['transport without a mark', `${settings}/verify_ssl`, switchOf('Check certificates'), TRANSPORT],
+    ['transport by its title', `${settings}/strict`, switchOf('Verify the host name'), TRANSPORT],
+    ['transport by its choices', `${settings}/mode/enum`, ['http', 'https'], TRANSPORT],
+    [
+      'transport by where it stands',
+      `${settings}/tls`,
+      { title: 'More', properties: { on: switchOf('On') } },
+      TRANSPORT,
+    ],
+    ['a certificate', `${settings}/peer`, { type: 'string', title: 'Peer', format: 'pem' }, TRANSPORT],
+    ['a secret CA', `${secrets}/ca`, { type: 'string', title: 'Issuer', description: 'In Acme.' }, TRANSPORT],
+    [
+      'a mark in a row',
+      `${settings}/rows/items/properties/name/x-transport`,
+      true,
+      'is marked inside a row: mark the list instead',
+    ],
+    ['two marks', `${settings}/url/x-transport`, true, 'has "x-destination" and "x-transport"'],
+    ['a mark that is not true', `${settings}/mode/x-transport`, false, 'must be true, or absent'],
     // What people read.
     [
       'a help text too long',
@@ -198,6 +219,34 @@ describe('compile', () => {
     expect(told(fixed)).toEqual([]);
     const open = setAt(setAt(fixed, '/config/secrets', undefined), '/order', ['/settings/url']);
     expect(told(open)).toEqual([`${FILE}#/fixed_destination: has no secrets to send: remove it`]);
+  });
+
+  it('accepts transport that is marked, alone or with its group, and where there is no secret to protect', () => {
+    const marked = { ...switchOf('Check certificates'), 'x-transport': true };
+    expect(told(setAt(goodType, `${settings}/verify_ssl`, marked))).toEqual([]);
+    const group = { title: 'More', 'x-transport': true, properties: { on: switchOf('On') } };
+    expect(told(setAt(goodType, `${settings}/tls`, group))).toEqual([]);
+    const bare = setAt(goodType, `${settings}/verify_ssl`, switchOf('Check certificates'));
+    expect(told(setAt(setAt(bare, '/config/secrets', undefined), '/order', ['/settings/url']))).toEqual([]);
+  });
+
+  it('accepts transport with a reason why it is none, for that path and title alone', () => {
+    const type = setAt(goodType, `${settings}/http_path`, { type: 'string', title: 'HTTP path' });
+    const compiled = (value: unknown): string[] =>
+      compile({
+        ...sourcesOf(type),
+        notTransport: { file: 'not-transport.json', value },
+      }).problems.map(describeProblem);
+    const entry = { path: '/settings/http_path', title: 'HTTP path', reason: 'A path.' };
+    expect(compiled([entry])).toEqual([]);
+    expect(compiled([{ ...entry, title: 'Path' }]).join('\n')).toContain(TRANSPORT);
+    expect(compiled([entry, { ...entry, path: '/settings/gone' }])).toEqual([
+      'not-transport.json#/1: no field needs this exception (/settings/gone): delete it',
+    ]);
+    expect(compiled([entry, { path: '/settings/gone', title: 'Gone' }])).toEqual([
+      'not-transport.json#/1: must be { "path", "title", "reason" }',
+    ]);
+    expect(compiled({})).toContain('not-transport.json: must be a list');
   });
 
   it('refuses nesting deeper than eight levels', () => {

@@ -6,6 +6,7 @@ import { checkFields } from './check-fields.js';
 import { checkFormat, isConnectorType } from './check-format.js';
 import { checkLinks } from './check-links.js';
 import { checkPoll } from './check-poll.js';
+import { checkTransport, readNotTransport, unusedExceptions, type NotTransport } from './check-transport.js';
 import { complete } from './complete.js';
 import type { Problem } from './problem.js';
 import type { Sources } from './read-sources.js';
@@ -22,6 +23,9 @@ export function compile(sources: Sources): Compiled {
   const problems: Problem[] = [...sources.problems];
   const types: SourceType[] = [];
   const used = new Set<string>();
+  const { entries: exceptions, problems: unreadable } = readNotTransport(sources.notTransport);
+  problems.push(...unreadable);
+  const usedExceptions = new Set<NotTransport>();
   for (const source of sources.types) {
     const resolved = resolveRefs(source, sources.fragments);
     problems.push(...resolved.problems);
@@ -37,11 +41,13 @@ export function compile(sources: Sources): Compiled {
       ...checkLinks(file, data),
       ...checkCopy(file, data),
       ...checkPoll(file, data),
+      ...checkTransport(file, data, exceptions, usedExceptions),
     ];
     problems.push(...found);
     types.push({ file, data });
   }
   problems.push(...unusedFragments(sources.fragments, used));
+  problems.push(...unusedExceptions(sources.notTransport.file, exceptions, usedExceptions));
   const icons = isPlain(sources.icons.value) ? Object.keys(sources.icons.value) : [];
   problems.push(...checkCatalog(types, new Set(icons)));
   return {

@@ -80,5 +80,6 @@ export const sourcesOf = (value: unknown, file = FILE): Sources => ({
   types: [{ file, value }],
   fragments: new Map(),
   icons: { file: 'icons.json', value: {} },
+  notTransport: { file: 'not-transport.json', value: [] },
   problems: [],
 });

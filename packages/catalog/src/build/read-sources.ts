@@ -14,10 +14,12 @@ export interface Sources {
   /** By name, without `.json`. */
   fragments: ReadonlyMap<string, SourceFile>;
   icons: SourceFile;
+  /** Fields that look like transport and are not. */
+  notTransport: SourceFile;
   problems: Problem[];
 }
 
-/** Reads `types/inputs`, `types/outputs`, `fragments` and `icons.json` under the package's root. */
+/** Reads `types/inputs`, `types/outputs`, `fragments`, `icons.json` and `not-transport.json` under the package's root. */
 export function readSources(root: string): Sources {
   const problems: Problem[] = [];
 
@@ -52,6 +54,7 @@ export function readSources(root: string): Sources {
     types: [...readFolder('types/inputs'), ...readFolder('types/outputs')],
     fragments: new Map(fragments.map((source) => [source.file.slice('fragments/'.length, -'.json'.length), source])),
     icons: read('icons.json'),
+    notTransport: read('not-transport.json'),
     problems,
   };
 }

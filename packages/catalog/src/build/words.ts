@@ -58,6 +58,7 @@ const annotations: Words = {
   deprecated: yes,
   'x-advanced': yes,
   'x-destination': yes,
+  'x-transport': yes,
   'x-when': condition,
 };
 

@@ -1,18 +1,27 @@
-import type { ConnectorConfigSchema, FieldSchema, ObjectSchema } from '../types.js';
+import type { ConnectorConfig, ConnectorConfigSchema, FieldSchema, ObjectSchema } from '../types.js';
+import { withDefaults } from './defaults.js';
 import { isShown } from './is-shown.js';
 import { own } from './objects.js';
 import { joinPointer } from './pointer.js';
-import { pruneValue } from './prune-config.js';
-import { chosenOf, discriminatorOf, isGroup, isList, isUnion } from './schema.js';
+import { pruneConfig, pruneValue } from './prune-config.js';
+import { chosenOf, discriminatorOf, isGroup, isUnion } from './schema.js';
+
+/** Whether a field decides where or how the secrets of its connector are sent. */
+export const isMarked = (field: FieldSchema): boolean =>
+  field['x-destination'] === true || field['x-transport'] === true;
 
 /**
- * Where the secrets of a connector are sent, as one canonical text: the values of all shown fields marked `x-destination`, in
- * the order declared, with those inside the choices made. On a union the mark stands for the choice alone; on a list, map or
- * group for all of it. Equal texts, same destination.
+ * The values of the shown fields that `isBound` selects, by pointer from the settings, in the order declared. A union
+ * stands for its choice alone; a list, map or group for everything in it. `config` is read as it is: nothing is filled in.
+ *
+ * @param isBound receives the field and its pointer; a union has the pointer of its discriminator
  */
-export function destinationOf(schema: ConnectorConfigSchema, settings: Readonly<Record<string, unknown>>): string {
-  const config = { settings, secrets: {} };
-  const found: [path: string, value: unknown][] = [];
+export function boundValues(
+  schema: ConnectorConfigSchema,
+  config: ConnectorConfig,
+  isBound: (field: FieldSchema, pointer: string) => boolean = isMarked,
+): [pointer: string, value: unknown][] {
+  const found: [string, unknown][] = [];
 
   const group = (rules: ObjectSchema, value: unknown, path: string): void => {
     for (const [key, field] of Object.entries(rules.properties))
@@ -20,18 +29,31 @@ export function destinationOf(schema: ConnectorConfigSchema, settings: Readonly<
   };
 
   const visit = (rules: FieldSchema, value: unknown, path: string): void => {
-    const marked = rules['x-destination'] === true;
     if (isUnion(rules)) {
+      const discriminator = discriminatorOf(rules);
+      const choice = joinPointer(path, discriminator);
       const chosen = chosenOf(rules, value);
-      if (marked) found.push([joinPointer(path, discriminatorOf(rules)), chosen?.value ?? null]);
+      if (isBound(rules, choice)) found.push([choice, own(value, discriminator)]);
       if (chosen?.key !== undefined && chosen.body)
         group(chosen.body, own(value, chosen.key), joinPointer(path, chosen.key));
-    } else if (marked) found.push([path, pruneValue(rules, value, config) ?? null]);
+    } else if (isBound(rules, path)) found.push([path, pruneValue(rules, value, config)]);
     else if (isGroup(rules)) group(rules, value, path);
-    else if (isList(rules) && Array.isArray(value))
-      value.forEach((row, index) => visit(rules.items, row, joinPointer(path, index)));
   };
 
-  group(schema.settings, settings, '');
-  return JSON.stringify(found);
+  group(schema.settings, config.settings, '');
+  return found;
 }
+
+/** What takes effect of stored settings: a field that is not shown is dropped, then an absent one gets its default. */
+export const effectiveConfig = (
+  schema: ConnectorConfigSchema,
+  settings: Readonly<Record<string, unknown>>,
+): ConnectorConfig => withDefaults(schema, pruneConfig(schema, { settings, secrets: {} }));
+
+/**
+ * Where and how the secrets of a connector are sent, as one canonical text: the values of all shown fields marked
+ * `x-destination` or `x-transport`. Equal texts mean the same destination over the same transport. An absent field equals
+ * one that holds its default.
+ */
+export const destinationOf = (schema: ConnectorConfigSchema, settings: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(boundValues(schema, effectiveConfig(schema, settings)).filter(([, value]) => value !== undefined));

@@ -19,6 +19,7 @@ export const schema: ConnectorConfigSchema = {
       retries: { type: 'integer', minimum: 0, maximum: 10, default: 3 },
       ratio: { type: 'number', minimum: 0, maximum: 1 },
       verbose: { type: 'boolean', default: false },
+      verify_tls: { type: 'boolean', default: true, 'x-transport': true },
       topics: { type: 'array', items: { type: 'string', maxLength: 5 }, minItems: 1, maxItems: 3, uniqueItems: true },
       headers: {
         type: 'array',

@@ -6,6 +6,7 @@ import { isShown } from './is-shown.js';
 import { pruneConfig } from './prune-config.js';
 import { isGroup, isList, isUnion, variantsOf } from './schema.js';
 import { setAt } from './pointer.js';
+import type { FieldSchema } from '../types.js';
 
 describe('pruneConfig', () => {
   it('keeps a good configuration as it is', () => {
@@ -56,13 +57,19 @@ describe('pruneConfig', () => {
 describe('withDefaults', () => {
   it('fills what is missing, into the choice that the default makes', () => {
     expect(withDefaults(schema)).toEqual({
-      settings: { mode: 'safe', retries: 3, verbose: false, auth: { type: 'key', key_body: { port: 443 } } },
+      settings: {
+        mode: 'safe',
+        retries: 3,
+        verbose: false,
+        verify_tls: true,
+        auth: { type: 'key', key_body: { port: 443 } },
+      },
       secrets: {},
     });
   });
 
   it('leaves alone what is there', () => {
-    const settings = { mode: 'fast', retries: 0, verbose: true, auth: { type: 'none' } };
+    const settings = { mode: 'fast', retries: 0, verbose: true, verify_tls: false, auth: { type: 'none' } };
     expect(withDefaults(schema, { settings }).settings).toEqual(settings);
   });
 
@@ -96,7 +103,7 @@ describe('destinationOf', () => {
 
   it('names the marked fields, in the order declared', () => {
     expect(here).toBe(
-      '[["/url","https://acme.example"],["/auth/type","key"],["/auth/key_body/host","db.acme.example"]]',
+      '[["/url","https://acme.example"],["/verify_tls",true],["/auth/type","key"],["/auth/key_body/host","db.acme.example"]]',
     );
   });
 
@@ -105,6 +112,7 @@ describe('destinationOf', () => {
     ['/settings/url', undefined],
     ['/settings/auth/type', 'none'],
     ['/settings/auth/key_body/host', 'evil.example'],
+    ['/settings/verify_tls', false],
   ])('changes with %s = %j', (path, value) => {
     expect(destinationWith(path, value)).not.toBe(here);
   });
@@ -114,7 +122,42 @@ describe('destinationOf', () => {
     ['/settings/auth/key_body/port', 8443],
     ['/settings/labels', { z: 'y' }],
     ['/settings/unknown', 'x'],
+    // What the field holds when it is absent.
+    ['/settings/verify_tls', true],
   ])('stays with %s = %j', (path, value) => {
     expect(destinationWith(path, value)).toBe(here);
+  });
+
+  it('does not take a choice that the type does not have for none', () => {
+    const { auth, ...properties } = schema.settings.properties;
+    if (!auth || !isUnion(auth)) throw new Error('no union');
+    const { default: _default, ...bare } = auth;
+    const optional = { ...schema, settings: { ...schema.settings, properties: { ...properties, auth: bare } } };
+    const { auth: _auth, ...settings } = good.settings;
+    const none = destinationOf(optional, settings);
+    expect(destinationOf(optional, { ...settings, auth: {} })).toBe(none);
+    expect(destinationOf(optional, { ...settings, auth: { type: 'unknown' } })).not.toBe(none);
+  });
+
+  it('takes an absent choice and its default for the same', () => {
+    const absent = setAt(good, '/settings/auth', undefined).settings;
+    const explicit = setAt(good, '/settings/auth', { type: 'key', key_body: {} }).settings;
+    expect(destinationOf(schema, absent)).toBe(destinationOf(schema, explicit));
+    expect(destinationOf(schema, absent)).not.toBe(destinationWith('/settings/auth', { type: 'none' }));
+  });
+
+  it('takes a condition on an absent field for one on its default', () => {
+    const relay: FieldSchema = {
+      type: 'string',
+      'x-destination': true,
+      'x-when': { path: '/settings/mode', in: ['safe'] },
+    };
+    const properties = { ...schema.settings.properties, relay };
+    const withRelay = { ...schema, settings: { ...schema.settings, properties } };
+    const at = (settings: Record<string, unknown>): string => destinationOf(withRelay, settings);
+    // `mode` is "safe" when absent. What was hidden when it was saved was dropped then, and means nothing.
+    expect(at({ mode: 'safe', relay: 'a' })).not.toBe(at({ mode: 'safe', relay: 'b' }));
+    expect(at({ mode: 'safe' })).toBe(at({}));
+    expect(at({ mode: 'fast', relay: 'a' })).toBe(at({ mode: 'fast' }));
   });
 });

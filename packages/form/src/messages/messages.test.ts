@@ -76,7 +76,7 @@ describe('issue', () => {
     [
       { code: 'required' },
       { label: 'API token', kind: 'secret', secret: 'reentry' },
-      'The address changed, so the saved API token is not sent there. Enter it again.',
+      'The address or the security of the connection changed, so the saved API token is not sent. Enter it again.',
     ],
     [{ code: 'minimum', params: { minimum: 1 } }, port, 'Use a number from 1 to 65535'],
     [

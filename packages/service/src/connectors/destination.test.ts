@@ -1,12 +1,12 @@
-import { isShown } from '@connector-frame/catalog/validate';
+import { boundPointers, isShown } from '@connector-frame/catalog/validate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allTypes, asWrite } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { movesOf } from '../../../../test/support/destinations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** Whoever may change an address must not be able to send a secret there that they never knew (S03). */
-describe('a kept secret and another destination', () => {
+/** A caller who may change an address (S03) or its protection (S32) must not be able to use a secret there that they never knew. */
+describe('a kept secret and another destination or transport', () => {
   const databases = embedded();
   const moves = allTypes().flatMap(movesOf);
   const reached: string[] = [];
@@ -30,11 +30,24 @@ describe('a kept secret and another destination', () => {
     const covered = new Set(moves.map(({ type }) => `${type.kind} ${type.type_id}`));
     expect(covered.size).toBeGreaterThan(250);
     expect(moves.length).toBeGreaterThan(covered.size);
+    expect(moves.filter(({ mark }) => mark === 'transport').length).toBeGreaterThan(190);
+  });
+
+  it('leaves out no field that is marked, but those whose every change drops the secrets', () => {
+    const covered = new Set(moves.map(({ type, path }) => `${type.kind} ${type.type_id} ${path}`));
+    const missing = allTypes().flatMap((type) => {
+      const hasSecrets = Object.keys(type.config.secrets.properties).length > 0;
+      const marked = hasSecrets ? [...boundPointers(type.config)].filter(([, isMarked]) => isMarked) : [];
+      const names = marked.map(([pointer]) => `${type.kind} ${type.type_id} /settings${pointer}`);
+      // A union is found by its own pointer, and listed by the one of its choice.
+      return names.filter((name) => !covered.has(name) && !covered.has(name.replace(/\/[^/]*$/, '')));
+    });
+    expect(missing).toEqual(['input kafka /settings/sasl/enabled', 'output syslog /settings/protocol']);
   });
 
   it.each(
     moves.map((move, index) => ({ name: `${move.type.kind} ${move.type.type_id} ${move.path}`, index, ...move })),
-  )('$name', async ({ type, index, before, after }) => {
+  )('$name', async ({ type, mark, index, before, after }) => {
     const base = `/v2/${acme.team}/${type.kind}s`;
     const body = { name: 'Kept', type: type.type_id, config: asWrite(before) };
     const made = await service.call('POST', base, { key: acme.key, body });
@@ -51,13 +64,15 @@ describe('a kept secret and another destination', () => {
     const test = { type: type.type_id, config: { settings, secrets: {} }, id: made.body.id };
     const ids = Object.entries<{ id: string }>(made.body.config.secrets).map(([field, { id }]) => [field, { id }]);
     const named = { settings, secrets: Object.fromEntries(ids) };
-    const tries = [
+    const all = [
       ['PATCH', path, { config: { settings } }],
+      ['POST', `${base}/test-connection`, test],
       ['PATCH', path, { config: named }],
       ['PUT', path, { name: 'Kept', config: { settings } }],
-      ['POST', `${base}/test-connection`, test],
       ['POST', `${base}/test-connection`, { ...test, config: named }],
     ] as const;
+    // The other ways are the same code for both marks: addresses show them.
+    const tries = mark === 'destination' ? all : all.slice(0, 2);
     for (const [at, [method, address, body]] of tries.entries()) {
       // Each with a key for one field and in a session for the next: who asks is no matter of the type's.
       const credential = (index + at) % 2 === 0 ? { key: acme.key } : { session };
@@ -66,9 +81,10 @@ describe('a kept secret and another destination', () => {
       expect(answer.body.additional_details.issues).toEqual(expect.arrayContaining(issues));
     }
     const copy = { name: 'Copy', type: type.type_id, config: named };
-    expect((await service.call('POST', base, { key: acme.key, body: copy })).body.error_type).toBe(
-      'secret_reentry_required',
-    );
+    if (mark === 'destination')
+      expect((await service.call('POST', base, { key: acme.key, body: copy })).body.error_type).toBe(
+        'secret_reentry_required',
+      );
     expect(reached).toEqual([]);
     expect(JSON.stringify(await service.store.secrets.ofConnector(made.body.id))).toBe(stored);
 

@@ -39,7 +39,7 @@ export async function newConnector(
   const { type, name, description, config, issues = [] } = given;
   const { settings } = withDefaults(type.config, { settings: config.settings });
   const vault = await vaults.ofOrganization(store, organization.id);
-  const write = { type, settings, secrets: config.secrets, stored: [], issues };
+  const write = { type, settings, secrets: config.secrets, issues };
   const plan = await planner.plan(write, { vault, tables: store, principal, organization });
   const now = new Date(clock.now());
   const connector: Connector = {

@@ -2,7 +2,7 @@ import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Principal } from '../auth/principal.js';
 import { invalidRequest } from '../http/api-error.js';
-import type { OrganizationVault, Vault } from '../secrets/vault.js';
+import type { OrganizationVault } from '../secrets/vault.js';
 import type { Organization, Tables } from '../store/store.js';
 import { planWrite, type ConfigWrite, type WritePlan } from './plan-write.js';
 
@@ -21,7 +21,7 @@ export interface Planner {
   plan(write: ConfigWrite, scope: PlanScope): Promise<WritePlan>;
 }
 
-export function createPlanner({ catalog, vault }: { catalog: Catalog; vault: Vault }, kind: ConnectorKind): Planner {
+export function createPlanner({ catalog }: { catalog: Catalog }, kind: ConnectorKind): Planner {
   return {
     type(typeId) {
       const type = typeId === undefined ? undefined : catalog.get(kind, typeId);
@@ -35,9 +35,11 @@ export function createPlanner({ catalog, vault }: { catalog: Catalog; vault: Vau
     plan: (write, { vault: sealed, tables, principal, organization }) =>
       planWrite(write, {
         vault: sealed,
-        digest: (destination) => vault.digest('destination', destination).toString('base64url'),
         // The person in a frame may keep what their connector has, not take what another one has.
-        find: async (id) => (principal.type === 'key' ? tables.secrets.get(organization.id, id) : undefined),
+        find: async (id) => {
+          const secret = principal.type === 'key' ? await tables.secrets.get(organization.id, id) : undefined;
+          return secret && tables.connectors.withSecrets(organization.id, secret.connectorId);
+        },
       }),
   };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { openStored } from '../../../../test/support/stored-secrets.js';
 
 type Value = string | Record<string, string>;
 
@@ -25,11 +26,7 @@ describe('edits of secrets', () => {
   });
   afterAll(() => service.store.close());
 
-  async function openAll(id: string): Promise<Record<string, Value>> {
-    const vault = await service.vault.ofOrganization(service.store, acme.team);
-    const rows = await service.store.secrets.ofConnector(id);
-    return Object.fromEntries(rows.map((row) => [row.field, vault.open(row, row.sealed)]));
-  }
+  const openAll = (id: string) => openStored(service, acme.team, id);
 
   const types = [
     {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganizationVault } from '../secrets/vault.js';
-import type { Connector, SecretNote, Tables } from '../store/store.js';
+import type { Connector, Reseal, SecretNote, Tables } from '../store/store.js';
 import type { WritePlan } from './plan-write.js';
 
 /** Seals and stores what a plan says of the secrets of a connector that stands in the same transaction. */
@@ -21,11 +21,22 @@ export async function storePlan(
       name,
       description,
       keyId: vault.keyId,
-      sealed: vault.seal({ connectorId: connector.id, field }, value),
-      destination: plan.destination,
+      sealed: vault.seal({ connectorId: connector.id, field }, value, plan.destination(field)),
+      destination: null,
       createdAt: replaces?.createdAt ?? now,
       updatedAt: now,
     })),
   );
+  await tables.secrets.reseal(resealsOf(plan, vault));
   return tables.secrets.notes([connector.id]);
 }
+
+/** Kept secrets of a plan that are bound to less than is marked now, sealed again. */
+export const resealsOf = (plan: WritePlan, vault: OrganizationVault): Reseal[] =>
+  plan.kept
+    .filter(({ isCurrent }) => !isCurrent)
+    .map(({ secret, value }) => ({
+      id: secret.id,
+      before: secret.sealed,
+      sealed: vault.seal(secret, value, plan.destination(secret.field)),
+    }));

@@ -6,6 +6,8 @@ export const errorTypes = [
   'invalid_config',
   'invalid_pipeline',
   'secret_reentry_required',
+  'secret_destination_mismatch',
+  'secret_unreadable',
   'test_failed',
   'no_test',
   'egress_refused',

@@ -51,7 +51,8 @@ async function answer(c: Context, route: Route, options: MountOptions): Promise<
     return request.done(respond(result.status, result.body, { ...headers, ...result.headers }));
   } catch (error) {
     const refusal = error instanceof ApiError ? error : request.failed(error);
-    return request.done(respond(refusal.status, refusal.toJSON(), { ...headers, ...refusal.options.headers }));
+    const response = respond(refusal.status, refusal.toJSON(), { ...headers, ...refusal.options.headers });
+    return request.done(response, refusal);
   }
 }
 

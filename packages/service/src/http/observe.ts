@@ -13,8 +13,8 @@ export interface ObservedRequest {
   identify(principal: Principal): void;
   /** Something broke: logged here, told to nobody. */
   failed(error: unknown): ApiError;
-  /** Counts and logs the answer, and hands it on. */
-  done(response: Response): Response;
+  /** Counts and logs the answer, and hands it on. @param refusal what the answer says, if it is one */
+  done(response: Response, refusal?: ApiError): Response;
 }
 
 export type Observer = (c: Context, path: string) => ObservedRequest;
@@ -40,17 +40,16 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
           details: { request_id: id },
         });
       },
-      done(response) {
+      done(response, refusal) {
         const milliseconds = performance.now() - began;
         metrics.observe(method, path, response.status, milliseconds / 1_000);
-        // Reads that went well are many and say little.
-        const level = response.status < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info';
-        log[level](
+        log[levelOf(method, response, refusal)](
           {
             request_id: id,
             method,
             route: path,
             status: response.status,
+            ...(refusal && { error_type: refusal.type }),
             ms: Math.round(milliseconds * 10) / 10,
             ...who,
           },
@@ -60,4 +59,11 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
       },
     };
   };
+}
+
+function levelOf(method: string, { status }: Response, refusal: ApiError | undefined): 'debug' | 'info' | 'warn' {
+  // Only a change of the database that did not come through the API leads to these.
+  if (refusal?.type === 'secret_destination_mismatch' || refusal?.type === 'secret_unreadable') return 'warn';
+  // Reads that went well are many and say little.
+  return status < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info';
 }

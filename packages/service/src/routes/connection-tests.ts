@@ -5,8 +5,10 @@ import type { Principal } from '../auth/principal.js';
 import { requireConnector, requireCovered, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan } from '../connectors/plan-write.js';
+import { resealsOf } from '../connectors/store-plan.js';
 import { invalidRequest, notFound } from '../http/api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
+import type { ConnectorSecrets } from '../store/store.js';
 import { connectorBodies, typeNamed } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';
@@ -43,23 +45,25 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         const type = planner.type(typeNamed(body));
         requireType(principal, type.type_id);
         await countTest(context, principal);
-        const stored = body.id === undefined ? [] : await storedSecrets(body.id);
+        const before = body.id === undefined ? undefined : await storedConnector(body.id);
         const vault = await context.vault.ofOrganization(store, organization.id);
         const { settings } =
           body.id === undefined ? withDefaults(type.config, { settings: body.config.settings }) : body.config;
         const plan = await planner.plan(
-          { type, settings, secrets: body.config.secrets, stored },
+          { type, settings, secrets: body.config.secrets, ...(before && { before }) },
           { vault, tables: store, principal, organization },
         );
-        return { status: 200, body: await tests.run(type, openPlan(plan, vault), c.req.raw.signal) };
+        await store.secrets.reseal(resealsOf(plan, vault));
+        return { status: 200, body: await tests.run(type, openPlan(plan, type), c.req.raw.signal) };
 
-        async function storedSecrets(id: string) {
+        async function storedConnector(id: string): Promise<ConnectorSecrets> {
           requireConnector(principal, id);
-          const connector = await store.connectors.get(organization.id, kind, id);
-          if (!connector) throw notFound();
-          requireCovered(principal, connector.type);
-          if (connector.type !== type.type_id) throw invalidRequest('The connector of that id is of another type.');
-          return store.secrets.ofConnector(connector.id);
+          const found = await store.connectors.withSecrets(organization.id, id);
+          if (found?.connector.kind !== kind) throw notFound();
+          requireCovered(principal, found.connector.type);
+          if (found.connector.type !== type.type_id)
+            throw invalidRequest('The connector of that id is of another type.');
+          return found;
         }
       },
     ),

@@ -102,7 +102,7 @@ async function create(context: RouteContext, planner: Planner, kind: ConnectorKi
   const made = await newConnector(context, planner, given, { principal, organization });
   if (query.test_connection === 'true') {
     await countTest(context, principal);
-    await context.tests.run(type, openPlan(made.plan, made.vault), c.req.raw.signal);
+    await context.tests.run(type, openPlan(made.plan, type), c.req.raw.signal);
   }
   return commit(async (tables) => saved(context, ...(await made.insert(tables))));
 }
@@ -142,7 +142,7 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
         // Stored by an earlier release, they may hold what the type has no more.
         settings: body.config.settings ?? pruneConfig(type.config, { settings: before.settings, secrets: {} }).settings,
         secrets: body.config.secrets,
-        stored: await tables.secrets.ofConnector(before.id),
+        before: { connector: before, secrets: await tables.secrets.ofConnector(before.id) },
         issues,
       },
       { vault, tables, principal, organization },

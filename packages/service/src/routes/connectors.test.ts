@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { openStored } from '../../../../test/support/stored-secrets.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const TOKEN = '00aVeryLongOktaTokenValue0001';
@@ -97,9 +98,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     });
     expect(body.config.secrets.api_key).toMatchObject({ id: made.config.secrets.api_key.id, name: 'Second' });
     expect(body.config.secrets.api_key.updated_at).not.toBe(made.config.secrets.api_key.updated_at);
-    const [stored] = await service.store.secrets.ofConnector(made.id);
-    const vault = await service.vault.ofOrganization(service.store, acme.team);
-    expect(stored && vault.open(stored, stored.sealed)).toBe(`${TOKEN}2`);
+    expect(await openStored(service, acme.team, made.id)).toEqual({ api_key: `${TOKEN}2` });
   });
 
   it('takes an existing secret of the organization by its id, for the same field and destination', async () => {
@@ -107,9 +106,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     const secrets = { api_key: { id: first.config.secrets.api_key.id } };
     const second = await create(okta({ secrets }));
     expect(second.config.secrets.api_key.id).not.toBe(first.config.secrets.api_key.id);
-    const [copy] = await service.store.secrets.ofConnector(second.id);
-    const vault = await service.vault.ofOrganization(service.store, acme.team);
-    expect(copy && vault.open(copy, copy.sealed)).toBe(TOKEN);
+    expect(await openStored(service, acme.team, second.id)).toEqual({ api_key: TOKEN });
 
     const elsewhere = okta({ settings: { org_url: 'https://evil.okta.com' }, secrets });
     expect(await service.call('POST', inputs, { key: acme.key, body: elsewhere })).toMatchObject({

@@ -3,6 +3,7 @@ import { and, asc, count, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Connectors } from './store.js';
 import { connectors as table, freedPorts } from './tables.js';
+import { readWithSecrets } from './with-secrets.js';
 
 const one = (organizationId: string, kind: ConnectorKind, id: string) =>
   and(eq(table.organizationId, organizationId), eq(table.kind, kind), eq(table.id, id));
@@ -19,6 +20,11 @@ export function createConnectors(queries: Queries): Connectors {
         .from(table)
         .where(one(organizationId, kind, id));
       return row;
+    },
+
+    async withSecrets(organizationId, id) {
+      const [found] = await readWithSecrets(queries, [id]);
+      return found?.connector.organizationId === organizationId ? found : undefined;
     },
 
     async lock(organizationId, kind, id) {

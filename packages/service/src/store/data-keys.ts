@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNotNull, notExists, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { DataKeys } from './store.js';
-import { dataKeys as table } from './tables.js';
+import { dataKeys as table, secrets } from './tables.js';
 
 export function createDataKeys(queries: Queries): DataKeys {
   return {
@@ -26,6 +26,25 @@ export function createDataKeys(queries: Queries): DataKeys {
 
     wrappedBy(masterKeyId) {
       return queries.select().from(table).where(eq(table.masterKeyId, masterKeyId));
+    },
+
+    inFormat1() {
+      // Format 2 with an empty header is the label of all others.
+      const label = sql`substring(${table.wrapped} from 1 for 3) <> '\\x020000'::bytea`;
+      return queries.select().from(table).where(label);
+    },
+
+    async leaveFormat1(key, wrapped) {
+      const left = queries
+        .select({ id: secrets.id })
+        .from(secrets)
+        .where(and(eq(secrets.keyId, key.id), isNotNull(secrets.destination)));
+      const rows = await queries
+        .update(table)
+        .set({ wrapped })
+        .where(and(eq(table.id, key.id), eq(table.wrapped, key.wrapped), notExists(left)))
+        .returning({ id: table.id });
+      return rows.length > 0;
     },
 
     async rewrap(id, masterKeyId, wrapped) {

@@ -1,7 +1,8 @@
 import { and, eq, gt, inArray, sql, type SQL } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Connector, Pipeline, StoredSecret, Transform } from './store.js';
-import { connectors, pipelineComponents, pipelines, secrets, transforms } from './tables.js';
+import { connectors, pipelineComponents, pipelines, transforms } from './tables.js';
+import { readWithSecrets } from './with-secrets.js';
 
 /** A pipeline with all that stands in it, by id. */
 export interface RunningRow {
@@ -75,17 +76,12 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
         ),
       ];
       const [ends, changes] = [idsOf(false), idsOf(true)];
-      const from = {
-        connectors:
-          ends.length === 0 ? [] : await queries.select().from(connectors).where(inArray(connectors.id, ends)),
-        secrets:
-          ends.length === 0 ? [] : await queries.select().from(secrets).where(inArray(secrets.connectorId, ends)),
-        transforms:
-          changes.length === 0 ? [] : await queries.select().from(transforms).where(inArray(transforms.id, changes)),
-      };
-      const connectorById = byId(from.connectors);
-      const transformById = byId(from.transforms);
-      const secretsOf = groupBy(from.secrets);
+      const found = await readWithSecrets(queries, ends);
+      const connectorById = byId(found.map(({ connector }) => connector));
+      const secretsOf = new Map(found.map(({ connector, secrets }) => [connector.id, secrets]));
+      const transformById = byId(
+        changes.length === 0 ? [] : await queries.select().from(transforms).where(inArray(transforms.id, changes)),
+      );
       return rows.flatMap((pipeline): RunningRow[] => {
         const stamp = known.get(pipeline.id)?.stamp;
         if (stamp === undefined) return [];
@@ -122,13 +118,3 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
 
 const byId = <T extends { id: string }>(rows: readonly T[]): Map<string, T> =>
   new Map(rows.map((row) => [row.id, row]));
-
-function groupBy(rows: readonly StoredSecret[]): Map<string, StoredSecret[]> {
-  const groups = new Map<string, StoredSecret[]>();
-  for (const row of rows) {
-    const group = groups.get(row.connectorId);
-    if (group) group.push(row);
-    else groups.set(row.connectorId, [row]);
-  }
-  return groups;
-}

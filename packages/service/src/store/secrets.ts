@@ -1,7 +1,8 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Secrets } from './store.js';
 import { secrets as table } from './tables.js';
+import { readWithSecrets } from './with-secrets.js';
 
 export function createSecrets(queries: Queries): Secrets {
   return {
@@ -47,6 +48,28 @@ export function createSecrets(queries: Queries): Secrets {
             updatedAt: sql`excluded.updated_at`,
           },
         });
+    },
+
+    async reseal(reseals) {
+      for (const { id, before, sealed } of reseals) {
+        await queries
+          .update(table)
+          .set({ sealed, destination: null })
+          .where(and(eq(table.id, id), eq(table.sealed, before)));
+      }
+    },
+
+    async inFormat1(after, limit) {
+      const rows = await queries
+        .selectDistinct({ id: table.connectorId })
+        .from(table)
+        .where(and(isNotNull(table.destination), gt(table.connectorId, after)))
+        .orderBy(table.connectorId)
+        .limit(limit);
+      return readWithSecrets(
+        queries,
+        rows.map(({ id }) => id),
+      );
     },
 
     async remove(ids) {

@@ -19,6 +19,19 @@ export type StoredSecret = InferSelectModel<typeof secrets>;
 /** What may be told about a secret. */
 export type SecretNote = Pick<StoredSecret, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
 
+/** A connector and all of its secrets, as they were at one moment. */
+export interface ConnectorSecrets {
+  connector: Connector;
+  secrets: StoredSecret[];
+}
+
+/** A secret that was sealed again: stored only if it still is as it was read. */
+export interface Reseal {
+  id: string;
+  before: Buffer;
+  sealed: Buffer;
+}
+
 /** A pipeline: its nodes, and the edges between them. */
 export type Pipeline = InferSelectModel<typeof pipelines>;
 /** A transform, as pipelines hold it by its id. */
@@ -65,6 +78,8 @@ export interface ApiKeys {
 export interface Connectors {
   insert(connector: Connector): Promise<void>;
   get(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
+  /** One of either kind with its secrets. */
+  withSecrets(organizationId: string, id: string): Promise<ConnectorSecrets | undefined>;
   /** Reads it and holds it until the transaction ends. */
   lock(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
   /** Reads several of either kind, and holds them until the transaction ends. All that hold more than one begin at the same end. */
@@ -90,6 +105,10 @@ export interface Secrets {
   /** Inserts each, or replaces what its connector had in that field. */
   put(secrets: readonly StoredSecret[]): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
+  /** Stores values sealed again; one that was changed meanwhile keeps the change. Takes the rows out of format 1. */
+  reseal(reseals: readonly Reseal[]): Promise<void>;
+  /** Connectors of any organization that have secrets in format 1, in the order of their ids, from the one after `after` on. */
+  inFormat1(after: string, limit: number): Promise<ConnectorSecrets[]>;
 }
 
 export interface Transforms {
@@ -131,6 +150,10 @@ export interface DataKeys {
   /** Keys wrapped by that master key. */
   wrappedBy(masterKeyId: string): Promise<WrappedKey[]>;
   rewrap(id: string, masterKeyId: string, wrapped: Buffer): Promise<void>;
+  /** Keys whose label says that secrets in format 1 may be sealed with them. */
+  inFormat1(): Promise<WrappedKey[]>;
+  /** Stores a key wrapped again, unless it was changed meanwhile or a secret in format 1 is sealed with it. Returns whether it did. */
+  leaveFormat1(key: WrappedKey, wrapped: Buffer): Promise<boolean>;
 }
 
 /** How a request with an `Idempotency-Key` stands: `mine` to do, answered before, being answered, or another request's key. */

@@ -70,7 +70,8 @@ export const secrets = pgTable('secrets', {
   description: text('description').notNull(),
   keyId: text('key_id').notNull(),
   sealed: bytes('sealed').notNull(),
-  destination: text('destination').notNull(),
+  /** Of a secret in format 1: digest of its destination. Others authenticate it inside `sealed`. */
+  destination: text('destination'),
   createdAt: moment('created_at').notNull(),
   updatedAt: moment('updated_at').notNull(),
 });

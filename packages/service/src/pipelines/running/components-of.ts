@@ -1,6 +1,5 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
-import { pruneConfig } from '@connector-frame/catalog/validate';
 import {
   EndError,
   type Clock,
@@ -12,7 +11,9 @@ import {
 } from '@connector-frame/engine';
 import { connectors, createInputOf, type ConnectorContext, type ListenAt } from '@connector-frame/engine/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
-import type { OrganizationVault } from '../../secrets/vault.js';
+import { runtimeConfig } from '../../connectors/runtime-config.js';
+import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/open-secrets.js';
+import { DestinationError, type OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Connector } from '../../store/store.js';
 import type { StoredNode } from '../../store/tables.js';
@@ -27,11 +28,25 @@ export interface ComponentTools {
   listenAt?: (connector: Connector) => ListenAt | undefined;
 }
 
+/** The opened secrets of a pipeline's connectors, by the connector's id. */
+export type OpenedByConnector = ReadonlyMap<string, OpenedSecrets>;
+
+/** Opens the secrets of all connectors of a pipeline. */
+export function openedOf({ connectors: all, secrets }: RunningRow, vault: OrganizationVault, catalog: Catalog) {
+  const opened = new Map<string, OpenedSecrets>();
+  for (const [id, { kind, type: typeId, settings }] of all) {
+    const type = catalog.get(kind, typeId);
+    const own = secrets.filter(({ connectorId }) => connectorId === id);
+    if (type && own.length > 0) opened.set(id, openSecrets(type, settings, own, vault));
+  }
+  return opened;
+}
+
 /**
  * What stands at the nodes of a pipeline, ready to run. What can't run says why, in our own words: the others of the
  * pipeline, and other pipelines, are not the worse for it.
  */
-export function componentsOf(row: RunningRow, vault: OrganizationVault, tools: ComponentTools): Components {
+export function componentsOf(row: RunningRow, secrets: OpenedByConnector, tools: ComponentTools): Components {
   const inputs = new Map<string, Input>();
   const outputs = new Map<string, Output>();
   const transforms = new Map<string, TransformConfig>();
@@ -44,10 +59,10 @@ export function componentsOf(row: RunningRow, vault: OrganizationVault, tools: C
         const transform = row.transforms.get(node.component_id);
         if (transform) transforms.set(node.id, transform.config);
       } else if (node.component_type === 'input') {
-        const input = connector && createInputOf(...partsOf(row, node, connector, vault, tools));
+        const input = connector && createInputOf(...partsOf(node, connector, secrets, tools));
         if (input) inputs.set(node.id, input);
       } else if (node.component_type === 'output') {
-        const output = connector && createOutputOf(...partsOf(row, node, connector, vault, tools));
+        const output = connector && createOutputOf(...partsOf(node, connector, secrets, tools));
         if (output) outputs.set(node.id, output);
       }
     } catch (error) {
@@ -63,10 +78,9 @@ const createOutputOf = (...[type, config, context]: Parts): Output | undefined =
   connectors(type).createOutput?.(config, context);
 
 function partsOf(
-  row: RunningRow,
   node: StoredNode,
   connector: Connector,
-  vault: OrganizationVault,
+  secrets: OpenedByConnector,
   { catalog, egress, clock, filesFolder, listenAt }: ComponentTools,
 ): Parts {
   const type = catalog.get(connector.kind, connector.type);
@@ -82,23 +96,29 @@ function partsOf(
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...(listen && { listen }),
   };
-  const secrets = secretsOf(row, node, vault);
-  // Stored by an earlier release, settings may hold what the type has no more.
-  return [type, pruneConfig(type.config, { settings: connector.settings, secrets }), context];
+  return [type, runtimeConfig(type, connector.settings, secretsOf(node, secrets)), context];
 }
 
-function secretsOf(row: RunningRow, node: StoredNode, vault: OrganizationVault): ConnectorConfig['secrets'] {
-  const own = row.secrets.filter(({ connectorId }) => connectorId === node.component_id);
+function secretsOf(node: StoredNode, opened: OpenedByConnector): ConnectorConfig['secrets'] {
+  const openings = opened.get(node.component_id)?.openings ?? new Map<string, Opening>();
   return Object.fromEntries(
-    own.map((secret) => {
-      try {
-        return [secret.field, vault.open(secret, secret.sealed)];
-      } catch {
-        const message = `The secret ${secret.field} of ${node.slug} can't be opened. Enter it again.`;
-        throw new EndError('secret_unreadable', message, 'permanent');
-      }
+    Array.from(openings, ([field, opening]) => {
+      if (!opening.error) return [field, opening.value];
+      throw opening.error instanceof DestinationError
+        ? mismatch(node, field, opening.error.changed)
+        : new EndError(
+            'secret_unreadable',
+            `The secret ${field} of ${node.slug} can't be opened. Enter it again.`,
+            'permanent',
+          );
     }),
   );
+}
+
+function mismatch({ slug }: StoredNode, field: string, changed: readonly string[]): EndError {
+  const what = changed.length > 0 ? `: ${changed.join(', ')}` : '';
+  const message = `The settings of ${slug} are not the ones its secret ${field} was saved for${what}. Check them, then enter the secret again.`;
+  return new EndError('secret_destination_mismatch', message, 'permanent');
 }
 
 /** Of an unknown error nothing is told: it may repeat what is in the configuration. */

@@ -12,7 +12,7 @@ import type { Vault } from '../../secrets/vault.js';
 import type { Database } from '../../store/database.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
-import type { Tables } from '../../store/store.js';
+import type { Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import { FigureKeeper, type EngineFigures } from './engine-figures.js';
@@ -56,6 +56,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const { folder, database, tables, vault, log, clock = systemClock, limits, ...rest } = options;
   const state = createEngineState(database.queries);
   const lease = await takeEngine({ folder, state, clock, log });
+  const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const store = createEngineStore(state, lease.epoch);
   const streams = join(folder, 'streams');
   const pipelines = join(folder, 'pipelines');
@@ -72,6 +73,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     holder: lease.holder,
     folder: pipelines,
     vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
+    reseal: (reseals: readonly Reseal[]) =>
+      tables.secrets.reseal(reseals).catch(warn('secrets could not be sealed again; the next start does it')),
     limits: () => ({ ...quietLimits(), ...limits }),
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
@@ -84,7 +87,6 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     if (closing.signal.aborted) return;
     await left.forget((id, nodeId) => supervisor.has(id, nodeId));
   }
-  const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const begun = begin().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));
 
   /** Does something again and again, with pauses, until the end. */

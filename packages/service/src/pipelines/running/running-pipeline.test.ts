@@ -26,6 +26,7 @@ it('who sends to a pipeline that is removed before it ever ran is answered, also
     holder: 'worker',
     folder,
     vaultOf: away,
+    reseal: away,
     limits: () => ({}),
   });
   const appended = pipeline.append(['{}']);

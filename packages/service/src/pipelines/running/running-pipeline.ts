@@ -16,8 +16,8 @@ import {
 } from '@connector-frame/engine';
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
-import type { Pipeline } from '../../store/store.js';
-import { componentsOf, type ComponentTools } from './components-of.js';
+import type { Pipeline, Reseal } from '../../store/store.js';
+import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { fingerprintOf } from './fingerprint.js';
 import { MetricsHistory } from './metrics-history.js';
 
@@ -28,6 +28,8 @@ export interface RunningTools extends ComponentTools {
   /** Each pipeline has a folder of its own in it. */
   folder: string;
   vaultOf: (organizationId: string) => Promise<OrganizationVault>;
+  /** Stores secrets that were sealed again. Never rejects: the next start does what failed. */
+  reseal: (reseals: readonly Reseal[]) => Promise<void>;
   limits: () => Partial<RunnerLimits>;
 }
 
@@ -66,7 +68,7 @@ export class RunningPipeline {
       if (this.stamp === row.stamp || this.#gone.signal.aborted) return;
       const fingerprint = fingerprintOf(row);
       try {
-        if (!this.#runner || fingerprint !== this.#fingerprint) await this.#make(row, fingerprint);
+        if (!this.#runner || fingerprint !== this.#fingerprint) await this.#make(row);
         else if (row.pipeline.enabled !== this.#pipeline?.enabled) {
           await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
         }
@@ -182,10 +184,13 @@ export class RunningPipeline {
     return join(this.tools.folder, this.id);
   }
 
-  async #make(row: RunningRow, fingerprint: string): Promise<void> {
-    const { bus, coordinator, holder, clock, limits, vaultOf } = this.tools;
+  async #make(row: RunningRow): Promise<void> {
+    const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.tools;
     const { id, nodes, edges, enabled, organizationId } = row.pipeline;
-    const components = componentsOf(row, await vaultOf(organizationId), this.tools);
+    const opened = openedOf(row, await vaultOf(organizationId), this.tools.catalog);
+    const components = componentsOf(row, opened, this.tools);
+    const reseals = [...opened.values()].flatMap((each) => each.reseals);
+    await reseal(reseals);
     await this.#unmake(row);
     await coordinator.setDesired(id, enabled);
     const runner = new PipelineRunner({
@@ -206,7 +211,7 @@ export class RunningPipeline {
       throw error;
     }
     this.#runner = runner;
-    this.#fingerprint = fingerprint;
+    this.#fingerprint = fingerprintOf(withReseals(row, reseals));
     this.history.begin(runner.summary(enabled), clock.now());
     this.#open();
   }
@@ -252,4 +257,13 @@ export class RunningPipeline {
     this.#turn = done.catch(() => undefined);
     return done;
   }
+}
+
+/** The row as it is once these are stored: sealing again is no change that the pipeline has to be made again for. */
+function withReseals(row: RunningRow, reseals: readonly Reseal[]): RunningRow {
+  const sealed = new Map(reseals.map((each) => [each.id, each.sealed]));
+  return {
+    ...row,
+    secrets: row.secrets.map((secret) => ({ ...secret, sealed: sealed.get(secret.id) ?? secret.sealed })),
+  };
 }

@@ -1,0 +1,74 @@
+import type { ConnectorTypeData } from '@connector-frame/catalog/types';
+import { boundPointers, boundValues, effectiveConfig, isMarked } from '@connector-frame/catalog/validate';
+import type { SecretValue } from './vault.js';
+
+/** Where and how the secrets of one connector are sent, as its sealed secrets authenticate it. */
+export interface Destination {
+  /** What is bound now: `type`, and the pointers of all marked fields, shown or not. */
+  readonly pointers: readonly string[];
+  /** The canonical value of each of these pointers. One that this release does not know any more is left out. */
+  values(pointers: readonly string[]): ReadonlyMap<string, string>;
+  /** All of `pointers` with their values, to compare two destinations of the same type. */
+  text(): string;
+  /** The text that secrets in format 1 were bound to. */
+  format1Text(): string;
+}
+
+/** Pointer of the connector's kind and type. */
+const TYPE = 'type';
+const SETTINGS = '/settings';
+const SECRETS = '/secrets';
+
+/** Whether a secret is an address itself, or a part of its protection, as a connection string or a CA is. */
+export const isMarkedSecret = (type: ConnectorTypeData, field: string): boolean => {
+  const { properties } = type.config.secrets;
+  const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
+  return schema !== undefined && isMarked(schema);
+};
+
+/**
+ * @param settings as they are stored
+ * @param marked the values of the connector's secrets that are marked themselves, by field; absent for the destination that
+ *   those are bound to, which is that of the settings alone
+ */
+export function createDestination(
+  type: ConnectorTypeData,
+  settings: Readonly<Record<string, unknown>>,
+  marked?: ReadonlyMap<string, SecretValue>,
+): Destination {
+  const schema = type.config;
+  const known = boundPointers(schema);
+  const secrets = marked ? Object.keys(schema.secrets.properties).filter((field) => isMarkedSecret(type, field)) : [];
+  const pointers = [
+    TYPE,
+    ...[...known].flatMap(([pointer, isBound]) => (isBound ? [SETTINGS + pointer] : [])),
+    ...secrets.map((field) => `${SECRETS}/${field}`),
+  ];
+  const config = effectiveConfig(schema, settings);
+
+  function values(wanted: readonly string[]): Map<string, string> {
+    const asked = new Set(wanted);
+    const found = new Map<string, string>();
+    if (asked.has(TYPE)) found.set(TYPE, JSON.stringify([type.kind, type.type_id]));
+    // What is hidden is not sent anywhere, and equals what is absent.
+    for (const pointer of known.keys()) if (asked.has(SETTINGS + pointer)) found.set(SETTINGS + pointer, 'null');
+    for (const [pointer, value] of boundValues(schema, config, (_field, pointer) => asked.has(SETTINGS + pointer)))
+      if (value !== undefined) found.set(SETTINGS + pointer, JSON.stringify(value));
+    for (const field of secrets) {
+      const pointer = `${SECRETS}/${field}`;
+      if (asked.has(pointer)) found.set(pointer, JSON.stringify(marked?.get(field) ?? null));
+    }
+    return found;
+  }
+
+  return {
+    pointers,
+    values,
+    text: () => JSON.stringify([...values(pointers)]),
+    format1Text() {
+      const raw = { settings: { ...settings }, secrets: {} };
+      const bound = boundValues(schema, raw, (field) => field['x-destination'] === true);
+      return JSON.stringify([type.kind, type.type_id, JSON.stringify(bound.map(([at, value]) => [at, value ?? null]))]);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { eq, inArray } from 'drizzle-orm';
+import type { Queries } from './database.js';
+import type { ConnectorSecrets } from './store.js';
+import { connectors, secrets } from './tables.js';
+
+/**
+ * Connectors with their secrets, in the order of their ids. One statement reads both: secrets authenticate the settings
+ * beside them, so a change between two statements would look like tampering.
+ */
+export async function readWithSecrets(queries: Queries, ids: readonly string[]): Promise<ConnectorSecrets[]> {
+  if (ids.length === 0) return [];
+  const rows = await queries
+    .select({ connector: connectors, secret: secrets })
+    .from(connectors)
+    .leftJoin(secrets, eq(secrets.connectorId, connectors.id))
+    .where(inArray(connectors.id, [...ids]))
+    .orderBy(connectors.id, secrets.id);
+  const found = new Map<string, ConnectorSecrets>();
+  for (const { connector, secret } of rows) {
+    const known = found.get(connector.id) ?? { connector, secrets: [] };
+    if (secret) known.secrets.push(secret);
+    found.set(connector.id, known);
+  }
+  return [...found.values()];
+}
