@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { painted, useGallery, valueOf } from '../support/gallery.js';
 
-// A secret control makes its edits itself and draws its text (decisions/016). It must still do what a text field does.
+// A secret control makes its edits itself and draws its text (decisions/017). It must still do what a text field does.
 
 const gallery = useGallery();
 const LINE = '/secrets/signing_key';

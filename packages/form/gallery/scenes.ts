@@ -74,7 +74,8 @@ const two = [
   {
     path: '/secrets/api_token',
     label: 'API token',
-    message: 'The address changed, so the saved token is not sent there. Enter it again.',
+    message:
+      'The address or the security of the connection changed, so the saved API token is not sent. Enter it again.',
   },
 ];
 

@@ -46,6 +46,13 @@ interface Loaded {
   editor: Editor;
 }
 
+/** Refusals after which kept secrets have to be entered again. */
+const SECRETS_AGAIN: ReadonlySet<string> = new Set([
+  'secret_reentry_required',
+  'secret_destination_mismatch',
+  'secret_unreadable',
+]);
+
 const nothing = (): undefined => undefined;
 
 /** Before a form has loaded there is nothing to edit. */
@@ -140,7 +147,9 @@ export function createForm(options: FormOptions): LivingForm {
   /** What a refused call says about fields goes to the fields. True: nothing is left to say elsewhere. */
   const land = (error: unknown, { editor }: Loaded): boolean => {
     if (!(error instanceof ApiError) || error.issues.length === 0) return false;
-    return editor.land(error.issues, error.type === 'secret_reentry_required');
+    const message = error.type === 'secret_unreadable' ? { message: messages.secretUnreadable } : {};
+    const issues = error.issues.map((issue) => ({ ...issue, ...message }));
+    return editor.land(issues, SECRETS_AGAIN.has(error.type));
   };
 
   /** Checks, sends, and says what came of it. A second click joins the first. */

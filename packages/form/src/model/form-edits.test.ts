@@ -47,6 +47,18 @@ describe('refusals', () => {
     expect(form.state.phase).toBe('saved');
   });
 
+  it.each([
+    ['secret_destination_mismatch', 'is not sent. Enter it again'],
+    ['secret_unreadable', 'can\u2019t be read any more. Enter it again'],
+  ])('ask for a secret again that no longer opens (%s)', async (type, sentence) => {
+    const { form, service } = await openedForm({ existingId: 'con_1' });
+    form.setValue('/settings/page_size', '10');
+    service.next.push(refusal(422, type, { issues: [{ path: '/secrets/token', code: 'required' }] }));
+    await form.save();
+    expect(form.secret('/secrets/token')).toMatchObject({ state: 'reentry' });
+    expect(form.error('/secrets/token')).toContain(sentence);
+  });
+
   it('never repeat what a person typed to the host', async () => {
     const opened = await openedForm();
     fillIn(opened);

@@ -54,6 +54,8 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
   const { config, cells } = configOf(schema, draft, secrets.typed);
   const issues = new Map<string, Issue>();
   for (const issue of [
+    // What the service said in words of its own is more than that a secret has to be entered again.
+    ...landed.filter(({ path, message }) => message !== undefined && path.startsWith('/secrets/')),
     ...draftIssues(fields, draft, secrets),
     ...[...validateConfig(schema, config, { kept: secrets.kept() }), ...landed].map((issue) => ({
       ...issue,

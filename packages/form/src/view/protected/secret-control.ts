@@ -91,7 +91,7 @@ const isMove = (key: string): key is Move['key'] => MOVES.includes(key);
  *   by script, which scrolls nothing, and what one sees is drawn on a canvas.
  * - **Clipping and covers.** It takes no input unless all of it can be seen, with the line that says where the value will be sent.
  *
- * `decisions/016-a-caret-that-never-moves.md` has the measurements. The root is open (`decisions/003`): closed would keep style sheets
+ * `decisions/017-a-caret-that-never-moves.md` has the measurements. The root is open (`decisions/003`): closed would keep style sheets
  * out no better, and a host's own tests and the person's tools could not find the field by its label.
  *
  * Fires `input` (composed, from inside), `blur` when focus leaves the control as a whole, and `covered` (bubbles) when it has the focus
