@@ -15,6 +15,9 @@ export type ConnectorFrameErrorCode =
   | 'test_failed'
   | 'save_failed'
   | 'stylesheet_failed'
+  | 'frame_covered'
+  | 'destination_not_seen'
+  | 'command_while_typing'
   | 'offline'
   // A later form may know more. This keeps the list open without losing its completion.
   | (string & {});
