@@ -32,6 +32,7 @@ describe('where a secret is sent, as a sentence (S31)', () => {
     ['input', 'okta-systemlog', { org_url: 'https://acme.okta.com' }, 'acme.okta.com'],
     ['input', 'github-audit-logs', {}, 'api.github.com'],
     ['output', 'http', { endpoint: 'https://hooks.example.com:8443/in?x=1' }, 'hooks.example.com:8443'],
+    ['output', 'splunk', { url: 'https://splunk.example.com', port: '8088' }, 'splunk.example.com:8088'],
     ['input', 'mysql', { host: 'db.example.com', port: 3306 }, 'db.example.com:3306'],
   ] as const)('names the host for %s %s', (kind, typeId, settings, host) => {
     expect(sentence(kind, typeId, settings)).toBe(`Sent to ${host}, kept for Acme`);

@@ -42,7 +42,7 @@ export function sentTo(
     if (!field.destination || field.kind === 'secret') continue;
     const value = getAt(draft, path);
     const text = typeof value === 'string' || typeof value === 'number' ? `${value}`.trim() : '';
-    if (field.kind === 'number' && text && places.length > 0) places.push(`${places.pop()}:${text}`);
+    if (field.key === 'port' && text && places.length > 0) places.push(`${places.pop()}:${text}`);
     else if (field.kind === 'boolean') details.push(...(value === true ? [field.label] : []));
     else if (field.kind === 'enum') details.push(...field.options.filter((one) => one.value === text).map(labelOf));
     else if (field.kind === 'variants')

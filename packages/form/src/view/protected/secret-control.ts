@@ -37,7 +37,10 @@ export interface SecretOptions {
 const takesInput = (visibility: Visibility | undefined): boolean => visibility === 'visible' || visibility === 'inside';
 
 /** After an edit or a focus the control looks for covers, in milliseconds: once what follows at once, as a click, has happened. */
-const LOOK_MS = 400;
+const COVER_LOOK_MS = 400;
+
+/** How long the control must be out of sight until edits are dropped, in milliseconds. A page may need a moment to make room for it. */
+const BLOCK_MS = 500;
 
 /** Each password manager has its own word for "leave this alone". */
 const attributes = {
@@ -116,7 +119,10 @@ export class SecretControl extends HTMLElement {
   #caretOn = true;
   #blink: ReturnType<typeof setInterval> | undefined;
   #watch: VisibilityWatch | undefined;
-  #look: ReturnType<typeof setTimeout> | undefined;
+  #lookForCovers: ReturnType<typeof setTimeout> | undefined;
+  #blocking: ReturnType<typeof setTimeout> | undefined;
+  /** Why it takes no input, once that has lasted. */
+  #blocked: 'clipped' | 'covered' | undefined;
   readonly #resized = new ResizeObserver(() => this.#resize());
   /** Edits that wait until it is known whether the control can be seen. */
   #waiting: (() => void)[] = [];
@@ -164,10 +170,7 @@ export class SecretControl extends HTMLElement {
       this.#box.showPopover();
     }
     this.#resized.observe(this.#inner);
-    this.#watch = watchVisibility(this.#inner, (visibility) => {
-      if (takesInput(visibility)) this.#makeWaitingEdits();
-      this.#paint();
-    });
+    this.#watch = watchVisibility(this.#inner, () => this.#look());
   }
 
   disconnectedCallback(): void {
@@ -176,6 +179,7 @@ export class SecretControl extends HTMLElement {
     this.#watch = undefined;
     this.#waiting = [];
     this.#setFocused(false);
+    clearTimeout(this.#lookForCovers);
   }
 
   /** Draws the text again, in the colors of now. */
@@ -274,11 +278,11 @@ export class SecretControl extends HTMLElement {
         }, BLINK_MS);
       // A browser scrolls as far as the caret. Only here: a scroll at each key would let the page count them.
       this.#scrollIntoView();
-      void this.#checkWaiting();
-      this.#lookSoon();
+      void this.#check();
+      this.#lookForCoversSoon();
     } else document.removeEventListener('selectionchange', onSelection);
     this.#caretOn = true;
-    this.#paint();
+    this.#look();
   }
 
   readonly #onSelection = (): void => {
@@ -380,26 +384,47 @@ export class SecretControl extends HTMLElement {
   #edit(edit: (state: TextState) => TextState): void {
     this.#waiting.push(() => this.#apply(edit(this.#state()), true));
     if (takesInput(this.#watch?.visibility)) this.#makeWaitingEdits();
-    else void this.#checkWaiting();
-    this.#lookSoon();
-  }
-
-  #lookSoon(): void {
-    if (this.#look !== undefined) return;
-    this.#look = setTimeout(() => {
-      this.#look = undefined;
-      if (this.#focused) void this.#watch?.certain();
-    }, LOOK_MS);
+    else void this.#check();
+    this.#lookForCoversSoon();
   }
 
   #makeWaitingEdits(): void {
     for (const run of this.#waiting.splice(0)) run();
   }
 
-  async #checkWaiting(): Promise<void> {
-    const visibility = await this.#watch?.check();
+  #lookForCoversSoon(): void {
+    if (this.#lookForCovers !== undefined) return;
+    this.#lookForCovers = setTimeout(() => {
+      this.#lookForCovers = undefined;
+      if (this.#focused) void this.#watch?.certain();
+    }, COVER_LOOK_MS);
+  }
+
+  /** Asks the browser again what can be seen. */
+  async #check(): Promise<void> {
+    await this.#watch?.check();
+    this.#look();
+  }
+
+  /** Acts on what can be seen, as far as it is known. */
+  #look(): void {
+    const visibility = this.#watch?.visibility;
+    const isHidden = visibility === 'clipped' || visibility === 'covered';
     if (takesInput(visibility)) this.#makeWaitingEdits();
-    else if (this.#focused) this.#waiting = [];
+    if (!isHidden || !this.#focused) {
+      clearTimeout(this.#blocking);
+      this.#blocking = undefined;
+      this.#blocked = undefined;
+    } else if (this.#blocked) {
+      this.#waiting = [];
+      this.#blocked = visibility;
+    } else
+      this.#blocking ??= setTimeout(() => {
+        this.#waiting = [];
+        this.#blocked = visibility;
+        this.#paint();
+        if (visibility === 'covered') this.dispatchEvent(new Event('covered', { bubbles: true }));
+      }, BLOCK_MS);
     this.#paint();
   }
 
@@ -461,12 +486,10 @@ export class SecretControl extends HTMLElement {
     // Even the type it has would make the browser build the field anew.
     const type = shown ? 'text' : 'password';
     if (control instanceof HTMLInputElement && control.type !== type) control.type = type;
-    const visibility = this.#watch?.visibility ?? 'unknown';
-    if (visibility === 'visible') this.#seen = sentTo;
-    const blocked = this.#focused && (visibility === 'clipped' || visibility === 'covered') && visibility;
+    if (this.#watch?.visibility === 'visible') this.#seen = sentTo;
+    const blocked = this.#blocked;
     // What an input method writes can't be refused when it comes.
-    if (blocked === 'covered' && !control.readOnly) this.dispatchEvent(new Event('covered', { bubbles: true }));
-    control.readOnly = Boolean(blocked);
+    control.readOnly = blocked !== undefined;
     const note = blocked
       ? { text: m[blocked === 'clipped' ? 'secretClipped' : 'secretCovered'], bad: true }
       : this.#options.note;
