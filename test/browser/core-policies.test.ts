@@ -36,7 +36,7 @@ test('the element keeps the form apart, and names it', async () => {
       .locator('iframe')
       .evaluate((iframe) => Object.fromEntries([...iframe.attributes].map(({ name, value }) => [name, value])));
     expect(attributes).toMatchObject({
-      title: 'okta-systemlog',
+      title: 'Connector',
       sandbox: 'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox',
       allow: 'clipboard-write',
       referrerpolicy: 'origin',

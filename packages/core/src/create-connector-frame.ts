@@ -89,7 +89,7 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
   let unasked: boolean | undefined;
 
   const iframe = frameIn(parent, src);
-  iframe.title = init.displayName || init.typeId;
+  iframe.title = init.displayName || 'Connector';
 
   // Callbacks come last in a listener or a microtask: what they throw is reported by the browser (`window.onerror`) and
   // stops nothing here.
@@ -134,7 +134,10 @@ export function createConnectorFrame(options: Given): ConnectorFrame {
       else void renew();
       if (!reportsLoad) options.onReady?.();
     },
-    loaded: () => options.onReady?.(),
+    loaded({ title }) {
+      iframe.title = title || iframe.title;
+      options.onReady?.();
+    },
     resize(told) {
       iframe.style.height = Math.min(Math.max(told.height, 0), 2e4) + 'px';
     },

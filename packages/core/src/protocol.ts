@@ -9,7 +9,7 @@
  * | ----- | ----------------- | ----------------------------------------- | ---- |
  * | frame | `ready`           | `version`, `reportsLoad?`, `answersLeave?` | as soon as it listens; again after a reload |
  * | host  | `init`            | see {@link InitMessage}                   | answer to each `ready`, once there is a session |
- * | frame | `loaded`          | none                                      | the form is shown; only if `ready` said `reportsLoad` |
+ * | frame | `loaded`          | `title?`                                  | the form is shown; only if `ready` said `reportsLoad` |
  * | frame | `resize`          | `height` in CSS pixels                    | its content's height changed |
  * | frame | `saved`           | `connector: { id, name? }`                | the connector was saved |
  * | frame | `error`           | `message`, `code`                         | a load, test or save failed |

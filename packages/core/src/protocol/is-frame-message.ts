@@ -10,9 +10,10 @@ const isText = (value: unknown) => typeof value === 'string' && value.length < 2
 export function isFrameMessage(data: unknown): data is FrameMessage {
   const message = Object(data);
   const { id, name = '' } = Object(message.connector);
+  const { title = '' } = message;
   const shapes: Record<string, boolean> = {
     ready: Number.isFinite(message.version),
-    loaded: true,
+    loaded: isText(title),
     resize: Number.isFinite(message.height),
     saved: isText(id) && isText(name),
     error: isText(message.message) && isText(message.code),

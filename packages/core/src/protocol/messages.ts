@@ -59,7 +59,10 @@ export interface ReadyMessage extends Message<'ready'> {
 }
 
 /** frame -> host: the form has loaded and is shown. A load that fails ends in `error` instead. */
-export interface LoadedMessage extends Message<'loaded'> {}
+export interface LoadedMessage extends Message<'loaded'> {
+  /** Name of the product, for the accessible name of the frame. */
+  title?: string;
+}
 
 /** frame -> host: the content's height in CSS pixels. */
 export interface ResizeMessage extends Message<'resize'> {

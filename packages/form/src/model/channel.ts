@@ -10,7 +10,7 @@ import type { Failure } from './state.js';
 /** The form's voice: everything it ever tells the host page. */
 export interface Channel {
   /** The form is shown. */
-  loaded(): void;
+  loaded(title: string): void;
   /** Height of the content in CSS pixels. */
   resize: (height: number) => void;
   saved(connector: SavedConnector): void;
@@ -31,7 +31,7 @@ export interface Messenger {
 export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
   const source = MESSAGE_SOURCE;
   return {
-    loaded: () => post({ source, type: 'loaded' }),
+    loaded: (title) => post({ source, type: 'loaded', title }),
     resize: (height) => post({ source, type: 'resize', height }),
     saved: (connector) => post({ source, type: 'saved', connector }),
     error: ({ message, hint, code }) =>

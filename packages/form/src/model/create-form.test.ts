@@ -27,7 +27,7 @@ describe('loading', () => {
         canTest: true,
       },
     });
-    expect(told).toEqual([{ source: 'monad-embed', type: 'loaded' }]);
+    expect(told).toEqual([{ source: 'monad-embed', type: 'loaded', title: 'Okta System Log' }]);
   });
 
   it('asks for the connector too on edit, and shows what is saved', async () => {

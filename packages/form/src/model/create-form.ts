@@ -125,7 +125,7 @@ export function createForm(options: FormOptions): LivingForm {
       Object.assign(form, editor.fields);
       loaded = { type, saved, etag: found?.etag ?? null, editor };
       move({ type: 'loaded', subject });
-      channel.loaded();
+      channel.loaded(subject.title);
     } catch (error) {
       const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
       move({ type: 'load_failed', failure: fail(error, 'load'), canRetry: !hopeless });

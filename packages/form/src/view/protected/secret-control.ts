@@ -155,12 +155,13 @@ export class SecretControl extends HTMLElement {
     this.#sizer.classList.toggle('multiline', options.multiline ?? false);
     const { note } = options;
     const states = {
-      placeholder: options.placeholder ?? '',
       'aria-label': options.label,
       'aria-required': String(options.required ?? false),
       'aria-invalid': String(note?.bad ?? false),
     };
     for (const [name, text] of Object.entries(states)) this.#control.setAttribute(name, text);
+    if (options.placeholder) this.#control.placeholder = options.placeholder;
+    else this.#control.removeAttribute('placeholder');
     this.#paint();
   }
 
