@@ -104,7 +104,7 @@ export class SecretScreen {
     const [start, end] = [Math.min(anchor, caret), Math.max(anchor, caret)];
     const x = (column: number): number => INSET + (column - this.#first.column) * this.#cell;
     const y = (line: number): number => this.#top + (line - this.#first.line) * this.#lineHeight;
-    const lines = this.#layout.lines.slice(this.#first.line, this.#first.line + rows + 1);
+    const lines = this.#layout.lines.slice(this.#first.line, this.#first.line + rows);
     for (const [index, { cells }] of lines.entries()) {
       const top = y(index + this.#first.line);
       const middle = top + this.#lineHeight / 2;
