@@ -102,16 +102,19 @@ async function ask(
   limiter: RateLimiterAbstract,
   subject: string,
 ): Promise<Allowance> {
+  let exceeded = false;
   const answer = await limiter.consume(subject).catch((refusal: unknown) => {
-    if (refusal instanceof RateLimiterRes) return refusal;
-    throw refusal;
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    // `consumedPoints` doesn't tell: it is 0 when the limiter refuses from its list of blocked subjects.
+    exceeded = true;
+    return refusal;
   });
   return {
     scope,
     limit,
     remaining: answer.remainingPoints,
     reset: Math.max(1, Math.ceil(answer.msBeforeNext / 1_000)),
-    exceeded: answer.consumedPoints > limit.points,
+    exceeded,
   };
 }
 
