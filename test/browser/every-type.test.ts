@@ -33,7 +33,9 @@ const idle: FormTab[] = [];
 const waiting: ((tab: FormTab) => void)[] = [];
 
 beforeAll(async () => {
-  const off = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION'].map((name) => [`RATE_LIMIT_${name}`, 'off'] as const);
+  const off = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION', 'TEST_TYPE', 'TEST_ORGANIZATION'].map(
+    (name) => [`RATE_LIMIT_${name}`, 'off'] as const,
+  );
   [browser, world] = await Promise.all([launchBrowser(), startWorld({ ...Object.fromEntries(off), ENGINE: 'off' })]);
   idle.push(...(await Promise.all(Array.from({ length: TABS }, () => openFormTab(browser, world)))));
 });

@@ -42,7 +42,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         requireKind(principal, kind);
         const type = planner.type(typeNamed(body));
         requireType(principal, type.type_id);
-        await countTest(context, principal);
+        await countTest(context, { principal, organization, type });
         const stored = body.id === undefined ? [] : await storedSecrets(body.id);
         const vault = await context.vault.ofOrganization(store, organization.id);
         const { settings } =
@@ -66,7 +66,17 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
   ];
 }
 
-/** Tests reach out into the world, so a session has few of them. @throws ApiError 429 */
-export async function countTest({ limits }: RouteContext, principal: Principal): Promise<void> {
-  if (principal.type === 'session') await limits.consume({ test: principal.session.id });
+/**
+ * Counts one connection test against its session or API key, then against the connector type within the organization,
+ * then against the organization. In this order, and no further than the first limit that is exceeded: a caller that
+ * keeps retrying uses up its own limit, not the one it shares with the others of its organization.
+ * @throws ApiError 429 with `Retry-After`
+ */
+export async function countTest(
+  { limits }: Pick<RouteContext, 'limits'>,
+  { principal, organization, type }: { principal: Principal; organization: { id: string }; type: { type_id: string } },
+): Promise<void> {
+  await limits.consume(principal.type === 'session' ? { test: principal.session.id } : { test_key: principal.key.id });
+  await limits.consume({ test_type: `${organization.id} ${type.type_id}` });
+  await limits.consume({ test_organization: organization.id });
 }

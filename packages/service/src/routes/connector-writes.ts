@@ -101,7 +101,7 @@ async function create(context: RouteContext, planner: Planner, kind: ConnectorKi
   const given = { type, name, description, config: body.config, issues: textIssues(name, description) };
   const made = await newConnector(context, planner, given, { principal, organization });
   if (query.test_connection === 'true') {
-    await countTest(context, principal);
+    await countTest(context, { principal, organization, type });
     await context.tests.run(type, openPlan(made.plan, made.vault), c.req.raw.signal);
   }
   return commit(async (tables) => saved(context, ...(await made.insert(tables))));
