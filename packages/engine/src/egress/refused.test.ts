@@ -1,49 +1,28 @@
-/** S10: what test-connection must refuse, on real sockets. */
+/** S10, S35: what test-connection must refuse, on real sockets. */
 import diagnostics from 'node:diagnostics_channel';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listenHttp, listenTcp, type Listener } from '../../../../test/support/listener.js';
+import { keepToLoopback, type Leash } from '../../../../test/support/loopback-only.js';
+import { closedAddresses, internalNames, loopbackForms } from '../../../../test/support/ssrf-corpus.js';
 import { createEgress } from './index.js';
-
-const closed = `
-  0.0.0.0 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.0.0.53
-  127.255.255.254 169.254.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.192
-  192.0.2.1 192.88.99.1 192.168.0.1 192.168.255.255 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1
-  239.255.255.255 240.0.0.1 255.255.255.255 :: ::1 ::7f00:1 ::a00:1 ::ffff:7f00:1 ::ffff:127.0.0.1
-  ::ffff:10.0.0.1 ::ffff:169.254.169.254 64:ff9b::7f00:1 64:ff9b::169.254.169.254 64:ff9b:1::1
-  64:ff9b:1::808:808 100::1 2001::1 2001:0:4136:e378:8000:63bf:80ff:fffe 2001:2::1 2001:db8::1 2002:7f00:1::
-  2002:808:808::1 3fff::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1 fe80::a9fe:a9fe fec0::1 ff02::1 ff0e::1
-`
-  .trim()
-  .split(/\s+/);
-
-const loopbackForms = `
-  127.1 127.0.1 0x7f.1 0x7f.0x0.0x0.0x1 0x7f000001 0177.1 0177.0.0.01 017700000001 2130706433 127.0.0.1.
-  １２７.０.０.１ 127。0。0。1 ①②⑦.0.0.1 0 0x0 [::ffff:127.0.0.1] [0:0:0:0:0:ffff:7f00:1] [::0001]
-  [0000:0000:0000:0000:0000:0000:0000:0001] [::127.0.0.1] [64:ff9b::127.0.0.1]
-`
-  .trim()
-  .split(/\s+/);
-
-const internalNames = `
-  localhost LOCALHOST localhost. app.localhost ⓛocalhost local printer.local Printer.LOCAL. internal db.internal
-  metadata.google.internal metadata.google.internal. instance-data.ec2.internal
-`
-  .trim()
-  .split(/\s+/);
 
 /** Not for anybody: an address of the public internet that stands for "open" where nothing may be dialled. */
 const PUBLIC = '93.184.216.34';
 
 let everywhere: Listener;
+/** Should the guard let one of these through, it must not reach anybody. */
+let leash: Leash;
 let dialled = 0;
 const countDial = (): void => void (dialled += 1);
 
 beforeAll(async () => {
+  leash = keepToLoopback();
   everywhere = await listenTcp((socket) => socket.destroy(), '0.0.0.0');
   diagnostics.subscribe('net.client.socket', countDial);
 });
 afterAll(async () => {
   diagnostics.unsubscribe('net.client.socket', countDial);
+  leash.release();
   await everywhere.close();
 });
 beforeEach(() => {
@@ -71,23 +50,29 @@ test('the listener does count, and so does the dial counter', async () => {
   expect(dialled).toBe(1);
 });
 
-test.each(closed)('%s is refused as a literal in a URL', (address) =>
+test('a socket to another machine is held back here', async () => {
+  const attempt = createEgress({ allow: ['192.0.2.1/32'] }).connect({ host: '192.0.2.1', port: 80 });
+  await expect(attempt).rejects.toMatchObject({ reason: 'connect_failed' });
+  expect(leash.heldBack).toEqual(['192.0.2.1']);
+});
+
+test.each(closedAddresses)('%s is refused as a literal in a URL', (address) =>
   expectRefused(
     createEgress({ allow: [], lookup: neverAsked }).fetch(`http://${bracketed(address)}:${everywhere.port}/`),
   ),
 );
 
-test.each(closed)('%s is refused as a literal for a socket', (address) =>
+test.each(closedAddresses)('%s is refused as a literal for a socket', (address) =>
   expectRefused(createEgress({ allow: [], lookup: neverAsked }).connect({ host: address, port: everywhere.port })),
 );
 
-test.each(closed)('%s is refused as what a name resolves to', (address) =>
+test.each(closedAddresses)('%s is refused as what a name resolves to', (address) =>
   expectRefused(
     createEgress({ allow: [], lookup: answering(address) }).fetch(`http://example.com:${everywhere.port}/`),
   ),
 );
 
-test.each(closed)('%s is refused beside an open address, in either order', async (address) => {
+test.each(closedAddresses)('%s is refused beside an open address, in either order', async (address) => {
   const first = createEgress({ allow: [], lookup: answering(address, PUBLIC) });
   const last = createEgress({ allow: [], lookup: answering(PUBLIC, address) });
   await expectRefused(first.connect({ host: 'example.com', port: everywhere.port }));
