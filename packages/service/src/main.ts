@@ -43,6 +43,8 @@ async function firstKey(organization: string, teams: readonly string[]): Promise
   }
 }
 
+// Files and folders get the modes the service asks for, and those of libraries are its owner's alone.
+process.umask(0o077);
 const [command, organization, ...teams] = process.argv.slice(2);
 try {
   if (command === undefined) await start();
