@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { ensureBrowser } from './lib/ensure-browser.mjs';
 import { ensureFirefox } from './lib/ensure-firefox.mjs';
+import { ensureIproute } from './lib/ensure-iproute.mjs';
 import { ensureKcat } from './lib/ensure-kcat.mjs';
 import { ensurePackages } from './lib/ensure-packages.mjs';
 import { ensurePostgres } from './lib/ensure-postgres.mjs';
@@ -17,6 +18,7 @@ import { say } from './lib/say.mjs';
 
 await ensurePackages();
 const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()) };
+await ensureIproute();
 await ensureKcat();
 await ensurePostgres();
 await ensureRsyslog();

@@ -3,7 +3,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { listenHttp, listenTcp, type Listener } from '../../../../test/support/listener.js';
 import { keepToLoopback, type Leash } from '../../../../test/support/loopback-only.js';
-import { closedAddresses, internalNames, loopbackForms } from '../../../../test/support/ssrf-corpus.js';
+import { closedAddresses, internalNames, loopbackForms } from '../../../../test/support/ssrf/corpus.js';
 import { createEgress } from './index.js';
 
 /** Not for anybody: an address of the public internet that stands for "open" where nothing may be dialled. */

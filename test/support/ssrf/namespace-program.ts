@@ -1,0 +1,145 @@
+/**
+ * Attacks every connector type in a network namespace where each address of the internet is this machine, and prints what
+ * was dialled. Bundled and run by `ssrf-namespace.test.ts`; `LONG=1`: all cases.
+ */
+import { connect } from 'node:net';
+import type { Lookup } from '../../../packages/engine/src/egress/dial.js';
+import { createEgress } from '../../../packages/engine/src/egress/index.js';
+import { createCertificate } from '../certificate.js';
+import { startDnsServer } from '../dns-server.js';
+import { long } from '../long.js';
+import { closedAddresses, internalNames, loopbackForms } from './corpus.js';
+import { listenEverywhere } from './everywhere.js';
+import { probe } from './probe.js';
+import { targets, type Target } from './targets.js';
+
+/** Stands for the internet. */
+const PUBLIC = '93.184.216.34';
+const HTTP_PORT = 8_088;
+const TCP_PORT = 5_432;
+const NAME = 'rebind.example';
+/** These two take https alone. */
+const secure = new Set(['input:okta-systemlog', 'output:elasticsearch cloud_id']);
+const portOf = ({ name, http }: Target): number => (secure.has(name) ? 443 : http ? HTTP_PORT : TCP_PORT);
+
+export interface Report {
+  /** What a dial without the guard and a target without an attack reached: the server does see them. */
+  control: { raw: string[]; targets: Record<string, string[]> };
+  /** Attacks that ended in another way than they must, or that dialled something closed. */
+  broken: { attack: string; target: string; host: string; found: unknown; dialled: string[] }[];
+  /** Attacks by name. */
+  counts: Record<string, number>;
+}
+
+/** Kafka's client waits between its attempts: in the short run it is attacked once, by rebinding. */
+const all = targets().filter(({ name }) => long || name !== 'input:kafka');
+const report: Report = { control: { raw: [], targets: {} }, broken: [], counts: {} };
+const few = ['169.254.169.254', '::ffff:0:169.254.169.254', '2130706433', 'metadata.google.internal'];
+const hosts = long ? [...closedAddresses, ...loopbackForms, ...internalNames] : few;
+const closed = long ? closedAddresses : few.filter((host) => closedAddresses.includes(host));
+
+let location: (url: string) => string | undefined = () => undefined;
+
+// The names that vendors' addresses have, for the certificate: seen by leading all of them to a closed address.
+const names = new Set<string>([NAME, `acme-security-logs.${NAME}`]);
+const collecting = createEgress({ allow: [], lookup: (name) => (names.add(name), Promise.resolve(['10.0.0.1'])) });
+for (const target of all) {
+  const config = target.lead(NAME, portOf(target));
+  if (config) await probe(target, config, collecting);
+}
+const certificate = createCertificate(...names);
+const everywhere = await listenEverywhere({
+  http: [80, HTTP_PORT],
+  https: [443],
+  tcp: [TCP_PORT],
+  certificate,
+  respond: (request, response) => {
+    request.resume();
+    const to = location(request.url ?? '/');
+    response.setHeader('connection', 'close');
+    response.writeHead(to === undefined ? 503 : 307, to === undefined ? {} : { location: to }).end();
+  },
+});
+
+/** One for all: to make a TLS context takes longer than an attack. No connection is used again, since the server closes each. */
+const egress = createEgress({
+  allow: [],
+  lookup: (name) => resolve(name),
+  ca: certificate.cert,
+  timeoutMs: 5_000,
+});
+let resolve: Lookup = () => Promise.resolve([]);
+
+/** One attack: what the target says, and what was dialled meanwhile. */
+async function attack(
+  name: string,
+  target: Target,
+  host: string,
+  answers: (turn: number) => readonly string[],
+  isFine: (found: string[], dialled: string[]) => boolean,
+  times = 1,
+): Promise<void> {
+  const config = target.lead(host, portOf(target));
+  if (!config) return;
+  const dns = await startDnsServer((_name, turn) => answers(turn));
+  resolve = dns.lookup;
+  everywhere.dialled();
+  let found: string[] = [];
+  for (let turn = 0; turn < times; turn += 1) found = Object.values(await probe(target, config, egress));
+  await dns.close();
+  const dialled = everywhere.dialled();
+  report.counts[name] = (report.counts[name] ?? 0) + 1;
+  if (!isFine(found, dialled)) report.broken.push({ attack: name, target: target.name, host, found, dialled });
+}
+const isAscii = (text: string): boolean => /^[!-~]+$/.test(text);
+const refused = (found: string[]): boolean => found.every((reason) => reason === 'egress_refused');
+const nothing = (dialled: string[]): boolean => dialled.length === 0;
+const onlyPublic = (dialled: string[]): boolean => dialled.length === 1 && dialled[0] === PUBLIC;
+
+for (const address of ['169.254.169.254', '203.0.113.7', PUBLIC, '2606:2800:220:1::1']) {
+  everywhere.dialled();
+  await new Promise<void>((resolve) => connect(80, address).once('connect', resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  while (report.control.raw.at(-1) !== address) report.control.raw.push(...everywhere.dialled());
+}
+for (const target of all) {
+  await attack(
+    'control',
+    target,
+    NAME,
+    () => [PUBLIC],
+    (_found, dialled) => {
+      report.control.targets[target.name] = dialled;
+      return true;
+    },
+  );
+}
+
+for (const target of all) {
+  const slow = target.type.type_id === 'kafka' && !long;
+  if (target.typed) {
+    for (const host of slow ? [] : hosts) {
+      const answers = (): string[] => [PUBLIC];
+      await attack('typed', target, host, answers, (found, dialled) => refused(found) && nothing(dialled));
+    }
+  }
+  for (const address of slow ? [] : closed) {
+    const answers = (): string[] => [address];
+    await attack('resolved', target, NAME, answers, (found, dialled) => refused(found) && nothing(dialled));
+  }
+  // To the public address first, then to a closed one: by a redirect to the same place, or by the next attempt.
+  location = (url) => url;
+  const turning = (turn: number): string[] => [turn === 0 ? PUBLIC : '169.254.169.254'];
+  await attack('rebinding', target, NAME, turning, (found, dialled) => refused(found) && onlyPublic(dialled), 2);
+  if (target.http) {
+    for (const host of long ? [...closed, ...internalNames.filter(isAscii)] : ['169.254.169.254']) {
+      location = () => `http://${host.includes(':') ? `[${host}]` : host}/latest/meta-data/`;
+      const fine = (found: string[], dialled: string[]): boolean => !found.includes('passed') && onlyPublic(dialled);
+      await attack('redirect', target, NAME, () => [PUBLIC], fine);
+    }
+  }
+  location = () => undefined;
+}
+egress.close?.();
+await everywhere.close();
+process.stdout.write(JSON.stringify(report), () => process.exit(0));
