@@ -25,6 +25,7 @@ export interface Target {
 interface Way {
   label?: string;
   settings(host: string, port: number): Record<string, unknown> | undefined;
+  secrets?(host: string, port: number): Record<string, string>;
 }
 
 const inUrl = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
@@ -44,7 +45,15 @@ const ways: Readonly<Record<string, readonly Way[]>> = {
   'input:kafka': [{ settings: broker }],
   'output:kafka': [{ settings: broker }],
   'input:postgresql': [{ settings: database }],
-  'output:postgresql': [{ settings: database }],
+  'output:postgresql': [
+    { settings: database },
+    {
+      label: 'connection string',
+      // Other characters are percent-encoded when the string is read, and make up no host then.
+      settings: (host) => (/^[!-~]+$/.test(host) ? {} : undefined),
+      secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
+    },
+  ],
   'input:object-storage': bucketWays,
   'output:object-storage': bucketWays,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
@@ -114,7 +123,7 @@ export function targets(): Target[] {
           const example = exampleConfig(type.config);
           const config = {
             settings: { ...example.settings, ...more[name]?.settings, ...address },
-            secrets: { ...example.secrets, ...more[name]?.secrets },
+            secrets: { ...example.secrets, ...more[name]?.secrets, ...way.secrets?.(host, port) },
           };
           return validateConfig(type.config, config).length === 0 ? config : undefined;
         },
