@@ -4,7 +4,7 @@ import { asWrite } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { targets } from '../../../../test/support/ssrf/targets.js';
-import { createEgress } from '../../../engine/src/egress/index.js';
+import { createEgress } from '@connector-frame/engine/egress';
 
 const looked: string[] = [];
 const lookup = (name: string): Promise<string[]> => {
