@@ -11,14 +11,15 @@ import { allTypes } from '../support/connectors.js';
 import { movesOf } from '../support/destinations.js';
 import { askedFor, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
 import { openFormTab, type FormTab } from '../support/every-type/form-tab.js';
+import { long } from '../support/long.js';
 import { covering, sampleOf } from '../support/every-type/type-sample.js';
 import { startWorld, type World } from '../support/world.js';
 
 const TABS = 3;
 const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
-const types = process.env['CATALOG'] === 'full' ? allTypes() : sampleOf(allTypes(), seed, 40);
-const title = `${types.length} of ${allTypes().length} types${process.env['CATALOG'] === 'full' ? '' : `, SEED=${seed}`}`;
-if (process.env['CATALOG'] !== 'full') console.log(`every type: ${title}`);
+const types = long ? allTypes() : sampleOf(allTypes(), seed, 40);
+const title = `${types.length} of ${allTypes().length} types${long ? '' : `, SEED=${seed}`}`;
+if (!long) console.log(`every type: ${title}`);
 
 /** Valid, with every field that is shown; with secrets, if the type has any. */
 const exampleOf = (type: ConnectorTypeData) =>
