@@ -5,6 +5,7 @@
  * `npm run test:long -- kills` and `npm run test:long -- mutations` run these alone.
  * The last line counts: `N passed, N failed`.
  */
+import { checkMutations } from './lib/mutation-check.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 import { say } from './lib/say.mjs';
@@ -20,6 +21,7 @@ const steps = {
     const code = await run(process.execPath, ['packages/service/scripts/kill-loop.mjs', String(KILLS)]);
     tally.count(`${KILLS} kills (R02, R08)`, code === 0);
   },
+  mutations: (tally, env) => checkMutations(tally, env),
 };
 
 const words = process.argv.slice(2);
@@ -28,10 +30,10 @@ const tally = createTally();
 tally.count('build and types', built);
 if (built) {
   const step = words.length === 1 ? steps[words[0]] : undefined;
-  if (step) await step(tally);
+  if (step) await step(tally, browsers);
   else {
     await tally.vitest(words, { ...browsers, ...LONG });
-    if (words.length === 0) for (const each of Object.values(steps)) await each(tally);
+    if (words.length === 0) for (const each of Object.values(steps)) await each(tally, browsers);
   }
 }
 tally.end();

@@ -3,7 +3,17 @@ import { seededRandom } from '../../../packages/engine/src/testing/random.js';
 import { EXAMPLE } from '../../../packages/service/src/pipelines/graph-bodies.js';
 import { allTypes, exampleBody } from '../connectors.js';
 import type { Answer, CallOptions, Tenant, TestService } from '../service.js';
-import { anything, chance, harmed, hostileTexts, pick, valueFor, type Random, type Schema } from './values.js';
+import {
+  anything,
+  chance,
+  harmed,
+  hostileTexts,
+  pick,
+  poisoned,
+  valueFor,
+  type Random,
+  type Schema,
+} from './values.js';
 
 interface Parameter {
   in: 'path' | 'query' | 'header';
@@ -205,6 +215,7 @@ function randomBody(operation: Operation, random: Random, { own, known, resolve 
     body = valueFor(schema, random, resolve);
   }
   body = withKnownIds(body, random, own, known);
+  if (chance(random, 0.35)) return poisoned(body, random);
   for (let harm = pick(random, [0, 0, 0, 0, 1, 1, 2, 4]); harm > 0; harm -= 1) body = harmed(body, random);
   if (!chance(random, 0.04)) return body;
   const text = JSON.stringify(body) ?? '';

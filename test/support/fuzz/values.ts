@@ -155,6 +155,26 @@ export function harmed(value: unknown, random: Random): unknown {
   return anything(random);
 }
 
+/** The value with one of its texts, wherever it stands, replaced by a hostile one. */
+export function poisoned(value: unknown, random: Random): unknown {
+  let left = Math.floor(random() * countTexts(value));
+  const visit = (each: unknown): unknown => {
+    if (typeof each === 'string') {
+      left -= 1;
+      return left === -1 ? pick(random, hostileTexts) : each;
+    }
+    if (isList(each)) return each.map(visit);
+    return isObject(each) ? Object.fromEntries(Object.entries(each).map(([key, inner]) => [key, visit(inner)])) : each;
+  };
+  return visit(value);
+}
+
+const countTexts = (value: unknown): number =>
+  typeof value === 'string'
+    ? 1
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).reduce<number>((sum, each) => sum + countTexts(each), 0)
+      : 0;
 const isList = (value: unknown): value is unknown[] => Array.isArray(value);
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !isList(value);
