@@ -5,15 +5,15 @@ import { decode, encode, type StringAnswer } from 'dns-packet';
 import type { Lookup } from '../../packages/engine/src/egress/dial.js';
 
 export interface DnsServer {
-  /** Names that were asked for, in order; each connection asks for both kinds of address and counts once. */
+  /** Names looked up so far, in order. A look-up sends an A and an AAAA query and counts once. */
   readonly asked: readonly string[];
-  /** Resolves a name with this server over UDP, as a resolver of the system would. */
+  /** Resolves a name through this server, over UDP. */
   lookup: Lookup;
   close(): Promise<void>;
 }
 
 /**
- * A DNS server on loopback that answers what a test likes, another thing each time if need be.
+ * Starts a DNS server on loopback whose answers the test decides, per look-up.
  * @param answer addresses of a name, IPv4 and IPv6; `turn` counts the look-ups of that name from 0
  */
 export async function startDnsServer(answer: (name: string, turn: number) => readonly string[]): Promise<DnsServer> {

@@ -1,8 +1,8 @@
-/** Set by `npm run test:long` (`LONG=1`): tests then run in full. Without it they run a short version of themselves. */
+/** Whether tests run in full: `npm run test:long` sets `LONG=1`. Otherwise they run a short version. */
 export const long = process.env['LONG'] === '1';
 
 /**
- * A number of turns or cases.
+ * Chooses a number of iterations or cases.
  * @param full in the long run
  * @param short otherwise
  */

@@ -1,16 +1,16 @@
 import { BlockList, isIP, Socket } from 'node:net';
 
-/** What `keepToLoopback` has held back. */
+/** Connections that `keepToLoopback` blocked. */
 export interface Leash {
-  /** Addresses or names that were not loopback; nothing was sent to them. */
+  /** Hosts of the blocked connections. */
   readonly heldBack: readonly string[];
-  /** Sockets connect anywhere again. */
+  /** Ends the restriction. */
   release(): void;
 }
 
 /**
- * From now on no socket of this process connects to anything but loopback, so that a test that attacks the egress guard
- * never dials an address of another machine, not even when the guard is broken. A held back socket fails with `ENETUNREACH`.
+ * Restricts the sockets of this process to loopback, so that a test that attacks the egress guard never connects to another
+ * machine, even if the guard is broken. Other connections fail with `ENETUNREACH`.
  */
 export function keepToLoopback(): Leash {
   const heldBack: string[] = [];

@@ -7,8 +7,8 @@ export function secretsOf(value: unknown): string[] {
 }
 
 /**
- * What a secret might look like where it should not be, by encoding. In Base64 its characters depend on what stands before
- * it, as in `user:password`, so there are three forms, each without the characters that its neighbours share.
+ * Encoded forms of a secret, by encoding. Base64 of `user:password` depends on the length of the prefix, so there are three
+ * forms, each without the characters shared with neighbouring bytes.
  */
 export function encodingsOf(secret: string): Record<string, string[]> {
   const bytes = Buffer.from(secret);
@@ -37,8 +37,8 @@ export interface Leak {
 }
 
 /**
- * Searches places for secrets in every encoding, also inside of what is compressed with gzip there.
- * @param secrets by a name to report; a secret of less than eight characters could be there by chance, and is an error
+ * Searches places for secrets in every encoding, including inside gzip members.
+ * @param secrets by name; one of less than eight characters could match by chance and is an error
  */
 export function findLeaks(
   secrets: Readonly<Record<string, string>>,
@@ -57,21 +57,21 @@ export function findLeaks(
   return found;
 }
 
-/** The bytes, and after them those of each gzip member in them. */
+/** The bytes, followed by the contents of each gzip member in them. */
 function unpacked(content: Buffer): Buffer {
   const parts: Buffer[] = [content];
   for (let at = content.indexOf('1f8b08', 0, 'hex'); at >= 0; at = content.indexOf('1f8b08', at + 1, 'hex')) {
     try {
       parts.push(gunzipSync(content.subarray(at), { maxOutputLength: 64 * 1024 * 1024 }));
     } catch {
-      // Three bytes that only look like the beginning of one, or one with something behind it.
+      // Not a gzip member, or one with trailing bytes.
       parts.push(beginningOf(content.subarray(at)));
     }
   }
   return parts.length === 1 ? content : Buffer.concat(parts);
 }
 
-/** As much as can be unpacked: a member that was cut, or is followed by other bytes. */
+/** Decompresses as much as possible of a truncated member. */
 function beginningOf(member: Buffer): Buffer {
   try {
     return gunzipSync(member, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 });

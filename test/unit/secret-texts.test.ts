@@ -1,4 +1,4 @@
-/** The search that tests on secrets rely on finds what it is meant to find (S11). */
+/** Checks the search that the canary tests rely on (S11). */
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { encodingsOf, findLeaks } from '../support/secret-texts.js';
@@ -25,7 +25,7 @@ test.each(Object.entries(hidden))('a secret is found in %s', (place, content) =>
   expect(findLeaks({ canary: secret }, { [place]: content }).length).toBeGreaterThan(0);
 });
 
-test('and not where it is not', () => {
+test('another secret is not a match', () => {
   const other = secret.replace('0001', '0002');
   const places = Object.fromEntries(
     Object.entries(encodingsOf(other)).map(([encoding, forms]) => [encoding, forms.join('\n')]),

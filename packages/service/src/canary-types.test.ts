@@ -1,7 +1,7 @@
 /**
- * S11: secrets of every connector type that has code or is polled, through the whole service: saved, changed, tested, run in
- * a pipeline against a world that tells everything back, and moved to dead letters. They are in no answer, log line, metric,
- * column, or file, in six encodings.
+ * S11: secrets of every connector type that has code or a poll definition, through the whole service: saved, changed, tested,
+ * run in a pipeline against a server that echoes everything, with records moved to dead letters. No response, log line,
+ * metric, database column or file contains them, in six encodings.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { createTestService, type Answer, type Tenant, type TestService } from '.
 
 const certificate = createCertificate(CANARY_HOST);
 const all = canaryConfigs(certificate);
-/** What takes the place of the first ones in an edit. */
+/** Replace the first ones in an edit. */
 const others = canaryConfigs(certificate);
 const modeNamed = (name: string): Mode => {
   const mode = modes.find((each) => each.name === name);
@@ -62,7 +62,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
     return answer;
   };
 
-  it('are found nowhere', async () => {
+  it('are in no response, log, metric, column or file', async () => {
     const v2 = `/v2/${acme.team}`;
     const pushed = await call('POST', `${v2}/inputs`, { name: 'Pushed', type: 'monad-http', config: {} });
     const connectors: { path: string; kind: string; id: string; index: number }[] = [];
@@ -90,7 +90,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       pipelines.push(built.body.pipeline_id);
     }
     await service.engine?.append(pushed.body.id, ['{"n":1}', '{"n":2}']);
-    // All of them have tried, and those that have another side have heard from it.
+    // Every pipeline with a secret has tried to connect and failed.
     const states = async () =>
       Promise.all(pipelines.map(async (id) => (await call('GET', `${v2}/pipelines/${id}/status`)).body));
     const dialing = all.flatMap(({ code, secrets }, index) =>
@@ -113,7 +113,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       }
     }
 
-    // Other secrets start the pipelines anew; now their records are refused for good.
+    // New secrets restart the pipelines; from now on the server rejects their records permanently.
     world.mode = modeNamed('400 JSON');
     for (const { path, index } of connectors) {
       const change = others[index];
@@ -149,7 +149,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
     const second = Object.assign({}, ...others.map(({ secrets }) => secrets));
     expect(findLeaks(first, places)).toEqual([]);
     expect(findLeaks(second, places)).toEqual([]);
-    // Each of them can be found where it was meant to go.
+    // The search does find them in what the server received.
     expect(findLeaks(first, { sent: world.received() }).length).toBeGreaterThan(20);
     expect(findLeaks(second, { sent: world.received() }).length).toBeGreaterThan(5);
   }, 300_000);

@@ -16,7 +16,7 @@ import {
   type TestService,
 } from '../../../test/support/service.js';
 
-/** Secrets go in and come out nowhere: no answer, no log line, no column, no metric. Every type: `canary-types.test.ts`. */
+/** No response, log line, column or metric contains a secret. Every connector type: `canary-types.test.ts`. */
 describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases) => {
   const canaries = {
     map: 'canary/map "0001" ümlaut+',

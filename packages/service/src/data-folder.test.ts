@@ -1,4 +1,4 @@
-/** S36: nobody but the user that runs the service can read what is under DATA_DIR. */
+/** S36: only the user that runs the service can read the files under DATA_DIR. */
 import { chmod, link, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ async function walk(path: string): Promise<{ open: string[]; files: number; fold
   return found;
 }
 
-/** The service in a process of another program, which has a umask of its own. */
+/** Starts the service inside another program, with that program's umask. */
 const embeddedIn = (umask: string): string[] => {
   const index = pathToFileURL(MAIN.replace(/main\.js$/, 'index.js')).href;
   const script = `
@@ -72,13 +72,13 @@ const embeddedIn = (umask: string): string[] => {
 };
 const withUmask = (umask: string): string[] => ['sh', '-c', `umask ${umask} && exec "$0" "$@"`, process.execPath, MAIN];
 
-/** Starts the service, lets it do everything it writes files for, and stops it. */
+/** Starts the service, makes it write every kind of file, and stops it. */
 async function use(command: readonly string[]): Promise<{ during: string[]; after: string[]; files: number }> {
   const service = await mustStart(environment, command);
   const call = callerOf(service.url, API_KEY);
   const customer = new Customer();
   await customer.setUp(call, receiver);
-  // Syslog makes a certificate when its pipeline starts; what an output refuses for good becomes dead letters.
+  // The syslog pipeline creates a certificate when it starts; records that an output rejects become dead letters.
   const path = `/v2/${customer.org}`;
   const syslog = await call('POST', `${path}/inputs`, { name: 'S', type: 'monad-syslog', config: { settings: {} } });
   await call('POST', `${path}/integrations`, { input_id: syslog?.['id'], name: 'Syslog' });
@@ -111,7 +111,7 @@ const commands: [name: string, command: readonly string[]][] = [
 if (long) commands.push(['umask 0', withUmask('000')], ['umask 0777', withUmask('777')]);
 
 describe('DATA_DIR (S36)', { timeout: 120_000 }, () => {
-  it.each(commands)('holds nothing that others can read: %s', async (_name, command) => {
+  it.each(commands)('contains only files with mode 0600 and folders with mode 0700: %s', async (_name, command) => {
     const { during, after, files } = await use(command);
     expect([during, after]).toEqual([[], []]);
     expect(files).toBeGreaterThan(500);
@@ -119,7 +119,7 @@ describe('DATA_DIR (S36)', { timeout: 120_000 }, () => {
     const names = ['engine.json', 'streams', 'syslog.pem', 'syslog-certificate.pem'];
     expect(await readdir(join(data, 'engine'))).toEqual(expect.arrayContaining(names));
 
-    // It comes back from a backup that opened it.
+    // As after restoring a backup that did not keep the modes.
     for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
       await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o777 : 0o666);
     }
@@ -131,7 +131,7 @@ describe('DATA_DIR (S36)', { timeout: 120_000 }, () => {
   });
 
   if (long) {
-    it('is closed by the command that makes the first key, too', async () => {
+    it('is tightened by the bootstrap command, too', async () => {
       await mkdir(data, { recursive: true });
       await chmod(data, 0o777);
       runService(['bootstrap', 'Northwind'], environment);
@@ -139,7 +139,7 @@ describe('DATA_DIR (S36)', { timeout: 120_000 }, () => {
     });
   }
 
-  it('that all users share is refused, and stays as it is', async () => {
+  it('is refused, and not changed, when it is a shared folder such as /tmp', async () => {
     await mkdir(data, { recursive: true });
     await chmod(data, 0o1777);
     const refused = await startService(environment);
@@ -165,7 +165,7 @@ describe('protectFolder (S36)', () => {
     ]);
   });
 
-  it('never changes what a link leads to, and refuses one that leads to what others can read', async () => {
+  it('never changes the target of a link, and refuses a link to a target that others can read', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside, { mode: 0o700 });
     await writeFile(join(outside, 'file'), '', { mode: 0o644 });

@@ -43,7 +43,7 @@ async function firstKey(organization: string, teams: readonly string[]): Promise
   }
 }
 
-// Files and folders get the modes the service asks for, and those of libraries are its owner's alone.
+// Only the owner can read files that libraries create, and a stricter umask can't make the service's own files unusable.
 process.umask(0o077);
 const [command, organization, ...teams] = process.argv.slice(2);
 try {

@@ -1,4 +1,4 @@
-/** A configuration of every connector type that has code or is polled, with a secret of its own in each secret field. */
+/** Configurations of every connector type that has code or a poll definition, with a unique secret in each secret field. */
 import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import type { SecretSchema } from '@connector-frame/catalog/types';
 import { validateConfig } from '@connector-frame/catalog/validate';
@@ -12,13 +12,13 @@ export interface CanaryConfig {
   type: ConnectorTypeData;
   code: ConnectorCode;
   config: ConnectorConfig;
-  /** Texts to search for, by the type's name and field. */
+  /** Secrets to search for, by type and field. */
   secrets: Record<string, string>;
 }
 
 type Choices = readonly (readonly [pointer: string, value: string | boolean])[];
 
-/** Ways to sign in beside the first one, by type. */
+/** Choices that show further secret fields, by type. */
 const moreChoices: Readonly<Record<string, readonly Choices[]>> = {
   'input:kafka': [[['/settings/sasl/enabled', true]], [['/settings/tls/enabled', true]]],
   'output:kafka': [[['/settings/security_protocol', 'SASL_PLAINTEXT']], [['/settings/security_protocol', 'SSL']]],
@@ -29,9 +29,9 @@ const moreChoices: Readonly<Record<string, readonly Choices[]>> = {
   'output:splunk': [[['/settings/to_create', true]]],
   'input:google-workspace-admin-activity': [[['/settings/auth_type', 'oauth']]],
 };
-/** The host of certificates, in the echo world too. */
+/** Host name of the certificate. */
 export const CANARY_HOST = 'canary.example';
-/** Where the echo world speaks these protocols, in clear and with TLS. */
+/** Ports of the echo servers, without and with TLS. */
 export const ports = { kafka: 9_092, kafkaTls: 9_093, postgres: 5_432, postgresTls: 5_433 };
 const addressOf = (typeId: string, config: string): Record<string, unknown> => {
   if (typeId === 'kafka') {
@@ -46,7 +46,7 @@ let made = 0;
 
 /**
  * One for each type and way to sign in. Secrets differ from call to call.
- * @param pem a certificate of `CANARY_HOST`, which also proves who we are
+ * @param pem a certificate for `CANARY_HOST`, used as the client certificate as well
  */
 export function canaryConfigs(pem: Certificate = createCertificate(CANARY_HOST)): CanaryConfig[] {
   const catalog = loadCatalog();
@@ -71,10 +71,10 @@ function withCanaries(
   pem: Certificate,
 ): Pick<CanaryConfig, 'config' | 'secrets'> {
   const example = exampleConfig(type.config, { optional: true, choices: new Map(choices) });
-  // Examples of certificates are none.
+  // The catalog's examples are not valid certificates.
   const text = JSON.stringify(example.settings).replaceAll(/"-----BEGIN[^"]*"/g, () => JSON.stringify(pem.cert));
   const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
-  // Features without code, which would end each attempt before its beginning.
+  // Not implemented: they would end every attempt before it connects.
   for (const field of ['entra_service_principal_auth', 'role_arn']) delete settings[field];
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
@@ -97,7 +97,7 @@ function withCanaries(
     } else {
       const value = canaryFor(made, schema);
       config.secrets[field] = value;
-      // Of an address, what is secret in it.
+      // In an address, only the secret part.
       secrets[path] = /canary[\w-]*/.exec(value.startsWith('http') || value.includes('://') ? value : '')?.[0] ?? value;
     }
   }
@@ -106,7 +106,7 @@ function withCanaries(
   return { config, secrets };
 }
 
-/** As unkind to whoever prints it as the field allows, and unlike any other. */
+/** A unique value with as many special characters as the field's schema allows. */
 function canaryFor(number: number, schema: SecretSchema | undefined): string {
   const {
     minLength: min = 0,

@@ -1,4 +1,4 @@
-/** The other side of every connector at its worst: it gives back what it was sent, wherever an answer has room for it. */
+/** Servers that echo everything they receive in every part of a response. */
 import { createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { createEgress, type Egress } from '../../../packages/engine/src/egress/index.js';
@@ -7,7 +7,7 @@ import { startKafkaBroker, type KafkaBroker } from '../kafka-broker.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../vendor.js';
 import { ports } from './canary-configs.js';
 
-/** How the HTTP servers of the world answer. */
+/** How the HTTP server responds. */
 export interface Mode {
   name: string;
   reply(request: Received): Reply;
@@ -37,7 +37,7 @@ function words(request: Received): Record<string, unknown> {
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 const statuses = [200, 201, 204, 400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 502, 503];
-/** Statuses with the request in JSON, XML and plain text, and what goes wrong below HTTP. */
+/** Each status with the request in JSON, some also in XML and plain text; and faults below HTTP. */
 export const modes: readonly Mode[] = [
   ...statuses.map((status) => ({
     name: `${status} JSON`,
@@ -65,27 +65,27 @@ export const modes: readonly Mode[] = [
   { name: 'half', reply: (request) => ({ fault: 'half', body: words(request) }) },
 ];
 
-/** Words in headers too, as far as HTTP can carry them. */
+/** The request in a header, percent-encoded. */
 const headersOf = (request: Received): Record<string, string> => ({
   'x-request': encodeURIComponent(said(request)).slice(0, 4_000),
   'retry-after': '1',
 });
 
 export interface EchoWorld {
-  /** Leads every address there is to this world. */
+  /** Connects every address to these servers. */
   egress: Egress;
-  /** From now on. */
+  /** May be changed at any time. */
   mode: Mode;
-  /** Requests and connections that have come. */
+  /** Number of requests and connections so far. */
   visits(): number;
-  /** What was received: where secrets must have been. */
+  /** Everything received, to check that secrets were sent. */
   received(): string;
   close(): Promise<void>;
 }
 
 /**
- * @param says what Kafka brokers put into their answers
- * @param certificate of servers that speak TLS by themselves
+ * @param says text that the Kafka brokers put into their responses
+ * @param certificate of the servers that speak TLS
  */
 export async function openEchoWorld(says: string, certificate: Certificate): Promise<EchoWorld> {
   let received = '';
@@ -130,7 +130,7 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
 }
 
 /**
- * Asks for the password in clear and refuses it in a message that holds it.
+ * Requests the password in clear text and rejects it with a message that contains it.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 async function startEchoPostgres(
@@ -142,7 +142,7 @@ async function startEchoPostgres(
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
     socket.on('data', (chunk: Buffer) => {
-      // A password message begins with `p`; what comes before has no type: a request for TLS, or the start.
+      // A password message starts with `p`. Earlier messages have no type: the TLS request (8 bytes) and the startup message.
       if (chunk[0] === 0x70) {
         hear(chunk.toString());
         socket.end(errorResponse(chunk.subarray(5).toString().replaceAll('\0', '')));

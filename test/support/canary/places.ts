@@ -1,4 +1,4 @@
-/** Everything that a service has written, to be searched for secrets. */
+/** Reads everything a service has written, to search it for secrets. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestService } from '../service.js';
@@ -24,7 +24,7 @@ export async function databaseBytes({ database }: Pick<TestService, 'database'>)
   return Buffer.concat(parts);
 }
 
-/** Every file below a folder, with its name. */
+/** Names and contents of all files below a folder. */
 export async function folderBytes(folder: string): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const parts: Buffer[] = [];

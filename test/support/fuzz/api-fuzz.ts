@@ -1,4 +1,4 @@
-/** Random calls of the API, made from its own OpenAPI document (R17). */
+/** Random API calls, generated from the OpenAPI document (R17). */
 import { seededRandom } from '../../../packages/engine/src/testing/random.js';
 import { EXAMPLE } from '../../../packages/service/src/pipelines/graph-bodies.js';
 import { allTypes, exampleBody } from '../connectors.js';
@@ -36,7 +36,7 @@ export interface ApiDocument {
   resolve(ref: string): Schema;
 }
 
-/** Answers as they come, without an end. */
+/** Streams that do not end. */
 const ENDLESS = new Set(['followPipelineLog']);
 
 /** Reads the document of a service. */
@@ -64,7 +64,7 @@ export async function readDocument(service: TestService): Promise<ApiDocument> {
   };
 }
 
-/** What a sequence of calls has made so far, by the segment of the path: `inputs`, `api-keys`. */
+/** Ids created by the sequence so far, by path segment: `inputs`, `api-keys`. */
 type Known = Map<string, string[]>;
 
 interface Request {
@@ -82,8 +82,8 @@ export interface FuzzFailure {
 }
 
 /**
- * One sequence of calls on an organization of its own: everything in it follows from the seed.
- * @returns what was wrong: an answer of 500 and more, or one that the document does not describe
+ * Runs one sequence of calls on a new organization. The seed determines all of them.
+ * @returns the failures: responses of 500 and above, and responses that the document does not describe
  */
 export async function fuzz(
   service: TestService,
@@ -101,11 +101,11 @@ export async function fuzz(
   const world = { own, other, session, known, resolve };
 
   for (let call = 0; call < calls; call += 1) {
-    // Mostly creations at first, so that the rest meets something.
+    // Creations first, so that later calls find something.
     const makes = operations.filter(({ method }) => method === 'POST');
     const operation = pick(random, call < 6 ? makes : operations);
     const request = randomRequest(operation, random, world);
-    // Now and then twice at once, as of a double click.
+    // Sometimes twice at once, like a double click.
     const times = chance(random, 0.06) ? 2 : 1;
     const answers = await Promise.allSettled(
       Array.from({ length: times }, () => service.call(operation.method, request.path, request.options)),
@@ -184,7 +184,7 @@ function randomRequest(operation: Operation, random: Random, world: World): Requ
   return { operation, path: address + search, options: { ...credential, ...body, headers } };
 }
 
-/** Mostly one that may make the call. */
+/** A credential, in most cases one with the required permission. */
 function randomCredential(
   { session: allowed }: Operation,
   random: Random,
@@ -230,7 +230,7 @@ function randomBody(operation: Operation, random: Random, { own, known, resolve 
   ]);
 }
 
-/** Ids of examples become those of what is there, so that bodies that name others get past the first check. */
+/** Replaces example ids with existing ones, so that the body passes the first checks. */
 function withKnownIds(body: unknown, random: Random, own: Tenant, known: Known): unknown {
   if (typeof body !== 'object' || body === null) return body;
   const text = JSON.stringify(body);
@@ -280,7 +280,7 @@ function randomHeaders(operation: Operation, random: Random): Record<string, str
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? wellFormed(value) : (JSON.stringify(value) ?? '');
 
-/** Half a surrogate pair, which no address can carry, is replaced. */
+/** Replaces lone surrogates, which can't be part of a URL. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

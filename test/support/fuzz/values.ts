@@ -1,4 +1,4 @@
-/** Random JSON for a JSON Schema, and random harm to JSON. The same random numbers give the same values. */
+/** Random values for a JSON Schema, and random mutations of JSON. Deterministic for the same random numbers. */
 
 export type Random = () => number;
 export type Schema = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export const pick = <T>(random: Random, from: readonly T[]): T => {
 };
 export const chance = (random: Random, probability: number): boolean => random() < probability;
 
-/** Texts that have broken parsers, databases, regular expressions, headers and file systems. */
+/** Strings that have broken parsers, databases, regular expressions, headers and file systems. */
 export const hostileTexts: readonly string[] = [
   '',
   ' ',
@@ -59,11 +59,11 @@ const hostileValues: readonly unknown[] = [
   { a: { b: { c: { d: { e: { f: { g: { h: { i: 1 } } } } } } } } },
 ];
 
-/** Anything at all. */
+/** A hostile text or value. */
 export const anything = (random: Random): unknown =>
   chance(random, 0.5) ? pick(random, hostileTexts) : structuredClone(pick(random, hostileValues));
 
-/** A value that a schema mostly allows; `resolve` finds what a `$ref` points to. */
+/** A value that is valid for a schema in most cases. `resolve` returns the target of a `$ref`. */
 export function valueFor(schema: Schema, random: Random, resolve: (ref: string) => Schema, depth = 0): unknown {
   const { $ref, anyOf, oneOf, allOf, const: constant, enum: choices } = schema;
   if (typeof $ref === 'string') return valueFor(resolve($ref), random, resolve, depth + 1);
@@ -133,7 +133,7 @@ function numberFor({ minimum, maximum }: Schema, random: Random): number {
   return pick(random, [low, high, Math.floor(low + random() * (high - low)), low - 1, high + 1]);
 }
 
-/** The value with one place in it changed: replaced, removed, doubled, renamed, or something added. */
+/** Returns the value with one mutation: a part replaced, removed, duplicated, renamed or added. */
 export function harmed(value: unknown, random: Random): unknown {
   if (isObject(value) && chance(random, 0.8)) {
     const entries = Object.entries(value);
@@ -155,7 +155,7 @@ export function harmed(value: unknown, random: Random): unknown {
   return anything(random);
 }
 
-/** The value with one of its texts, wherever it stands, replaced by a hostile one. */
+/** Returns the value with one of its strings, at any depth, replaced by a hostile one. */
 export function poisoned(value: unknown, random: Random): unknown {
   let left = Math.floor(random() * countTexts(value));
   const visit = (each: unknown): unknown => {

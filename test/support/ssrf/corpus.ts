@@ -1,4 +1,4 @@
-/** S10, S35: what no connector may reach unless the operator opened it, in every notation. */
+/** S10, S35: addresses that no connector may reach unless the operator allows them, in every notation. */
 
 /** Closed addresses: at least one of each closed range, and of each way to carry an IPv4 address in an IPv6 one. */
 export const closedAddresses = `

@@ -4,14 +4,14 @@ import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { Certificate } from '../certificate.js';
 
 export interface Everywhere {
-  /** Addresses that were dialled since the last call, each once. */
+  /** Distinct addresses connected to since the last call. */
   dialled(): string[];
   close(): Promise<void>;
 }
 
 /**
- * In a network namespace where every address is local: one server for all of them. It notes the address that each
- * connection was made to.
+ * Listens on every address, in a network namespace where all addresses are local, and records the addresses that were
+ * connected to.
  */
 export async function listenEverywhere(ports: {
   http: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * Attacks every connector type in a network namespace where each address of the internet is this machine, and prints what
- * was dialled. Bundled and run by `ssrf-namespace.test.ts`; `LONG=1`: all cases.
+ * Attacks every connector type in a network namespace where every address is local, and prints a report as JSON. Bundled
+ * and run by `ssrf-namespace.test.ts`; `LONG=1`: all cases.
  */
 import { connect } from 'node:net';
 import type { Lookup } from '../../../packages/engine/src/egress/dial.js';
@@ -13,25 +13,25 @@ import { listenEverywhere } from './everywhere.js';
 import { probe } from './probe.js';
 import { targets, type Target } from './targets.js';
 
-/** Stands for the internet. */
+/** A public address; local in this namespace. */
 const PUBLIC = '93.184.216.34';
 const HTTP_PORT = 8_088;
 const TCP_PORT = 5_432;
 const NAME = 'rebind.example';
-/** These two take https alone. */
+/** These accept https only. */
 const secure = new Set(['input:okta-systemlog', 'output:elasticsearch cloud_id']);
 const portOf = ({ name, http }: Target): number => (secure.has(name) ? 443 : http ? HTTP_PORT : TCP_PORT);
 
 export interface Report {
-  /** What a dial without the guard and a target without an attack reached: the server does see them. */
+  /** Positive control: addresses reached without the guard, and by targets without an attack. */
   control: { raw: string[]; targets: Record<string, string[]> };
-  /** Attacks that ended in another way than they must, or that dialled something closed. */
+  /** Attacks with an unexpected result, or that dialled a closed address. */
   broken: { attack: string; target: string; host: string; found: unknown; dialled: string[] }[];
   /** Attacks by name. */
   counts: Record<string, number>;
 }
 
-/** Kafka's client waits between its attempts: in the short run it is attacked once, by rebinding. */
+/** Kafka's client waits between attempts, so the short run attacks it once, by rebinding. */
 const all = targets().filter(({ name }) => long || name !== 'input:kafka');
 const report: Report = { control: { raw: [], targets: {} }, broken: [], counts: {} };
 const few = ['169.254.169.254', '::ffff:0:169.254.169.254', '2130706433', 'metadata.google.internal'];
@@ -40,7 +40,7 @@ const closed = long ? closedAddresses : few.filter((host) => closedAddresses.inc
 
 let location: (url: string) => string | undefined = () => undefined;
 
-// The names that vendors' addresses have, for the certificate: seen by leading all of them to a closed address.
+// Collects the host names of vendors' addresses, for the certificate.
 const names = new Set<string>([NAME, `acme-security-logs.${NAME}`]);
 const collecting = createEgress({ allow: [], lookup: (name) => (names.add(name), Promise.resolve(['10.0.0.1'])) });
 for (const target of all) {
@@ -61,7 +61,7 @@ const everywhere = await listenEverywhere({
   },
 });
 
-/** One for all: to make a TLS context takes longer than an attack. No connection is used again, since the server closes each. */
+/** Shared, because creating a TLS context takes longer than an attack. The server closes every connection, so none is reused. */
 const egress = createEgress({
   allow: [],
   lookup: (name) => resolve(name),
@@ -70,7 +70,7 @@ const egress = createEgress({
 });
 let resolve: Lookup = () => Promise.resolve([]);
 
-/** One attack: what the target says, and what was dialled meanwhile. */
+/** Runs one attack and checks the results and the dialled addresses. */
 async function attack(
   name: string,
   target: Target,
@@ -127,7 +127,7 @@ for (const target of all) {
     const answers = (): string[] => [address];
     await attack('resolved', target, NAME, answers, (found, dialled) => refused(found) && nothing(dialled));
   }
-  // To the public address first, then to a closed one: by a redirect to the same place, or by the next attempt.
+  // The first look-up returns the public address, later ones a closed address. A redirect or the next attempt looks up again.
   location = (url) => url;
   const turning = (turn: number): string[] => [turn === 0 ? PUBLIC : '169.254.169.254'];
   await attack('rebinding', target, NAME, turning, (found, dialled) => refused(found) && onlyPublic(dialled), 2);

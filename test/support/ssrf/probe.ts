@@ -4,15 +4,15 @@ import { failureOf } from '../../../packages/engine/src/runner/ends.js';
 import { attempt, hurriedClock, noted } from '../output-attempt.js';
 import type { Target } from './targets.js';
 
-/** What became of an attempt to connect: `passed`, or the reason it failed for. */
+/** Result of an attempt to connect: `passed`, or the reason of the failure. */
 export interface Probed {
-  /** The connection test's; `undefined`: the type has none. */
+  /** Of the connection test; `undefined`: the type has none. */
   test?: string;
-  /** The runtime's: a first page, or a first batch. `undefined`: the type has none. */
+  /** Of the runtime: the first page or batch. `undefined`: the type has none. */
   run?: string;
 }
 
-/** Connects as the service does for a person who tests the connection, and as the engine does when a pipeline runs. */
+/** Runs the connection test as the service does, and the runtime as the engine does. */
 export async function probe(target: Target, config: ConnectorConfig, egress: Egress): Promise<Probed> {
   const { testConnection, createInput, createOutput } = target.code;
   const found: Probed = {};

@@ -1,4 +1,4 @@
-/** Every connector type that connects to something, and where a person can say what. */
+/** Every connector type that opens connections, and the fields that hold an address. */
 import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { google } from '../vendors/google.js';
@@ -9,19 +9,18 @@ export interface Target {
   name: string;
   type: ConnectorTypeData;
   code: ConnectorCode;
-  /** Whether the address is typed in. Otherwise it is the vendor's own, and only its name can lead elsewhere. */
+  /** Whether the user configures the address. Otherwise it is a fixed address of the vendor, and only DNS can change it. */
   typed: boolean;
   /** Speaks HTTP, so it can be redirected. */
   http: boolean;
   /**
-   * A configuration that leads to a host. `undefined` when the catalog's validator, which the service uses, refuses it:
-   * then nothing would be dialled.
+   * A configuration with this host. `undefined` when the catalog's validator rejects it: the service would not connect.
    * @param host a name, or an IP literal; IPv6 without brackets
    */
   lead(host: string, port: number): ConnectorConfig | undefined;
 }
 
-/** Where the address stands; `undefined`: no address that this field can hold. */
+/** Puts an address into the settings; `undefined`: the field can't hold it. */
 interface Way {
   label?: string;
   settings(host: string, port: number): Record<string, unknown> | undefined;
@@ -49,7 +48,7 @@ const ways: Readonly<Record<string, readonly Way[]>> = {
     { settings: database },
     {
       label: 'connection string',
-      // Other characters are percent-encoded when the string is read, and make up no host then.
+      // Parsing the string percent-encodes other characters, and the result is not a host name.
       settings: (host) => (/^[!-~]+$/.test(host) ? {} : undefined),
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
@@ -68,7 +67,7 @@ const ways: Readonly<Record<string, readonly Way[]>> = {
     },
     {
       label: 'cloud_id',
-      // The identifier holds two parts of a name, so also those of an address: `127` and `0.0.1`.
+      // The id contains a label and a domain, so it can also spell an address: `127` and `0.0.1`.
       settings: (host, port) => {
         const [, label, domain] = /^([\w-]+)\.([\w.-]+)$/.exec(host) ?? [];
         if (label === undefined) return undefined;
@@ -80,14 +79,14 @@ const ways: Readonly<Record<string, readonly Way[]>> = {
   ],
 };
 
-/** What an example of the catalog lacks: credentials that are well formed. */
+/** Well-formed credentials, where the catalog's example has none. */
 const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
 const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'input:s3': { secrets: keys },
   'output:s3': { secrets: keys },
   'input:google-workspace-admin-activity': google.config,
 };
-/** The address is the vendor's own. */
+/** A fixed address of the vendor. */
 const vendors: readonly Way[] = [{ settings: () => ({}) }];
 const vendorsWithRole: readonly Way[] = [
   ...vendors,
@@ -100,7 +99,7 @@ const vendorWays: Readonly<Record<string, readonly Way[]>> = {
 
 const speaksHttp = (typeId: string): boolean => typeId !== 'kafka' && typeId !== 'postgresql';
 
-/** All that dials: types with code of their own, and types that are polled by their data. */
+/** Types with code and types with a poll definition. */
 export function targets(): Target[] {
   const catalog = loadCatalog();
   return (['input', 'output'] as const).flatMap((kind) =>
@@ -132,7 +131,7 @@ export function targets(): Target[] {
   );
 }
 
-/** They are sent to, make records up, or write on this machine. */
+/** Types that receive, generate records, or write local files. */
 const local = new Set([
   'input:demo',
   'input:monad-http',

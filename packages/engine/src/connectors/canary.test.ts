@@ -1,6 +1,6 @@
 /**
- * S11, S21: secrets of every connector type, told back to it by the other side in every way an answer has. What a person or
- * an operator may see of it holds none, in six encodings.
+ * S11, S21: the server echoes the secrets of every connector type in each part of a response. Test outcomes, error messages
+ * and refusals must not contain them, in six encodings.
  */
 import { inspect } from 'node:util';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Everything that becomes of an attempt, as far as anybody may see it: answers, messages, refusals, stacks. */
+/** Runs the connection test and the runtime once. Returns everything users or logs could show: outcomes, messages, stacks. */
 async function trace({ type, code, config }: CanaryConfig, egress: Egress): Promise<string> {
   const seen: unknown[] = [];
   const stop = new AbortController();
@@ -65,9 +65,9 @@ async function trace({ type, code, config }: CanaryConfig, egress: Egress): Prom
   return inspect(seen, { depth: 10, maxStringLength: null }) + JSON.stringify(seen);
 }
 
-describe('secrets told back by the other side (S11, S21)', () => {
+describe('secrets echoed by the server (S11, S21)', () => {
   test.each(cases.map((each) => [each.name, each] as const))(
-    '%s: none is in an answer, a message or a refusal',
+    '%s: no outcome, message or refusal contains one',
     async (_name, each) => {
       const before = world.visits();
       const speaksHttp = !['kafka', 'postgresql'].includes(each.type.type_id);
@@ -81,7 +81,7 @@ describe('secrets told back by the other side (S11, S21)', () => {
     300_000,
   );
 
-  test('they were sent, so there was something to find', () => {
+  test('the secrets were sent, so the search could have found them', () => {
     const received = world.received();
     const sent = cases.filter(({ secrets }) =>
       Object.values(secrets).some((secret) => encodings(secret).some((form) => received.includes(form))),

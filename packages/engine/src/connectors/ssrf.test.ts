@@ -1,7 +1,7 @@
 /**
- * S10, S35: the corpus of addresses that nobody may reach, through the real connection test and the real runtime of every
- * connector type, with configurations that the catalog's validator accepts. Sockets are kept to loopback here; on real
- * sockets it runs in `ssrf-namespace.test.ts`.
+ * S10, S35: the corpus of closed addresses, through the real connection test and the real runtime of every connector type,
+ * with configurations that the catalog's validator accepts. Sockets are limited to loopback here; `ssrf-namespace.test.ts`
+ * runs the corpus on real sockets.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,13 +15,13 @@ import { probe, type Probed } from '../../../../test/support/ssrf/probe.js';
 import { targets, type Target } from '../../../../test/support/ssrf/targets.js';
 import { createEgress, type Egress } from '../egress/index.js';
 
-/** A name that a person types in, and that nobody owns. */
+/** A host name of a reserved top-level domain (RFC 2606). */
 const NAME = 'rebind.example';
 const PORT = 8_088;
 const all = targets();
 const typed = all.filter((target) => target.typed);
 
-/** Kafka's client waits between its attempts, so that a case takes half a second. */
+/** Kafka's client waits between attempts: half a second per case. */
 const few = ['metadata.google.internal'];
 const casesOf = ({ http, type }: Target): string[] => {
   const cases = [...closedAddresses, ...loopbackForms, ...internalNames];
@@ -53,7 +53,7 @@ afterAll(() => {
   leash.release();
 });
 
-/** What the target has, refused by the guard. */
+/** The expected result: the guard refuses the test and the runtime, as far as the type has them. */
 const refusedBy = ({ code }: Target): Probed => ({
   ...(code.testConnection && { test: 'egress_refused' }),
   ...((code.createInput ?? code.createOutput) && { run: 'egress_refused' }),
@@ -67,7 +67,7 @@ async function expectRefused(target: Target, host: string, egress: Egress): Prom
   return true;
 }
 
-test('every connector type that connects is here', () => {
+test('covers every connector type that opens connections', () => {
   const types = new Set(all.map(({ type }) => `${type.kind}:${type.type_id}`));
   expect(types.size).toBeGreaterThanOrEqual(25);
   for (const name of ['output:http', 'input:postgresql', 'output:kafka', 'input:s3', 'output:object-storage'])
@@ -82,7 +82,7 @@ test('every connector type that connects is here', () => {
     expect(types).toContain(name);
 });
 
-describe('an address that a person types in (S10, S35)', () => {
+describe('a configured address (S10, S35)', () => {
   test.each(typed.map((target) => [target.name, target] as const))(
     '%s: every notation of every closed address is refused before a socket is made',
     async (_name, target) => {
@@ -92,7 +92,7 @@ describe('an address that a person types in (S10, S35)', () => {
       for (const host of casesOf(target)) {
         if (await expectRefused(target, host, isName(host) ? named : egress)) reached += 1;
       }
-      // Most notations pass the validator, so that it is the guard that refuses them.
+      // Most notations pass the validator, so the guard itself was reached.
       expect(reached).toBeGreaterThanOrEqual(Math.min(40, casesOf(target).length / 2));
     },
     240_000,
@@ -121,7 +121,7 @@ describe('a name that resolves to a closed address (S10, S35)', () => {
   );
 });
 
-/** Takes the first connection, and does what makes the client connect once more. */
+/** Accepts the first connection and makes the client connect again. */
 async function openServer(target: Target): Promise<{ port: number; connections(): number; close(): Promise<void> }> {
   if (!target.http) return listenTcp((socket) => socket.once('data', () => socket.destroy()), '127.0.0.2');
   return listenHttp(
@@ -138,7 +138,7 @@ describe('a name that changes its address between two connections (S10)', () => 
     async (_name, target) => {
       const server = await openServer(target);
       const inside = await listenTcp((socket) => socket.destroy(), '127.0.0.1', server.port);
-      // The operator opened 127.0.0.2, which stands for an address of the internet.
+      // 127.0.0.2 is allowed and stands in for a public address.
       const dns = await startDnsServer((_host, turn) => [turn === 0 ? '127.0.0.2' : '127.0.0.1']);
       const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: dns.lookup });
       onTestFinished(async () => {
@@ -148,7 +148,7 @@ describe('a name that changes its address between two connections (S10)', () => 
       const config = target.lead(NAME, server.port);
       if (!config) throw new Error('no configuration');
       const first = await probe(target, config, egress);
-      // A client that does not connect again by itself is asked again.
+      // Not every client reconnects by itself.
       const second = await probe(target, config, egress);
       expect(Object.values(first).concat(Object.values(second))).not.toContain('passed');
       expect(second).toEqual(refusedBy(target));
@@ -160,7 +160,7 @@ describe('a name that changes its address between two connections (S10)', () => 
   );
 });
 
-/** 127.0.0.1, where the broker itself is open, in the forms that reach it. */
+/** 127.0.0.1 is allowed for the broker itself, so its other notations are allowed as well. */
 const opened = /^(127\.0\.0\.1|::(ffff:)?7f00:1|::ffff:127\.0\.0\.1|64:ff9b::7f00:1)$/;
 
 const lookup = (name: string): Promise<string[]> =>
@@ -172,7 +172,7 @@ describe('an address that a Kafka broker advertises (S10, S35)', () => {
     : [NAME];
 
   test.each(all.filter(({ type }) => type.type_id === 'kafka').map((target) => [target.name, target] as const))(
-    '%s: is refused like one that is typed in',
+    '%s: is refused like a configured one',
     async (_name, target) => {
       for (const host of cases) {
         const broker = await startKafkaBroker({ topics: { events: 1 }, advertise: { host, port: PORT } });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAddressPolicy } from './addresses.js';
 
-/** What nobody may reach, with the last address before and the first one after it where those are open. */
+/** Closed ranges, each with the last address before it and the first one after it, where those are open. */
 const closed: readonly [cidr: string, before: string | undefined, after: string | undefined][] = [
   ['0.0.0.0/8', undefined, '1.0.0.0'],
   ['10.0.0.0/8', '9.255.255.255', '11.0.0.0'],
@@ -69,14 +69,14 @@ const low = (address: string): string =>
     .padStart(8, '0')
     .replace(/(....)(....)/, '$1:$2');
 
-/** Its bits turned over. */
+/** All bits inverted, as Teredo stores the client's address (RFC 4380). */
 const inverted = (address: string): string =>
   address
     .split('.')
     .map((part) => 255 - Number(part))
     .join('.');
 
-/** IPv6 forms of an IPv4 address that another machine, a gateway or the kernel turns into that address again. */
+/** IPv6 notations of an IPv4 address that a gateway or the kernel translates back to it. */
 const embeddings: Readonly<Record<string, (address: string) => string>> = {
   'IPv4-compatible ::/96': (address) => `::${low(address)}`,
   'IPv4-mapped ::ffff:0:0/96': (address) => `::ffff:${low(address)}`,
@@ -96,8 +96,8 @@ const metadata = [
   '10.0.0.1',
 ];
 
-describe('what is never a destination (S10, S35)', () => {
-  test.each(closed)('%s, to its last address, and nothing beyond', (cidr, before, after) => {
+describe('closed addresses (S10, S35)', () => {
+  test.each(closed)('%s is closed from its first to its last address', (cidr, before, after) => {
     for (const address of ends(cidr)) expect([address, nobody.permits(address)]).toEqual([address, false]);
     for (const address of [before, after]) {
       if (address !== undefined) expect([address, nobody.permits(address)]).toEqual([address, true]);
@@ -112,7 +112,7 @@ describe('what is never a destination (S10, S35)', () => {
     }
   });
 
-  test('an open IPv4 address stays open in the forms that reach it, and closed in the others', () => {
+  test('an open IPv4 address embedded in IPv6 is open only where the range itself is open', () => {
     const open = Object.entries(embeddings).filter(([, embed]) => nobody.permits(embed('93.184.216.34')));
     expect(open.map(([name]) => name)).toEqual([
       'IPv4-compatible ::/96',
@@ -127,7 +127,7 @@ describe('what is never a destination (S10, S35)', () => {
     expect(policy.permits(embed('93.184.216.34'))).toBe(true);
   });
 
-  test('the metadata services of clouds, under every address they have', () => {
+  test('all addresses of cloud metadata services', () => {
     const addresses = ['fd00:ec2::254', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fe80::a9fe:a9fe', ...metadata];
     for (const address of addresses) expect([address, nobody.permits(address)]).toEqual([address, false]);
   });
@@ -143,9 +143,9 @@ describe('what is never a destination (S10, S35)', () => {
     '8.8.8.8/32',
     'fe80::1%eth0',
     '::ffff:0:127.0.0.256',
-  ])('"%s", which is no address', (text) => expect(nobody.permits(text)).toBe(false));
+  ])('"%s" is not an address', (text) => expect(nobody.permits(text)).toBe(false));
 
-  test('unless the operator opened the range', () => {
+  test('ranges that the operator allows are open', () => {
     const policy = createAddressPolicy(['168.63.129.16/32', '10.0.0.0/8', '::ffff:0:0:0/96']);
     for (const address of ['168.63.129.16', '10.2.3.4', '::ffff:0:a02:304', '::ffff:a02:304']) {
       expect([address, policy.permits(address)]).toEqual([address, true]);

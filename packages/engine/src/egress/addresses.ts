@@ -10,7 +10,7 @@ const closed: readonly Range[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  '168.63.129.16/32', // Azure's platform service: public, and answers on every virtual machine
+  '168.63.129.16/32', // Azure's platform service: a public address that every virtual machine reaches
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',

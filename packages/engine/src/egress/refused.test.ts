@@ -10,7 +10,7 @@ import { createEgress } from './index.js';
 const PUBLIC = '93.184.216.34';
 
 let everywhere: Listener;
-/** Should the guard let one of these through, it must not reach anybody. */
+/** Keeps a broken guard from reaching another machine. */
 let leash: Leash;
 let dialled = 0;
 const countDial = (): void => void (dialled += 1);
@@ -51,7 +51,7 @@ describe('what the guard refuses (S10, S35)', () => {
     expect(dialled).toBe(1);
   });
 
-  test('a socket to another machine is held back here', async () => {
+  test('no socket of this test leaves the machine', async () => {
     const attempt = createEgress({ allow: ['192.0.2.1/32'] }).connect({ host: '192.0.2.1', port: 80 });
     await expect(attempt).rejects.toMatchObject({ reason: 'connect_failed' });
     expect(leash.heldBack).toEqual(['192.0.2.1']);

@@ -78,7 +78,7 @@ describe('other sites (S24)', () => {
     }
   });
 
-  it('never write by GET or HEAD, whoever asks', async () => {
+  it('never write by GET or HEAD, with an API key or a session', async () => {
     const make = async (path: string, body: object): Promise<{ id: string; pipeline_id: string }> =>
       (await service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body })).body;
     const inputs = (await make('inputs', exampleBody(typeOf('input', 'okta-systemlog')))).id;
@@ -102,7 +102,7 @@ describe('other sites (S24)', () => {
         for (const method of ['GET', 'HEAD']) {
           const answer = await service.app.request(path, { method, headers: { ...credential } });
           expect([operation.id, method, answer.status < 500]).toEqual([operation.id, method, true]);
-          // A stream has no end.
+          // The log stream does not end by itself.
           await answer.body?.cancel();
         }
       }

@@ -17,7 +17,7 @@ export interface Intent {
   key: string;
   /** All that makes two requests the same: method, address, body. */
   request: string;
-  /** Who asks. An answer to an API key, which may do more, is never replayed to a session. */
+  /** Kind of caller. The answer to an API key, which has more rights, is never replayed to a session. */
   principal: Principal['type'];
 }
 

@@ -22,7 +22,7 @@ export interface MountOptions {
 
 /**
  * Registers routes, each as one handler without middleware before it, and describes them in the OpenAPI document.
- * @throws TypeError for a route without a decision on who may call it, or on who may get a stored answer
+ * @throws TypeError for a route without an access policy, or one that would replay answers to sessions without a check
  */
 export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options: MountOptions): void {
   for (const route of routes) {

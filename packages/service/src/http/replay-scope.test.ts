@@ -1,4 +1,4 @@
-/** S38: whoever sends an Idempotency-Key again gets the stored answer only if they could have made the request. */
+/** S38: a repeated Idempotency-Key returns the stored answer only to a caller that may make the request. */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
@@ -103,7 +103,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expect(bySession).toMatchObject({ status: 422, body: { error_type: 'idempotency_mismatch' } });
     expectNothing(bySession, byKey.body.id);
     expect((await send(request, { key: acme.key })).text).toBe(byKey.text);
-    // Nor does an API key get what a session was answered.
+    // An API key does not get the answer to a session either.
     const { request: mine, first: answer } = await made(creation());
     const crossed = await send(mine, { key: acme.key });
     expect(crossed.status).toBe(422);

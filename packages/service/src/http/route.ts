@@ -74,8 +74,8 @@ export interface Route {
   /** Name of the path's parameter that holds an organization. */
   organizationParam?: 'org' | 'parent_org';
   /**
-   * Checks what the principal may do beyond `access`, before a stored answer is replayed. Required where a session may
-   * send an `Idempotency-Key`: its handler does not run for a replay.
+   * Checks the principal's scope beyond `access`, before a stored answer is replayed. Required where a session may send an
+   * `Idempotency-Key`, because the handler does not run for a replay.
    * @throws ApiError
    */
   authorize?(call: RawCall): Promise<void> | void;

@@ -1,4 +1,4 @@
-/** S10: what the guard refuses, as a person and an operator see it: every type that connects, through the API and the engine. */
+/** S10: the egress guard through the API and the engine, for every connector type that opens connections. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';

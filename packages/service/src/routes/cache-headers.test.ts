@@ -1,4 +1,4 @@
-/** How long browsers and proxies may keep an answer: as the README says, and not at all where it says nothing. */
+/** Cache-Control: as documented in the README, and `no-store` where it documents nothing. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
@@ -48,7 +48,7 @@ async function documented(): Promise<[address: string, keptFor: string][]> {
 }
 
 describe('Cache-Control', () => {
-  it('of the drop-in is what the README says, also of an answer that nothing changed', async () => {
+  it('of the drop-in matches the README, also for 304', async () => {
     const rows = await documented();
     expect(rows.map(([address]) => address)).toEqual([
       '/v/3/connector-frame.js',

@@ -68,8 +68,8 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
 
 /**
  * Counts one connection test against its session or API key, then against the connector type within the organization,
- * then against the organization. In this order, and no further than the first limit that is exceeded: a caller that
- * keeps retrying uses up its own limit, not the one it shares with the others of its organization.
+ * then against the organization. Stops at the first limit that is exceeded, so that a caller that keeps retrying does not
+ * use up the limits it shares with the rest of its organization.
  * @throws ApiError 429 with `Retry-After`
  */
 export async function countTest(

@@ -20,8 +20,8 @@ const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Poli
 /** A release never changes under its own version. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 /**
- * Pages that follow the major version get a new release within minutes. Without `stale-while-revalidate`: a page opened
- * once a day would run the script of the day before, without the security fixes since, against the form of today.
+ * Pages that follow the major version get a new release within minutes. No `stale-while-revalidate`: a page opened once a
+ * day would run yesterday's script, without the latest security fixes and against today's form.
  */
 const FOR_MINUTES = 'public, max-age=300';
 

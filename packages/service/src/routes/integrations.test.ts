@@ -102,7 +102,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
   });
 
   const run = (sql: string) => service.database.script((script) => script(sql));
-  /** While it holds, the database refuses to write to a table: at once, or only when the transaction ends. */
+  /** Makes writes to a table fail while `work` runs: at the statement, or at the commit. */
   async function whileFailing(table: string, when: 'at once' | 'at the end', work: () => Promise<void>): Promise<void> {
     const each =
       when === 'at once'
@@ -135,7 +135,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
         expect(failed.text).not.toContain('on fire');
         expect(await left()).toEqual(before);
       });
-      // Taken by the call that failed, where that could not even give the key back.
+      // The failed call could not release its key when that table fails too; it expires.
       service.clock.advance(60_001);
       await build(body, headers);
       const [inputs = 0, outputs = 0, pipelines = 0] = before;

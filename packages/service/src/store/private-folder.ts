@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { isErrno } from '../is-errno.js';
 
-/** Other users can read a file of the service, and that can't be changed. The message names the file and what to do. */
+/** Other users can read a file of the service, and its mode can't be changed. The message names the file and what to do. */
 export class FolderNotPrivateError extends Error {
   override readonly name = 'FolderNotPrivateError';
 }
@@ -29,7 +29,7 @@ const ADVICE =
  * Creates a folder if it is missing, and takes all permissions on it and on what it contains from the group and from
  * others. Does nothing but create on Windows, where access is inherited from the parent folder.
  * @param folder may be a symbolic link; links inside it are not followed
- * @param included names of the entries to protect, with all that is in them. Default: all. The service leaves alone what
+ * @param included selects the entries to protect, with their contents. Default: all. The service leaves files alone that
  * it did not create, in case the folder has other uses
  * @throws FolderNotPrivateError
  */
@@ -43,7 +43,7 @@ export function protectFolder(folder: string, included: (name: string) => boolea
   protect(path, included);
 }
 
-/** The folder comes before what is in it: from then on nobody else can replace an entry. */
+/** Tightens a folder before its entries, so that other users can't replace an entry in between. */
 function protect(path: string, included: (name: string) => boolean): void {
   const stats = look(path);
   if (!stats) return;
@@ -62,7 +62,7 @@ function look(path: string): Stats | undefined {
 function tighten(path: string): void {
   let file: number;
   try {
-    // Through a descriptor, so that what is changed is what is checked, and never the target of a link.
+    // Through a descriptor: the file that was checked is the file that is changed, never the target of a link.
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return;
@@ -85,7 +85,7 @@ function tighten(path: string): void {
   }
 }
 
-/** Where a link leads is the decision of whoever made it, so it is checked and not changed. */
+/** The target of a link may be anything on the machine, so its mode is checked and never changed. */
 function checkTarget(path: string): void {
   const target = statSync(path, { throwIfNoEntry: false });
   if (target && (target.mode & OTHERS) !== 0) {
