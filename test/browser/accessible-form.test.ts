@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
-import { heard, mount, openHost } from '../support/open-host.js';
+import { heard, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**

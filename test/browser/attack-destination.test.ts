@@ -55,7 +55,8 @@ const where = () => attacker.origin.replace('http://', '').replace('localhost', 
 
 /** A connector that the attacker made with the session of its own page. */
 async function aimed(): Promise<string> {
-  const [url = '', port = ''] = [`http://${where().split(':')[0]}`, where().split(':')[1]];
+  const [host, port = ''] = where().split(':');
+  const url = `http://${host}`;
   const { body } = await world.call('POST', `/v2/${world.team}/outputs`, {
     name: 'Collector',
     type: 'splunk',

@@ -38,7 +38,7 @@ const originOf = (address: string) => new URL(address).origin;
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
 
-describe('a policy of the page that blocks the form is told at once, with the line to add', () => {
+describe('a policy of the page that blocks the form is told at once, with the line to add (R07)', () => {
   const blocking: { name: string; host: CoreHostOptions }[] = [
     { name: 'frame-src', host: policy("frame-src 'none'") },
     { name: 'child-src', host: policy("child-src 'self'") },
@@ -105,7 +105,7 @@ const silent = (origin: string) =>
   failure('frame_timeout', `${origin} is not ready. ALLOWED_PARENT_ORIGINS lacks HOST?`);
 const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
 
-describe('no form within loadTimeout', () => {
+describe('no form within loadTimeout (R07)', () => {
   test('the origin is not registered', async () => {
     const strict = await serveFakeFrame({ allowedOrigins: ['https://app.example.com'] });
     expect(await toldOf(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
@@ -141,7 +141,7 @@ describe('no form within loadTimeout', () => {
   });
 });
 
-test('a form that is ready after its error works', async () => {
+test('a form that is ready after its error works (R07)', async () => {
   const late = await serveFakeFrame({ ready: 1_500 });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: late.frameOrigin, loadTimeout: 300 });
@@ -169,7 +169,7 @@ test('a form that is ready in time is never probed', async () => {
   await site.close();
 });
 
-describe('a container that is not in the document', () => {
+describe('a container that is not in the document (R07)', () => {
   test('may come before loadTimeout', async () => {
     await withHost({}, async (page) => {
       await page.evaluate((frameOrigin) => {

@@ -2,7 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
+import { longOr } from '../support/long.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+
+/** Mounted in one page. */
+const FRAMES = longOr(1_000, 100);
 
 // What must be left when a frame goes, and what must survive when it only moves.
 
@@ -99,7 +103,7 @@ async function expectNothingLeft(): Promise<void> {
 const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
 const mount = (options: Record<string, unknown> = {}) => mountCore(page, { frameOrigin: form.frameOrigin, ...options });
 
-test('destroy takes everything back, twice is fine, and nothing is told afterwards', async () => {
+test('destroy takes everything back, twice is fine, and nothing is told afterwards (R07)', async () => {
   await mount();
   await ready();
   expect(await keptBy(page)).not.toEqual(before);
@@ -235,16 +239,19 @@ describe('a frame that moves goes on', () => {
   });
 });
 
-test('a hundred frames, half of them dropped, leave no listener, timer or observer', async () => {
-  await page.evaluate(async (frameOrigin) => {
-    for (let count = 0; count < 100; count += 1) {
-      const container = document.body.appendChild(document.createElement('div'));
-      const frame = coreHost.mount({ frameOrigin, container });
-      if (count % 10 === 0) await new Promise((next) => requestAnimationFrame(next));
-      if (count % 2) frame.destroy();
-      else container.remove();
-    }
-  }, form.frameOrigin);
+test(`${FRAMES} frames, half of them dropped, leave no listener, timer or observer (R07)`, async () => {
+  await page.evaluate(
+    async ([frameOrigin, frames]) => {
+      for (let count = 0; count < frames; count += 1) {
+        const container = document.body.appendChild(document.createElement('div'));
+        const frame = coreHost.mount({ frameOrigin, container });
+        if (count % 10 === 0) await new Promise((next) => requestAnimationFrame(next));
+        if (count % 2) frame.destroy();
+        else container.remove();
+      }
+    },
+    [form.frameOrigin, FRAMES] as const,
+  );
   await expectNothingLeft();
   const client = await page.context().newCDPSession(page);
   await client.send('HeapProfiler.collectGarbage');

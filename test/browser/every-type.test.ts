@@ -12,14 +12,15 @@ import { allTypes } from '../support/connectors.js';
 import { movesOf, type Move } from '../support/destinations.js';
 import { askedFor, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
 import { openFormTab, type FormTab } from '../support/every-type/form-tab.js';
+import { long } from '../support/long.js';
 import { covering, sampleOf } from '../support/every-type/type-sample.js';
 import { startWorld, type World } from '../support/world.js';
 
 const TABS = 3;
 const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
-const types = process.env['CATALOG'] === 'full' ? allTypes() : sampleOf(allTypes(), seed, 40);
-const title = `${types.length} of ${allTypes().length} types${process.env['CATALOG'] === 'full' ? '' : `, SEED=${seed}`}`;
-if (process.env['CATALOG'] !== 'full') console.log(`every type: ${title}`);
+const types = long ? allTypes() : sampleOf(allTypes(), seed, 40);
+const title = `${types.length} of ${allTypes().length} types${long ? '' : `, SEED=${seed}`}`;
+if (!long) console.log(`every type: ${title}`);
 
 const moveOf = (type: ConnectorTypeData) => movesOf(type).find(({ mark }) => mark === 'destination');
 
@@ -48,7 +49,9 @@ const idle: FormTab[] = [];
 const waiting: ((tab: FormTab) => void)[] = [];
 
 beforeAll(async () => {
-  const off = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION'].map((name) => [`RATE_LIMIT_${name}`, 'off'] as const);
+  const off = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION', 'TEST_TYPE', 'TEST_ORGANIZATION'].map(
+    (name) => [`RATE_LIMIT_${name}`, 'off'] as const,
+  );
   [browser, world] = await Promise.all([launchBrowser(), startWorld({ ...Object.fromEntries(off), ENGINE: 'off' })]);
   idle.push(...(await Promise.all(Array.from({ length: TABS }, () => openFormTab(browser, world)))));
 });

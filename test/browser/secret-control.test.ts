@@ -29,7 +29,7 @@ async function pixels(page: Page): Promise<string> {
   await control.scrollIntoViewIfNeeded();
   await painted(page);
   const image = sharp(await control.screenshot({ caret: 'initial' }));
-  const { width = 0 } = await image.metadata();
+  const { width } = await image.metadata();
   return (
     await image
       .extract({ left: 10, top: 1, width: width - 20, height: 66 })

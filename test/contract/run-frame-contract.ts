@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { long } from '../support/long.js';
 import { apart } from './behaviors/apart.js';
 import { basics } from './behaviors/basics.js';
 import { changes } from './behaviors/changes.js';
@@ -31,7 +32,7 @@ const adapters = new Set(['React 18', 'React 19', 'Vue']);
 const behaviorsOf = (name: string, engine: EngineName) => {
   // React 18 differs from 19 in how properties reach the tag, which any engine shows.
   const isShort = engine === 'Firefox' ? adapters.has(name) : name === 'React 18';
-  return isShort && process.env['CONTRACT'] !== 'full' ? [basics, changes] : all;
+  return isShort && !long ? [basics, changes] : all;
 };
 
 /**

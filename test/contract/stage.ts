@@ -29,7 +29,10 @@ export async function startStage(way: WayIn, engines: EngineName[]): Promise<Sta
       return { url: world.service.url, session: world.session, team: world.team };
     },
   });
-  const limits = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION'].map((name) => [`RATE_LIMIT_${name}`, 'off']);
+  const limits = ['ADDRESS', 'KEY', 'ORGANIZATION', 'SESSION', 'TEST_TYPE', 'TEST_ORGANIZATION'].map((name) => [
+    `RATE_LIMIT_${name}`,
+    'off',
+  ]);
   const [started, ...launched] = await Promise.all([
     startWorld({ ALLOWED_PARENT_ORIGINS: host.origin, ...Object.fromEntries(limits) }),
     ...engines.map(async (name) => [name, await launchEngine(name)] as const),

@@ -16,9 +16,9 @@ export interface WebListener extends Listener {
   origin: string;
 }
 
-/** A raw TCP server on a free port of `host`. */
-export function listenTcp(onSocket: (socket: Socket) => void, host = '127.0.0.1'): Promise<Listener> {
-  return start(createTcp(onSocket), host);
+/** A raw TCP server on a port of `host`, a free one by default. */
+export function listenTcp(onSocket: (socket: Socket) => void, host = '127.0.0.1', port = 0): Promise<Listener> {
+  return start(createTcp(onSocket), host, port);
 }
 
 /** An HTTP server, or an HTTPS one when it gets a certificate. */
@@ -31,7 +31,7 @@ export async function listenHttp(
   return { ...listener, origin: `${tls ? 'https' : 'http'}://${host}:${listener.port}` };
 }
 
-async function start(server: Server, host: string): Promise<Listener> {
+async function start(server: Server, host: string, wanted = 0): Promise<Listener> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
@@ -40,7 +40,7 @@ async function start(server: Server, host: string): Promise<Listener> {
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   });
   server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(wanted, host, resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {

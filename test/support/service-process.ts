@@ -20,17 +20,24 @@ export function buildService(): void {
 /** Runs a command of the service and answers what it printed. */
 export function runService(words: readonly string[], environment: Record<string, string>): string {
   const env = { PATH: process.env['PATH'] ?? '', ...environment };
-  return execFileSync(process.execPath, [`${root}packages/service/dist/main.js`, ...words], { env, encoding: 'utf8' });
+  return execFileSync(process.execPath, [MAIN, ...words], { env, encoding: 'utf8' });
 }
 
 const running = new Set<() => void>();
 process.once('exit', () => running.forEach((stop) => stop()));
 
-/** Starts the process and waits for what it says: ready, or an end with an error. */
+/** Compiled entry of the process. */
+export const MAIN = `${root}packages/service/dist/main.js`;
+
+/**
+ * Starts the process and waits for what it says: ready, or an end with an error.
+ * @param command the program and its words; default: Node with the entry of the process
+ */
 export async function startService(
   environment: Record<string, string>,
+  [program = process.execPath, ...words]: readonly string[] = [process.execPath, MAIN],
 ): Promise<ServiceProcess | { exitCode: number | null; stderr: string }> {
-  const child = spawn(process.execPath, [`${root}packages/service/dist/main.js`], {
+  const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', SERVICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -63,8 +70,11 @@ export async function startService(
 }
 
 /** As `startService`, for a start that must succeed. */
-export async function mustStart(environment: Record<string, string>): Promise<ServiceProcess> {
-  const service = await startService(environment);
+export async function mustStart(
+  environment: Record<string, string>,
+  command?: readonly string[],
+): Promise<ServiceProcess> {
+  const service = await startService(environment, command);
   if ('stderr' in service) throw new Error(`The service did not start (${service.exitCode}): ${service.stderr}`);
   return service;
 }

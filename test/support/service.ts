@@ -31,7 +31,16 @@ import type { Store } from '../../packages/service/src/store/store.js';
 import { connectors } from '../../packages/engine/src/connectors/index.js';
 
 /** No limit at all. */
-export const unlimited: RateLimitSettings = { address: null, key: null, organization: null, session: null, test: null };
+export const unlimited: RateLimitSettings = {
+  address: null,
+  key: null,
+  organization: null,
+  session: null,
+  test: null,
+  test_key: null,
+  test_type: null,
+  test_organization: null,
+};
 
 /** The page that holds the frame in these tests. */
 export const PARENT = 'https://app.example';

@@ -109,7 +109,7 @@ export function runTesterContract(name: string, contract: TesterContract): void 
       expect(await outcome(origin, trusting)).toMatchObject({ ok: false, reason: 'connect_failed' });
     });
 
-    test.each(statuses)('an answer of %i that echoes what was sent leaks none of it', async (status) => {
+    test.each(statuses)('an answer of %i that echoes what was sent leaks none of it (S21)', async (status) => {
       const server = await vendor((request) => echo(status, request));
       const { config } = contract.at(server.origin);
       const said = JSON.stringify(await outcome(server.origin, trusting));

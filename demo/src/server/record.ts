@@ -26,7 +26,7 @@ export async function readRecord(folder: string): Promise<HostRecord | undefined
 
 /** Only this user may read it: it holds the API key. */
 export async function writeRecord(folder: string, record: HostRecord): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const half = `${fileIn(folder)}.new`;
   await writeFile(half, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   await rename(half, fileIn(folder));

@@ -63,7 +63,7 @@ describe('addresses', () => {
   });
 });
 
-describe('other origins', () => {
+describe('other origins (S24)', () => {
   const writes: [from: string, headers: Record<string, string>, status: number][] = [
     ['this origin', { 'sec-fetch-site': 'same-origin' }, 200],
     ['another site', { 'sec-fetch-site': 'cross-site' }, 403],

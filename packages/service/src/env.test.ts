@@ -12,6 +12,9 @@ describe('readEnv', () => {
       ALLOWED_PARENT_ORIGINS: [],
       LOG_LEVEL: 'info',
       RATE_LIMIT_TEST: { points: 5, seconds: 60 },
+      RATE_LIMIT_TEST_KEY: { points: 60, seconds: 60 },
+      RATE_LIMIT_TEST_TYPE: { points: 15, seconds: 60 },
+      RATE_LIMIT_TEST_ORGANIZATION: { points: 30, seconds: 60 },
     });
     expect(readEnv({ SERVICE_PORT: '', DATABASE_URL: '', OTHER: 'x' }).SERVICE_PORT).toBe(4_000);
   });

@@ -105,6 +105,9 @@ const Variables = z.object({
   RATE_LIMIT_ORGANIZATION: rateLimit(defaultRateLimits.organization),
   RATE_LIMIT_SESSION: rateLimit(defaultRateLimits.session),
   RATE_LIMIT_TEST: rateLimit(defaultRateLimits.test),
+  RATE_LIMIT_TEST_KEY: rateLimit(defaultRateLimits.test_key),
+  RATE_LIMIT_TEST_TYPE: rateLimit(defaultRateLimits.test_type),
+  RATE_LIMIT_TEST_ORGANIZATION: rateLimit(defaultRateLimits.test_organization),
   SYSLOG_HOST: z
     .string()
     .refine(ipaddr.isValid, 'the address to listen at: 0.0.0.0 for all of IPv4, :: for all')

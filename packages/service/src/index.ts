@@ -24,6 +24,7 @@ export { createIngestTokens, type IngestTokens } from './ingest/tokens.js';
 export { MasterKeyError, type Vault } from './secrets/vault.js';
 export { masterKey, readMasterKey, type MasterKey } from './secrets/master-key.js';
 export { FolderInUseError } from './store/folder-lock.js';
+export { FolderNotPrivateError } from './store/private-folder.js';
 export { EngineInUseError } from './pipelines/running/engine-lease.js';
 export { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
 export type { EngineFigures } from './pipelines/running/engine-figures.js';

@@ -43,6 +43,8 @@ async function firstKey(organization: string, teams: readonly string[]): Promise
   }
 }
 
+// Only the owner can read files that libraries create, and a stricter umask can't make the service's own files unusable.
+process.umask(0o077);
 const [command, organization, ...teams] = process.argv.slice(2);
 try {
   if (command === undefined) await start();

@@ -24,7 +24,7 @@ type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'MASTER_KE
 
 /**
  * Opens database, keys and sessions, in an order in which a wrong key is found before anything is written.
- * @throws FolderInUseError, MasterKeyError
+ * @throws FolderInUseError, FolderNotPrivateError, MasterKeyError
  */
 export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise<Core> {
   const database = await openDatabase({ url: env.DATABASE_URL, folder: env.DATA_DIR }, log);

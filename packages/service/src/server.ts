@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { loadCatalog } from '@connector-frame/catalog';
@@ -29,6 +29,7 @@ import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness } from './readiness.js';
 import { leaveFormat1 } from './secrets/leave-format-1.js';
 import { createEngineState } from './store/engine-state.js';
+import { protectFolder } from './store/private-folder.js';
 
 /** A running service. */
 export interface RunningServer {
@@ -54,7 +55,7 @@ const SWEEP_INTERVAL = 600_000;
 
 /**
  * Starts the service from environment variables (the README has the table) and resolves once it answers.
- * @throws EnvironmentError, FolderInUseError, EngineInUseError, MasterKeyError, each saying what to set
+ * @throws EnvironmentError, FolderInUseError, FolderNotPrivateError, EngineInUseError, MasterKeyError, each saying what to set
  */
 export async function createServer(
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -106,6 +107,8 @@ async function engineOptions(
 ): Promise<EngineOptions> {
   const { DATA_DIR, FILE_OUTPUT_DIR } = env;
   const folder = join(DATA_DIR, 'engine');
+  protectFolder(DATA_DIR, (name) => name === 'engine');
+  if (FILE_OUTPUT_DIR !== undefined && isInside(DATA_DIR, FILE_OUTPUT_DIR)) protectFolder(FILE_OUTPUT_DIR);
   const catalog = loadCatalog();
   return {
     folder,
@@ -137,6 +140,11 @@ interface Parts {
   engine: RunningEngine | undefined;
 }
 
+const isInside = (folder: string, path: string): boolean => {
+  const way = relative(resolve(folder), resolve(path));
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+};
+
 function answer({ env, core, files, log, listener, egress, engine }: Parts): RunningServer {
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
   const ending = new AbortController();
@@ -159,6 +167,9 @@ function answer({ env, core, files, log, listener, egress, engine }: Parts): Run
         organization: env.RATE_LIMIT_ORGANIZATION,
         session: env.RATE_LIMIT_SESSION,
         test: env.RATE_LIMIT_TEST,
+        test_key: env.RATE_LIMIT_TEST_KEY,
+        test_type: env.RATE_LIMIT_TEST_TYPE,
+        test_organization: env.RATE_LIMIT_TEST_ORGANIZATION,
       },
       database.pool,
     ),

@@ -170,7 +170,7 @@ test('step by step sends what the public service takes, and no key that it might
   });
 });
 
-describe('step by step, whatever fails leaves nothing, or is named', () => {
+describe('step by step, whatever fails leaves nothing, or is named (R02)', () => {
   const failures = [400, 401, 409, 429, 500, 503, 'before', 'after'] as const;
   // Request 0 is the one call: where there is no such address, nothing is done whose answer could be lost.
   const cases = failures

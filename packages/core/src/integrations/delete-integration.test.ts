@@ -33,7 +33,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(left(fake)).toEqual([0, 1, 1]);
   });
 
-  test('whatever fails is raised, and the same call goes on where it stopped', async () => {
+  test('whatever fails is raised, and the same call goes on where it stopped (R02, R03)', async () => {
     for (const failure of [401, 409, 429, 500, 503, 'before', 'after'] as const) {
       for (let bad = 0; bad < (integrations ? 1 : 4); bad += 1) {
         // Where there is no such address, nothing is done whose answer could be lost.

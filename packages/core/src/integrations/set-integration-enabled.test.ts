@@ -35,7 +35,7 @@ test('where one field can’t be changed, nothing else is lost', async () => {
   expect(fake.pipelines.get(pipelineId)).toEqual({ ...before, enabled: true });
 });
 
-test('raises what fails, request by request, and one that is not there', async () => {
+test('raises what fails, request by request, and one that is not there (R03)', async () => {
   for (const partialPatch of [true, false]) {
     for (const failure of [400, 401, 409, 429, 500, 503, 'before', 'after'] as const) {
       for (let bad = 0; bad < (partialPatch ? 1 : 3); bad += 1) {

@@ -10,6 +10,7 @@ const closed: readonly Range[] = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32', // Azure's platform service: a public address that every virtual machine reaches
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -23,6 +24,7 @@ const closed: readonly Range[] = [
   '240.0.0.0/4',
   '::/128',
   '::1/128',
+  '::ffff:0:0:0/96', // IPv4-translated (SIIT, RFC 7915)
   '64:ff9b:1::/48',
   '100::/64',
   '2001::/23', // protocol assignments, Teredo among them
@@ -40,6 +42,7 @@ const closed: readonly Range[] = [
 const carriers: readonly { range: Range; inner(bytes: readonly number[]): number[] }[] = [
   { range: ipaddr.parseCIDR('::/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('::ffff:0:0/96'), inner: (bytes) => bytes.slice(12) },
+  { range: ipaddr.parseCIDR('::ffff:0:0:0/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('64:ff9b::/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('2002::/16'), inner: (bytes) => bytes.slice(2, 6) },
   // Teredo: the client's address, its bits turned over.

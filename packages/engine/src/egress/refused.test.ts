@@ -1,49 +1,28 @@
-/** S10: what test-connection must refuse, on real sockets. */
+/** S10, S35: what test-connection must refuse, on real sockets. */
 import diagnostics from 'node:diagnostics_channel';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listenHttp, listenTcp, type Listener } from '../../../../test/support/listener.js';
+import { keepToLoopback, type Leash } from '../../../../test/support/loopback-only.js';
+import { closedAddresses, internalNames, loopbackForms } from '../../../../test/support/ssrf/corpus.js';
 import { createEgress } from './index.js';
-
-const closed = `
-  0.0.0.0 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.0.0.53
-  127.255.255.254 169.254.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.192
-  192.0.2.1 192.88.99.1 192.168.0.1 192.168.255.255 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1
-  239.255.255.255 240.0.0.1 255.255.255.255 :: ::1 ::7f00:1 ::a00:1 ::ffff:7f00:1 ::ffff:127.0.0.1
-  ::ffff:10.0.0.1 ::ffff:169.254.169.254 64:ff9b::7f00:1 64:ff9b::169.254.169.254 64:ff9b:1::1
-  64:ff9b:1::808:808 100::1 2001::1 2001:0:4136:e378:8000:63bf:80ff:fffe 2001:2::1 2001:db8::1 2002:7f00:1::
-  2002:808:808::1 3fff::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1 fe80::a9fe:a9fe fec0::1 ff02::1 ff0e::1
-`
-  .trim()
-  .split(/\s+/);
-
-const loopbackForms = `
-  127.1 127.0.1 0x7f.1 0x7f.0x0.0x0.0x1 0x7f000001 0177.1 0177.0.0.01 017700000001 2130706433 127.0.0.1.
-  １２７.０.０.１ 127。0。0。1 ①②⑦.0.0.1 0 0x0 [::ffff:127.0.0.1] [0:0:0:0:0:ffff:7f00:1] [::0001]
-  [0000:0000:0000:0000:0000:0000:0000:0001] [::127.0.0.1] [64:ff9b::127.0.0.1]
-`
-  .trim()
-  .split(/\s+/);
-
-const internalNames = `
-  localhost LOCALHOST localhost. app.localhost ⓛocalhost local printer.local Printer.LOCAL. internal db.internal
-  metadata.google.internal metadata.google.internal. instance-data.ec2.internal
-`
-  .trim()
-  .split(/\s+/);
 
 /** Not for anybody: an address of the public internet that stands for "open" where nothing may be dialled. */
 const PUBLIC = '93.184.216.34';
 
 let everywhere: Listener;
+/** Keeps a broken guard from reaching another machine. */
+let leash: Leash;
 let dialled = 0;
 const countDial = (): void => void (dialled += 1);
 
 beforeAll(async () => {
+  leash = keepToLoopback();
   everywhere = await listenTcp((socket) => socket.destroy(), '0.0.0.0');
   diagnostics.subscribe('net.client.socket', countDial);
 });
 afterAll(async () => {
   diagnostics.unsubscribe('net.client.socket', countDial);
+  leash.release();
   await everywhere.close();
 });
 beforeEach(() => {
@@ -64,145 +43,153 @@ const answering =
     Promise.resolve(answers);
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
-test('the listener does count, and so does the dial counter', async () => {
-  const hits = everywhere.connections();
-  await expect(fetch(`http://2130706433:${everywhere.port}/`)).rejects.toThrow();
-  expect(everywhere.connections()).toBe(hits + 1);
-  expect(dialled).toBe(1);
-});
+describe('what the guard refuses (S10, S35)', () => {
+  test('the listener does count, and so does the dial counter', async () => {
+    const hits = everywhere.connections();
+    await expect(fetch(`http://2130706433:${everywhere.port}/`)).rejects.toThrow();
+    expect(everywhere.connections()).toBe(hits + 1);
+    expect(dialled).toBe(1);
+  });
 
-test.each(closed)('%s is refused as a literal in a URL', (address) =>
-  expectRefused(
-    createEgress({ allow: [], lookup: neverAsked }).fetch(`http://${bracketed(address)}:${everywhere.port}/`),
-  ),
-);
+  test('no socket of this test leaves the machine', async () => {
+    const attempt = createEgress({ allow: ['192.0.2.1/32'] }).connect({ host: '192.0.2.1', port: 80 });
+    await expect(attempt).rejects.toMatchObject({ reason: 'connect_failed' });
+    expect(leash.heldBack).toEqual(['192.0.2.1']);
+  });
 
-test.each(closed)('%s is refused as a literal for a socket', (address) =>
-  expectRefused(createEgress({ allow: [], lookup: neverAsked }).connect({ host: address, port: everywhere.port })),
-);
+  test.each(closedAddresses)('%s is refused as a literal in a URL', (address) =>
+    expectRefused(
+      createEgress({ allow: [], lookup: neverAsked }).fetch(`http://${bracketed(address)}:${everywhere.port}/`),
+    ),
+  );
 
-test.each(closed)('%s is refused as what a name resolves to', (address) =>
-  expectRefused(
-    createEgress({ allow: [], lookup: answering(address) }).fetch(`http://example.com:${everywhere.port}/`),
-  ),
-);
+  test.each(closedAddresses)('%s is refused as a literal for a socket', (address) =>
+    expectRefused(createEgress({ allow: [], lookup: neverAsked }).connect({ host: address, port: everywhere.port })),
+  );
 
-test.each(closed)('%s is refused beside an open address, in either order', async (address) => {
-  const first = createEgress({ allow: [], lookup: answering(address, PUBLIC) });
-  const last = createEgress({ allow: [], lookup: answering(PUBLIC, address) });
-  await expectRefused(first.connect({ host: 'example.com', port: everywhere.port }));
-  await expectRefused(last.connect({ host: 'example.com', port: everywhere.port }));
-});
+  test.each(closedAddresses)('%s is refused as what a name resolves to', (address) =>
+    expectRefused(
+      createEgress({ allow: [], lookup: answering(address) }).fetch(`http://example.com:${everywhere.port}/`),
+    ),
+  );
 
-test.each(loopbackForms)('%s is the address it stands for', async (host) => {
-  const egress = createEgress({ allow: [], lookup: neverAsked });
-  await expectRefused(egress.fetch(`http://${host}:${everywhere.port}/`));
-  await expectRefused(egress.connect({ host, port: everywhere.port }));
-});
+  test.each(closedAddresses)('%s is refused beside an open address, in either order', async (address) => {
+    const first = createEgress({ allow: [], lookup: answering(address, PUBLIC) });
+    const last = createEgress({ allow: [], lookup: answering(PUBLIC, address) });
+    await expectRefused(first.connect({ host: 'example.com', port: everywhere.port }));
+    await expectRefused(last.connect({ host: 'example.com', port: everywhere.port }));
+  });
 
-test('percent-encoded digits are the address they stand for', () =>
-  expectRefused(createEgress({ allow: [], lookup: neverAsked }).fetch(`http://%31%32%37.0.0.1:${everywhere.port}/`)));
-
-test.each(internalNames)('%s is refused wherever it points', async (host) => {
-  for (const address of [PUBLIC, '2606:2800:220:1::1', '127.0.0.1']) {
-    const egress = createEgress({ allow: [], lookup: answering(address) });
+  test.each(loopbackForms)('%s is the address it stands for', async (host) => {
+    const egress = createEgress({ allow: [], lookup: neverAsked });
     await expectRefused(egress.fetch(`http://${host}:${everywhere.port}/`));
     await expectRefused(egress.connect({ host, port: everywhere.port }));
-  }
-});
-
-test('localhost is refused through the real resolver', () =>
-  expectRefused(createEgress({ allow: [] }).fetch(`http://localhost:${everywhere.port}/`)));
-
-test.each(['localhost', '127.0.0.1%lo', 'fe80::1%eth0', '0x7f.1', '127.1', '', 'example.com', '8.8.8.010'])(
-  'a resolver that answers "%s" is not believed',
-  (answer) =>
-    expectRefused(createEgress({ allow: [], lookup: answering(answer) }).connect({ host: 'example.com', port: 80 })),
-);
-
-test.each(['127.0.0.1', '[::1]', '169.254.169.254', 'metadata.google.internal', 'other.example'])(
-  'a redirect to %s is not followed',
-  async (host) => {
-    const target = `http://${host}:${everywhere.port}/`;
-    const start = await listenHttp(
-      (_request, response) => response.writeHead(302, { location: target }).end(),
-      '127.0.0.2',
-    );
-    const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: answering('127.0.0.1') });
-    const hits = everywhere.connections();
-    await expect(egress.fetch(`${start.origin}/`)).rejects.toMatchObject({ reason: 'redirected' });
-    expect(everywhere.connections()).toBe(hits);
-    expect(start.connections()).toBe(1);
-    await start.close();
-  },
-);
-
-test('a name that turns to a closed address after the first hop is refused on the second', async () => {
-  const start = await listenHttp(
-    (_request, response) => response.writeHead(302, { location: '/next' }).end(),
-    '0.0.0.0',
-  );
-  const answers = ['127.0.0.2', '127.0.0.1'];
-  const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: () => Promise.resolve([answers.shift() ?? '']) });
-  const attempt = egress.fetch(`http://rebind.example:${start.port}/`);
-  await expect(attempt).rejects.toMatchObject({ reason: 'egress_refused' });
-  expect(start.connections()).toBe(1);
-  expect(dialled).toBe(1);
-  await start.close();
-});
-
-test('a name is resolved once per connection, and the socket goes to that answer', async () => {
-  const seen: (string | undefined)[] = [];
-  const server = await listenTcp((socket) => seen.push(socket.localAddress), '0.0.0.0');
-  const answers = ['127.0.0.2', '127.0.0.1', '127.0.0.1'];
-  let asked = 0;
-  const lookup = (): Promise<string[]> => Promise.resolve([answers[asked++] ?? '']);
-  const socket = await createEgress({ allow: ['127.0.0.2/32'], lookup }).connect({
-    host: 'rebind.example',
-    port: server.port,
   });
-  expect(asked).toBe(1);
-  expect(socket.remoteAddress).toBe('127.0.0.2');
-  await expect.poll(() => seen).toEqual(['127.0.0.2']);
-  socket.destroy();
-  await server.close();
+
+  test('percent-encoded digits are the address they stand for', () =>
+    expectRefused(createEgress({ allow: [], lookup: neverAsked }).fetch(`http://%31%32%37.0.0.1:${everywhere.port}/`)));
+
+  test.each(internalNames)('%s is refused wherever it points', async (host) => {
+    for (const address of [PUBLIC, '2606:2800:220:1::1', '127.0.0.1']) {
+      const egress = createEgress({ allow: [], lookup: answering(address) });
+      await expectRefused(egress.fetch(`http://${host}:${everywhere.port}/`));
+      await expectRefused(egress.connect({ host, port: everywhere.port }));
+    }
+  });
+
+  test('localhost is refused through the real resolver', () =>
+    expectRefused(createEgress({ allow: [] }).fetch(`http://localhost:${everywhere.port}/`)));
+
+  test.each(['localhost', '127.0.0.1%lo', 'fe80::1%eth0', '0x7f.1', '127.1', '', 'example.com', '8.8.8.010'])(
+    'a resolver that answers "%s" is not believed',
+    (answer) =>
+      expectRefused(createEgress({ allow: [], lookup: answering(answer) }).connect({ host: 'example.com', port: 80 })),
+  );
+
+  test.each(['127.0.0.1', '[::1]', '169.254.169.254', 'metadata.google.internal', 'other.example'])(
+    'a redirect to %s is not followed',
+    async (host) => {
+      const target = `http://${host}:${everywhere.port}/`;
+      const start = await listenHttp(
+        (_request, response) => response.writeHead(302, { location: target }).end(),
+        '127.0.0.2',
+      );
+      const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: answering('127.0.0.1') });
+      const hits = everywhere.connections();
+      await expect(egress.fetch(`${start.origin}/`)).rejects.toMatchObject({ reason: 'redirected' });
+      expect(everywhere.connections()).toBe(hits);
+      expect(start.connections()).toBe(1);
+      await start.close();
+    },
+  );
+
+  test('a name that turns to a closed address after the first hop is refused on the second', async () => {
+    const start = await listenHttp(
+      (_request, response) => response.writeHead(302, { location: '/next' }).end(),
+      '0.0.0.0',
+    );
+    const answers = ['127.0.0.2', '127.0.0.1'];
+    const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: () => Promise.resolve([answers.shift() ?? '']) });
+    const attempt = egress.fetch(`http://rebind.example:${start.port}/`);
+    await expect(attempt).rejects.toMatchObject({ reason: 'egress_refused' });
+    expect(start.connections()).toBe(1);
+    expect(dialled).toBe(1);
+    await start.close();
+  });
+
+  test('a name is resolved once per connection, and the socket goes to that answer', async () => {
+    const seen: (string | undefined)[] = [];
+    const server = await listenTcp((socket) => seen.push(socket.localAddress), '0.0.0.0');
+    const answers = ['127.0.0.2', '127.0.0.1', '127.0.0.1'];
+    let asked = 0;
+    const lookup = (): Promise<string[]> => Promise.resolve([answers[asked++] ?? '']);
+    const socket = await createEgress({ allow: ['127.0.0.2/32'], lookup }).connect({
+      host: 'rebind.example',
+      port: server.port,
+    });
+    expect(asked).toBe(1);
+    expect(socket.remoteAddress).toBe('127.0.0.2');
+    await expect.poll(() => seen).toEqual(['127.0.0.2']);
+    socket.destroy();
+    await server.close();
+  });
+
+  test.each([
+    { allow: ['127.0.0.1/32'], host: '127.0.0.1' },
+    { allow: ['127.0.0.0/8'], host: '127.9.9.9' },
+    { allow: ['127.0.0.0/8'], host: '0x7f.1' },
+    { allow: ['127.0.0.0/8'], host: '[::ffff:127.0.0.1]' },
+    { allow: ['0.0.0.0/0'], host: '127.0.0.1' },
+  ])('$allow opens $host', async ({ allow, host }) => {
+    const socket = await createEgress({ allow, lookup: neverAsked }).connect({ host, port: everywhere.port });
+    socket.destroy();
+    expect(dialled).toBe(1);
+  });
+
+  test('an opened range lets an internal name in', async () => {
+    const egress = createEgress({ allow: ['127.0.0.0/8'], lookup: answering('127.0.0.1') });
+    for (const host of ['localhost', 'db.internal', 'printer.local']) {
+      (await egress.connect({ host, port: everywhere.port })).destroy();
+    }
+    expect(dialled).toBe(3);
+  });
+
+  test.each([
+    { allow: ['127.0.0.2/32'], host: '127.0.0.1' },
+    { allow: ['10.0.0.0/8'], host: '127.0.0.1' },
+    { allow: ['::1/128'], host: '127.0.0.1' },
+    { allow: ['2002::/16'], host: '2002:7f00:1::' },
+    { allow: ['2001::/32'], host: '2001:0:4136:e378:8000:63bf:80ff:fffe' },
+    { allow: ['::ffff:0:0/96'], host: '::ffff:127.0.0.1' },
+    { allow: ['64:ff9b::/96'], host: '64:ff9b::a9fe:a9fe' },
+  ])('$allow does not open $host', ({ allow, host }) =>
+    expectRefused(createEgress({ allow, lookup: neverAsked }).connect({ host, port: everywhere.port })),
+  );
+
+  test.each(['10.0.0.1', '10.0.0.0/33', 'localhost', '', '10.0.0.0/'])(
+    '"%s" is no range, and the error says so',
+    (cidr) => {
+      expect(() => createEgress({ allow: [cidr] })).toThrow(`"${cidr}" is no CIDR range`);
+    },
+  );
 });
-
-test.each([
-  { allow: ['127.0.0.1/32'], host: '127.0.0.1' },
-  { allow: ['127.0.0.0/8'], host: '127.9.9.9' },
-  { allow: ['127.0.0.0/8'], host: '0x7f.1' },
-  { allow: ['127.0.0.0/8'], host: '[::ffff:127.0.0.1]' },
-  { allow: ['0.0.0.0/0'], host: '127.0.0.1' },
-])('$allow opens $host', async ({ allow, host }) => {
-  const socket = await createEgress({ allow, lookup: neverAsked }).connect({ host, port: everywhere.port });
-  socket.destroy();
-  expect(dialled).toBe(1);
-});
-
-test('an opened range lets an internal name in', async () => {
-  const egress = createEgress({ allow: ['127.0.0.0/8'], lookup: answering('127.0.0.1') });
-  for (const host of ['localhost', 'db.internal', 'printer.local']) {
-    (await egress.connect({ host, port: everywhere.port })).destroy();
-  }
-  expect(dialled).toBe(3);
-});
-
-test.each([
-  { allow: ['127.0.0.2/32'], host: '127.0.0.1' },
-  { allow: ['10.0.0.0/8'], host: '127.0.0.1' },
-  { allow: ['::1/128'], host: '127.0.0.1' },
-  { allow: ['2002::/16'], host: '2002:7f00:1::' },
-  { allow: ['2001::/32'], host: '2001:0:4136:e378:8000:63bf:80ff:fffe' },
-  { allow: ['::ffff:0:0/96'], host: '::ffff:127.0.0.1' },
-  { allow: ['64:ff9b::/96'], host: '64:ff9b::a9fe:a9fe' },
-])('$allow does not open $host', ({ allow, host }) =>
-  expectRefused(createEgress({ allow, lookup: neverAsked }).connect({ host, port: everywhere.port })),
-);
-
-test.each(['10.0.0.1', '10.0.0.0/33', 'localhost', '', '10.0.0.0/'])(
-  '"%s" is no range, and the error says so',
-  (cidr) => {
-    expect(() => createEgress({ allow: [cidr] })).toThrow(`"${cidr}" is no CIDR range`);
-  },
-);

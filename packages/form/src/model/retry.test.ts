@@ -28,7 +28,7 @@ async function run(answers: readonly Answer[], { random = 1, online = true, take
   return { result, waits, tries };
 }
 
-describe('withRetry', () => {
+describe('withRetry (R06)', () => {
   it.each([429, 502, 503, 504, 'none'] as const)('tries again after %s, waiting longer each time', async (answer) => {
     expect(await run([answer, answer, answer])).toEqual({ result: 200, waits: [300, 600, 1200], tries: 4 });
   });

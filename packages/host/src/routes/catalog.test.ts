@@ -14,6 +14,7 @@ afterEach(async () => {
 
 test('answers what a picker shows, icons as addresses that a browser can use', async () => {
   const answer = await hosts.create({ apiBase: 'https://api.example' })(get('/api/catalog?kind=input'));
+  expect(answer.headers.get('cache-control')).toBe('private, max-age=60');
   const icons = 'https://api.example/external/icons/raw';
   expect(await answer.json()).toEqual([
     {

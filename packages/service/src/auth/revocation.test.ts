@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, postgresql } from '../../../../test/support/databases.js';
 import { createTestClock, createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** Two replicas on one database: what is revoked on one is dead on the other within a second (S15). */
-describe('revocation', () => {
+/** Two replicas on one database: what is revoked on one is dead on the other within a second. */
+describe('revocation on two replicas (S15)', () => {
   const databases = postgresql();
   const clock = createTestClock();
   let one: TestService;

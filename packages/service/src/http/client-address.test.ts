@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createClientAddress } from './client-address.js';
 
-describe('createClientAddress', () => {
+describe('createClientAddress (S27)', () => {
   const behindProxies = createClientAddress(['10.0.0.0/8', '192.0.2.1', 'fd00::/8']);
 
   it.each([

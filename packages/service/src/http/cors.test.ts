@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { databaseBytes } from '../../../../test/support/canary/places.js';
 import { embedded } from '../../../../test/support/databases.js';
-import { operationsOf } from '../../../../test/support/operations.js';
+import { fillPath, operationsOf } from '../../../../test/support/operations.js';
 import {
   createTestService,
   PARENT,
@@ -77,9 +78,36 @@ describe('other sites (S24)', () => {
     }
   });
 
-  it('never write by GET', async () => {
-    const reads = (await operationsOf(service.app)).filter(({ method }) => method === 'GET');
-    expect(reads.every(({ example }) => example === undefined)).toBe(true);
+  it('never write by GET or HEAD, with an API key or a session', async () => {
+    const make = async (path: string, body: object): Promise<{ id: string; pipeline_id: string }> =>
+      (await service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body })).body;
+    const inputs = (await make('inputs', exampleBody(typeOf('input', 'okta-systemlog')))).id;
+    const outputs = (await make('outputs', exampleBody(typeOf('output', 'http')))).id;
+    const transforms = (await make('transforms', { name: 'T', config: { operations: [] } })).id;
+    const { pipeline_id: pipelines } = await make('integrations', {
+      input_id: inputs,
+      name: 'P',
+      output: { id: outputs },
+    });
+    const ids = { inputs, outputs, transforms, pipelines, organizations: acme.team, 'api-keys': acme.id };
+    const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);
+    expect(reads.length).toBeGreaterThan(15);
+    const before = await databaseBytes(service);
+    for (const operation of reads) {
+      expect([operation.id, operation.example]).toEqual([operation.id, undefined]);
+      const path = fillPath(operation, { org: acme.team, parent_org: acme.id }, { ...ids, types: 'http' })
+        .replace('/inputs/{type_id}', '/inputs/okta-systemlog')
+        .replace('/outputs/{type_id}', '/outputs/http');
+      for (const credential of [{ 'x-api-key': acme.key }, { authorization: `Bearer ${session}` }]) {
+        for (const method of ['GET', 'HEAD']) {
+          const answer = await service.app.request(path, { method, headers: { ...credential } });
+          expect([operation.id, method, answer.status < 500]).toEqual([operation.id, method, true]);
+          // The log stream does not end by itself.
+          await answer.body?.cancel();
+        }
+      }
+    }
+    expect(await databaseBytes(service)).toEqual(before);
   });
 });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Store } from '../store/store.js';
@@ -16,9 +17,19 @@ export interface Intent {
   key: string;
   /** All that makes two requests the same: method, address, body. */
   request: string;
+  /** Kind of caller. The answer to an API key, which has more rights, is never replayed to a session. */
+  principal: Principal['type'];
 }
 
-/** One effect per `Idempotency-Key` of an organization, and the same answer each time. */
+/** As it is stored. `principal` is absent in what earlier releases stored. */
+interface StoredAnswer extends Answer {
+  principal?: Principal['type'];
+}
+
+/**
+ * One effect per `Idempotency-Key` of an organization, and the same answer each time. The caller has checked before that
+ * the principal may make this request.
+ */
 export type Idempotently = (intent: Intent, handle: (commit: Commit) => Promise<Answer>) => Promise<Answer>;
 
 /**
@@ -27,7 +38,7 @@ export type Idempotently = (intent: Intent, handle: (commit: Commit) => Promise<
  * 3. a refusal gives the key back: nothing has happened, the next try may differ
  */
 export function createIdempotently(store: Store, vault: Vault, clock: Clock): Idempotently {
-  return async ({ organizationId, key, request }, handle) => {
+  return async ({ organizationId, key, request, principal }, handle) => {
     if (!/^[\x21-\x7e]{1,255}$/.test(key))
       throw invalidRequest('An Idempotency-Key is 1 to 255 visible ASCII characters.');
     const owner = randomUUID();
@@ -42,13 +53,7 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
       lockedUntil: new Date(now + LEASE),
       expiresAt: new Date(now + REMEMBER),
     });
-    if (claim.state === 'mismatch') {
-      throw new ApiError(
-        422,
-        'idempotency_mismatch',
-        'This Idempotency-Key was used for another request. Use a new key.',
-      );
-    }
+    if (claim.state === 'mismatch') throw mismatch();
     if (claim.state === 'in_flight') {
       const headers = { 'Retry-After': '1' };
       throw new ApiError(409, 'idempotency_conflict', 'The first request with this Idempotency-Key is still running.', {
@@ -56,14 +61,16 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
       });
     }
     if (claim.state === 'done') {
-      const answer: Answer = JSON.parse(claim.answer);
+      const { principal: first = principal, ...answer }: StoredAnswer = JSON.parse(claim.answer);
+      if (first !== principal) throw mismatch();
       return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
     }
     try {
       return await handle((work) =>
         store.transaction(async (tables) => {
           const answer = await work(tables);
-          if (!(await tables.idempotency.complete(organizationId, key, owner, JSON.stringify(answer)))) {
+          const stored: StoredAnswer = { ...answer, principal };
+          if (!(await tables.idempotency.complete(organizationId, key, owner, JSON.stringify(stored)))) {
             throw new ApiError(409, 'idempotency_conflict', 'Another request with this Idempotency-Key was faster.');
           }
           return answer;
@@ -75,3 +82,6 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
     }
   };
 }
+
+const mismatch = (): ApiError =>
+  new ApiError(422, 'idempotency_mismatch', 'This Idempotency-Key was used for another request. Use a new key.');

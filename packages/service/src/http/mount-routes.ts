@@ -22,11 +22,12 @@ export interface MountOptions {
 
 /**
  * Registers routes, each as one handler without middleware before it, and describes them in the OpenAPI document.
- * @throws TypeError for a route without a decision on who may call it
+ * @throws TypeError for a route without an access policy, or one that would replay answers to sessions without a check
  */
 export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options: MountOptions): void {
   for (const route of routes) {
     checkAccess(route);
+    checkReplay(route);
     app.openAPIRegistry.registerPath(describeRoute(route));
     // The router is told to ignore a slash at the end, and then wants none in its own paths.
     const path = route.spec.path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');
@@ -39,6 +40,14 @@ function checkAccess({ spec }: Route): void {
   if (access?.public || (access?.permission && (access.session === 'allow' || access.session === 'deny'))) return;
   throw new TypeError(
     `The route ${spec.method} ${spec.path} does not decide who may call it. Give it access: { permission, session: 'allow' | 'deny' } or make it a public route.`,
+  );
+}
+
+function checkReplay(route: Route): void {
+  const { spec } = route;
+  if (!spec.idempotent || 'public' in spec.access || spec.access.session === 'deny' || route.authorize) return;
+  throw new TypeError(
+    `The route ${spec.method} ${spec.path} would replay stored answers to sessions without checking their scope. Give it "authorize".`,
   );
 }
 
@@ -82,14 +91,17 @@ async function run(
   const body = spec.body ? await readBody(c.req.raw) : undefined;
   const call = { c, params, query, body: parse(spec.body, body?.value, 'body'), principal, organization };
 
+  const withoutKey: Commit = (work) => store.transaction(work);
+  await route.authorize?.({ ...call, commit: withoutKey });
+
   const key = spec.idempotent ? c.req.header('idempotency-key') : undefined;
-  if (key === undefined || !organization) {
-    const commit: Commit = (work) => store.transaction(work);
-    const result = await route.handle({ ...call, commit });
+  if (key === undefined || !organization || !principal) {
+    const result = await route.handle({ ...call, commit: withoutKey });
     return result instanceof Response ? result : (route.reveal?.(result, principal) ?? result);
   }
   const intent = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
-  const kept = await idempotently({ organizationId: organization.id, key, request: intent }, async (commit) => {
+  const asked = { organizationId: organization.id, key, request: intent, principal: principal.type };
+  const kept = await idempotently(asked, async (commit) => {
     const result = await route.handle({ ...call, commit });
     if (result instanceof Response) throw new TypeError(`${spec.operation} answers a Response, which can't be kept.`);
     return result;

@@ -13,8 +13,20 @@ export interface RateLimit {
   seconds: number;
 }
 
-/** What is counted: requests without a valid credential by address; all others by key or session, and by organization. */
-export const rateLimitScopes = ['address', 'key', 'organization', 'session', 'test'] as const;
+/**
+ * What is counted: requests without a valid credential by address; all others by key or session, and by organization.
+ * Connection tests are also counted by session (`test`), API key, connector type and organization.
+ */
+export const rateLimitScopes = [
+  'address',
+  'key',
+  'organization',
+  'session',
+  'test',
+  'test_key',
+  'test_type',
+  'test_organization',
+] as const;
 export type RateLimitScope = (typeof rateLimitScopes)[number];
 
 /** Null lifts a limit. */
@@ -26,6 +38,9 @@ export const defaultRateLimits: RateLimitSettings = {
   organization: { points: 3_000, seconds: 60 },
   session: { points: 240, seconds: 60 },
   test: { points: 5, seconds: 60 },
+  test_key: { points: 60, seconds: 60 },
+  test_type: { points: 15, seconds: 60 },
+  test_organization: { points: 30, seconds: 60 },
 };
 
 export interface RateLimits {
@@ -102,16 +117,19 @@ async function ask(
   limiter: RateLimiterAbstract,
   subject: string,
 ): Promise<Allowance> {
+  let exceeded = false;
   const answer = await limiter.consume(subject).catch((refusal: unknown) => {
-    if (refusal instanceof RateLimiterRes) return refusal;
-    throw refusal;
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    // `consumedPoints` doesn't tell: it is 0 when the limiter refuses from its list of blocked subjects.
+    exceeded = true;
+    return refusal;
   });
   return {
     scope,
     limit,
     remaining: answer.remainingPoints,
     reset: Math.max(1, Math.ceil(answer.msBeforeNext / 1_000)),
-    exceeded: answer.consumedPoints > limit.points,
+    exceeded,
   };
 }
 

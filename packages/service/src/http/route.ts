@@ -73,6 +73,12 @@ export interface Route {
   spec: RouteSpec<Schema | undefined, Schema | undefined, Schema | undefined>;
   /** Name of the path's parameter that holds an organization. */
   organizationParam?: 'org' | 'parent_org';
+  /**
+   * Checks the principal's scope beyond `access`, before a stored answer is replayed. Required where a session may send an
+   * `Idempotency-Key`, because the handler does not run for a replay.
+   * @throws ApiError
+   */
+  authorize?(call: RawCall): Promise<void> | void;
   handle(call: RawCall): Promise<Answer | Response> | Answer | Response;
   reveal?: Reveal;
 }
@@ -84,11 +90,12 @@ export interface RawCall extends Call<unknown, unknown, unknown> {
 }
 
 type Handler<C> = (call: C) => Promise<Answer | Response> | Answer | Response;
+type Authorize<C> = (call: C) => Promise<void> | void;
 
 /** `mountRoutes` parses each part with the route's schemas and finds who calls, so the call is what the handler takes. */
-const taking = (handler: Handler<never>): Handler<RawCall> =>
+const taking = <R>(handler: (call: never) => R): ((call: RawCall) => R) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where data and types meet
-  handler as Handler<unknown>;
+  handler as (call: unknown) => R;
 
 /** A route that anyone may call; no credential is read. */
 export function publicRoute<P extends Schema | undefined = undefined, Q extends Schema | undefined = undefined>(
@@ -110,12 +117,19 @@ export function route<
   return { spec, handle: taking(handler) };
 }
 
-/** A route under an organization: `{org}` or `{parent_org}` in its path. */
+/**
+ * A route under an organization: `{org}` or `{parent_org}` in its path.
+ * @param authorize see `Route`
+ */
 export function organizationRoute<
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
->(spec: RouteSpec<P, Q, B>, handler: Handler<OrganizationCall<Values<P>, Values<Q>, Values<B>>>): Route {
+>(
+  spec: RouteSpec<P, Q, B>,
+  handler: Handler<OrganizationCall<Values<P>, Values<Q>, Values<B>>>,
+  authorize?: Authorize<OrganizationCall<Values<P>, Values<Q>, Values<B>>>,
+): Route {
   const organizationParam = /\{(org|parent_org)\}/.exec(spec.path)?.[1];
   if (organizationParam !== 'org' && organizationParam !== 'parent_org') {
     throw new TypeError(`The route ${spec.method} ${spec.path} names no organization.`);
@@ -123,6 +137,7 @@ export function organizationRoute<
   return {
     spec,
     organizationParam,
+    ...(authorize ? { authorize: taking(authorize) } : {}),
     handle: taking(handler),
   };
 }

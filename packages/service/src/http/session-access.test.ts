@@ -4,7 +4,7 @@ import { embedded } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** All that a frame may do (S04). A route that joins this list must be meant to. */
+/** All that a frame may do. A route that joins this list must be meant to. */
 const ALLOWED = [
   'changeInput',
   'changeOutput',
@@ -69,7 +69,7 @@ const withTypes = (operation: Operation): Operation => ({
     .replace('/v1/outputs/{type_id}', '/v1/outputs/http'),
 });
 
-describe('a session of a frame', () => {
+describe('a session of a frame (S04)', () => {
   it('is allowed exactly what is meant', () => {
     expect(
       allowed()
@@ -112,7 +112,8 @@ describe('a session of a frame', () => {
       allowed().map(async (operation) => [operation.id, (await send(withTypes(operation), session)).status] as const),
     );
     for (const [id, status] of answers) {
-      const wanted = id.startsWith('list') || id === 'readSession' ? 200 : /^(read|change|replace)(In|Out)put$/.test(id) ? 404 : 403;
+      const wanted =
+        id.startsWith('list') || id === 'readSession' ? 200 : /^(read|change|replace)(In|Out)put$/.test(id) ? 404 : 403;
       expect([id, status]).toEqual([id, wanted]);
     }
     const { body } = await service.call('GET', '/v1/inputs', { session });

@@ -41,7 +41,7 @@ export function ownCertificate(folder: string, host: string, clock: Clock): KeyA
     writeFileSync(`${path}.new`, key + cert, { mode: 0o600 });
     renameSync(`${path}.new`, path);
   }
-  writeFileSync(join(folder, 'syslog-certificate.pem'), cert);
+  writeFileSync(join(folder, 'syslog-certificate.pem'), cert, { mode: 0o600 });
   return { key, cert };
 }
 

@@ -44,7 +44,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         requireKind(principal, kind);
         const type = planner.type(typeNamed(body));
         requireType(principal, type.type_id);
-        await countTest(context, principal);
+        await countTest(context, { principal, organization, type });
         const before = body.id === undefined ? undefined : await storedConnector(body.id);
         const vault = await context.vault.ofOrganization(store, organization.id);
         const { settings } =
@@ -70,7 +70,17 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
   ];
 }
 
-/** Tests reach out into the world, so a session has few of them. @throws ApiError 429 */
-export async function countTest({ limits }: RouteContext, principal: Principal): Promise<void> {
-  if (principal.type === 'session') await limits.consume({ test: principal.session.id });
+/**
+ * Counts one connection test against its session or API key, then against the connector type within the organization,
+ * then against the organization. Stops at the first limit that is exceeded, so that a caller that keeps retrying does not
+ * use up the limits it shares with the rest of its organization.
+ * @throws ApiError 429 with `Retry-After`
+ */
+export async function countTest(
+  { limits }: Pick<RouteContext, 'limits'>,
+  { principal, organization, type }: { principal: Principal; organization: { id: string }; type: { type_id: string } },
+): Promise<void> {
+  await limits.consume(principal.type === 'session' ? { test: principal.session.id } : { test_key: principal.key.id });
+  await limits.consume({ test_type: `${organization.id} ${type.type_id}` });
+  await limits.consume({ test_organization: organization.id });
 }

@@ -42,6 +42,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         refusals: [422],
       },
       (call) => create(context, planner, kind, call),
+      (call) => authorizeCreate(planner, kind, call),
     ),
     organizationRoute(
       {
@@ -60,6 +61,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         refusals: [422],
       },
       (call) => update(context, planner, kind, call),
+      (call) => authorizeUpdate(context, kind, call),
     ),
     organizationRoute(
       {
@@ -77,6 +79,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         refusals: [422],
       },
       (call) => update(context, planner, kind, call),
+      (call) => authorizeUpdate(context, kind, call),
     ),
   ];
   return routes.map((each): Route => ({ ...each, reveal: context.ingest.reveal }));
@@ -90,32 +93,45 @@ type CreateCall = OrganizationCall<
 >;
 type UpdateCall = OrganizationCall<{ id: string }, unknown, z.output<Bodies['change']>>;
 
-async function create(context: RouteContext, planner: Planner, kind: ConnectorKind, call: CreateCall): Promise<Answer> {
-  const { c, principal, organization, query, body, commit } = call;
+function authorizeCreate(planner: Planner, kind: ConnectorKind, { principal, body }: CreateCall): void {
   requireKind(principal, kind);
   requireCreate(principal);
+  requireType(principal, planner.type(typeNamed(body)).type_id);
+}
+
+async function create(context: RouteContext, planner: Planner, kind: ConnectorKind, call: CreateCall): Promise<Answer> {
+  const { c, principal, organization, query, body, commit } = call;
   const type = planner.type(typeNamed(body));
-  requireType(principal, type.type_id);
   const name = body.name.trim();
   const description = body.description.trim();
   const given = { type, name, description, config: body.config, issues: textIssues(name, description) };
   const made = await newConnector(context, planner, given, { principal, organization });
   if (query.test_connection === 'true') {
-    await countTest(context, principal);
+    await countTest(context, { principal, organization, type });
     await context.tests.run(type, openPlan(made.plan, type), c.req.raw.signal);
   }
   return commit(async (tables) => saved(context, ...(await made.insert(tables))));
 }
 
-async function update(context: RouteContext, planner: Planner, kind: ConnectorKind, call: UpdateCall): Promise<Answer> {
-  const { c, principal, organization, params, body, commit } = call;
+async function authorizeUpdate(
+  { store }: RouteContext,
+  kind: ConnectorKind,
+  { principal, organization, params }: UpdateCall,
+): Promise<void> {
   requireKind(principal, kind);
   requireConnector(principal, params.id);
+  if (principal.type === 'key' || principal.session.typeIds === undefined) return;
+  const connector = await store.connectors.get(organization.id, kind, params.id);
+  if (!connector) throw notFound();
+  requireCovered(principal, connector.type);
+}
+
+async function update(context: RouteContext, planner: Planner, kind: ConnectorKind, call: UpdateCall): Promise<Answer> {
+  const { c, principal, organization, params, body, commit } = call;
   const vault = await context.vault.ofOrganization(context.store, organization.id);
   const answer = await commit(async (tables) => {
     const before = await tables.connectors.lock(organization.id, kind, params.id);
     if (!before) throw notFound();
-    requireCovered(principal, before.type);
     requireMatch(c.req.header('if-match'), versionTag(before.version));
     if ((typeNamed(body) ?? before.type) !== before.type) {
       throw invalidRequest("The type of a connector can't change. Create a new one.");

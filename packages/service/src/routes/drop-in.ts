@@ -19,8 +19,11 @@ const LICENCES = 'connector-frame.LICENSE.txt';
 const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 /** A release never changes under its own version. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
-/** Pages that follow the major version get a new release within minutes, and never wait for it. */
-const FOR_MINUTES = 'public, max-age=300, stale-while-revalidate=86400';
+/**
+ * Pages that follow the major version get a new release within minutes. No `stale-while-revalidate`: a page opened once a
+ * day would run yesterday's script, without the latest security fixes and against today's form.
+ */
+const FOR_MINUTES = 'public, max-age=300';
 
 const Version = z.string().openapi({
   description: 'A version in full, whose files never change, or its first number, for the newest with that number.',

@@ -101,6 +101,65 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(await left()).toEqual(before);
   });
 
+  const run = (sql: string) => service.database.script((script) => script(sql));
+  /** Makes writes to a table fail while `work` runs: at the statement, or at the commit. */
+  async function whileFailing(table: string, when: 'at once' | 'at the end', work: () => Promise<void>): Promise<void> {
+    const each =
+      when === 'at once'
+        ? `trigger on_fire before insert or update or delete on ${table}`
+        : `constraint trigger on_fire after insert or update or delete on ${table} deferrable initially deferred`;
+    await run(`create or replace function on_fire() returns trigger language plpgsql
+      as $$ begin raise exception 'the disk is on fire'; end $$`);
+    await run(`create ${each} for each row execute function on_fire()`);
+    try {
+      await work();
+    } finally {
+      await run(`drop trigger on_fire on ${table}`);
+    }
+  }
+  const steps = ['connectors', 'secrets', 'pipelines', 'pipeline_components', 'idempotency_keys'].flatMap((table) =>
+    (['at once', 'at the end'] as const).map((when) => [table, when] as const),
+  );
+
+  it.each(steps)(
+    'leaves nothing when writing to %s fails %s, and the same call works later (R02)',
+    async (table, when) => {
+      const { type, config } = exampleBody(typeOf('output', 'http'));
+      const secrets = { auth_headers: { value: { 'x-key': 'secret' } } };
+      const body = { output: { type, config: { ...config, secrets } } };
+      const headers = { 'idempotency-key': `${table} ${when}`.replaceAll(' ', '-') };
+      const before = await left();
+      await whileFailing(table, when, async () => {
+        const failed = await post('integrations', { input_id: input, name: 'Web', ...body }, headers);
+        expect([failed.status, failed.body.error_type]).toEqual([500, 'internal_error']);
+        expect(failed.text).not.toContain('on fire');
+        expect(await left()).toEqual(before);
+      });
+      // The failed call could not release its key when that table fails too; it expires.
+      service.clock.advance(60_001);
+      await build(body, headers);
+      const [inputs = 0, outputs = 0, pipelines = 0] = before;
+      expect(await left()).toEqual([inputs, outputs + 1, pipelines + 1]);
+    },
+  );
+
+  it.each(steps.filter(([table]) => table !== 'secrets'))(
+    'removes nothing when writing to %s fails %s, and the same call goes on later (R02)',
+    async (table, when) => {
+      const built = await build();
+      const headers = { 'idempotency-key': `remove-${table}-${when}`.replaceAll(' ', '-') };
+      const before = await left();
+      await whileFailing(table, when, async () => {
+        expect((await post('integrations/delete', built, headers)).status).toBe(500);
+        expect(await left()).toEqual(before);
+      });
+      service.clock.advance(60_001);
+      expect((await post('integrations/delete', built, headers)).status).toBe(204);
+      const [inputs = 0, outputs = 0, pipelines = 0] = before;
+      expect(await left()).toEqual([inputs - 1, outputs - 1, pipelines - 1]);
+    },
+  );
+
   it('builds one for a repeated request, and of a double click (R01)', async () => {
     const headers = { 'idempotency-key': 'build-1' };
     const sent = { input_id: input, name: 'Web' };

@@ -35,8 +35,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
 
   it('tells a session which organization it is for, and nobody else (S31)', async () => {
     const { body } = await mint();
-    const read = (credential: { session: string } | { key: string }) =>
-      service.call('GET', '/v3/session', credential);
+    const read = (credential: { session: string } | { key: string }) => service.call('GET', '/v3/session', credential);
     const own = await read({ session: body.session_token });
     expect(own.status).toBe(200);
     expect(own.body).toEqual({ organization: { id: acme.team, name: expect.any(String) } });

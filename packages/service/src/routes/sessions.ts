@@ -34,9 +34,7 @@ const SessionBody = z
   })
   .openapi('Session');
 
-const OwnSessionBody = z
-  .object({ organization: z.object({ id: z.string(), name: z.string() }) })
-  .openapi('OwnSession');
+const OwnSessionBody = z.object({ organization: z.object({ id: z.string(), name: z.string() }) }).openapi('OwnSession');
 
 export function sessionRoutes(context: RouteContext): Route[] {
   const { gate, sessions, clock, metrics, principals } = context;

@@ -3,10 +3,13 @@ import { PGlite } from '@electric-sql/pglite';
 import type { Logger } from 'pino';
 import { embeddedDatabase, postgresDatabase, type Database } from './database.js';
 import { lockFolder } from './folder-lock.js';
+import { protectFolder } from './private-folder.js';
+import { PrivateNodeFS } from './private-node-fs.js';
 
 /**
  * Opens the database: PostgreSQL at `url`, or the embedded one in `folder`, which this process then holds alone.
  * @throws FolderInUseError when another process holds the folder
+ * @throws FolderNotPrivateError when other users can read it, and that can't be changed
  */
 export async function openDatabase(
   where: { url?: string | undefined; folder: string },
@@ -15,9 +18,10 @@ export async function openDatabase(
   if (where.url !== undefined) {
     return postgresDatabase(where.url, (error) => log.warn({ name: error.name }, 'idle database connection lost'));
   }
+  protectFolder(where.folder, isOfDatabase);
   const lock = await lockFolder(where.folder);
   try {
-    const database = embeddedDatabase(await PGlite.create(join(where.folder, 'db')));
+    const database = embeddedDatabase(await PGlite.create({ fs: new PrivateNodeFS(join(where.folder, 'db')) }));
     return {
       ...database,
       close: async () => {
@@ -40,3 +44,6 @@ export async function wantedMasterKeys(database: Database): Promise<string[]> {
     return rows.map((row) => String(row['id']));
   });
 }
+
+const isOfDatabase = (name: string): boolean =>
+  name === 'db' || name === 'master.key' || name.startsWith('service.lock');

@@ -67,7 +67,7 @@ describe('finishIcon', () => {
   });
 });
 
-describe('iconProblems', () => {
+describe('iconProblems (S23)', () => {
   it.each([
     ['<script>1</script>', 'a script'],
     ['<path onload="x()" d="M0 0"/>', 'an event handler'],

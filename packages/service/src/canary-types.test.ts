@@ -1,0 +1,156 @@
+/**
+ * S11: secrets of every connector type that has code or a poll definition, through the whole service: saved, changed, tested,
+ * run in a pipeline against a server that echoes everything, with records moved to dead letters. No response, log line,
+ * metric, database column or file contains them, in six encodings.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CANARY_HOST, canaryConfigs } from '../../../test/support/canary/canary-configs.js';
+import { modes, openEchoWorld, type EchoWorld, type Mode } from '../../../test/support/canary/echo-world.js';
+import { databaseBytes, folderBytes } from '../../../test/support/canary/places.js';
+import { createCertificate } from '../../../test/support/certificate.js';
+import { asWrite } from '../../../test/support/connectors.js';
+import { embedded, postgresql, type TestDatabases } from '../../../test/support/databases.js';
+import { long } from '../../../test/support/long.js';
+import { findLeaks } from '../../../test/support/secret-texts.js';
+import { createTestService, type Answer, type Tenant, type TestService } from '../../../test/support/service.js';
+
+const certificate = createCertificate(CANARY_HOST);
+const all = canaryConfigs(certificate);
+/** Replace the first ones in an edit. */
+const others = canaryConfigs(certificate);
+const modeNamed = (name: string): Mode => {
+  const mode = modes.find((each) => each.name === name);
+  if (!mode) throw new Error(name);
+  return mode;
+};
+const tested = long ? modes : [modeNamed('403 XML')];
+const databases: TestDatabases[] = long ? [embedded(), postgresql()] : [embedded()];
+
+describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
+  const answers: string[] = [];
+  let service: TestService;
+  let acme: Tenant;
+  let session: string;
+  let world: EchoWorld;
+  let folder: string;
+
+  beforeAll(async () => {
+    const kafka = [...all, ...others].filter(({ type }) => type.type_id === 'kafka');
+    world = await openEchoWorld(kafka.flatMap(({ secrets }) => Object.values(secrets)).join(' '), certificate);
+    folder = await mkdtemp(join(tmpdir(), 'canary-types-'));
+    service = await createTestService({
+      database: await kind.open(),
+      egress: world.egress,
+      run: { folder, filesFolder: ({ id }) => join(folder, 'files', id) },
+    });
+    acme = await service.tenant('Northwind');
+    session = await service.session(acme);
+  });
+  afterAll(async () => {
+    await service.close();
+    await world.close();
+    await kind.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const call = async (method: string, path: string, body?: unknown, byKey = true): Promise<Answer> => {
+    const answer = await service.call(method, path, { ...(byKey ? { key: acme.key } : { session }), body });
+    answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.text}`);
+    return answer;
+  };
+
+  it('are in no response, log, metric, column or file', async () => {
+    const v2 = `/v2/${acme.team}`;
+    const pushed = await call('POST', `${v2}/inputs`, { name: 'Pushed', type: 'monad-http', config: {} });
+    const connectors: { path: string; kind: string; id: string; index: number }[] = [];
+    for (const [index, { type, name, config }] of all.entries()) {
+      const path = `${v2}/${type.kind}s`;
+      const body = { name: `${index} ${name}`, type: type.type_id, config: asWrite(config) };
+      const made = await call('POST', path, body, false);
+      expect([name, made.status]).toEqual([name, 200]);
+      connectors.push({ path: `${path}/${made.body.id}`, kind: type.kind, id: made.body.id, index });
+      // Refused, with secrets in it.
+      await call('POST', path, { ...body, name: '' }, false);
+      await call('POST', path, { ...body, config: { ...body.config, settings: { unknown: 1 } } }, false);
+      await call('POST', path, {
+        ...body,
+        config: { ...body.config, secrets: { unknown: { value: config.secrets } } },
+      });
+    }
+
+    world.mode = modeNamed('500 text');
+    const pipelines: string[] = [];
+    for (const { kind: end, id, index } of connectors) {
+      const ends = end === 'input' ? { input_id: id } : { input_id: pushed.body.id, output: { id } };
+      const built = await call('POST', `${v2}/integrations`, { name: `P ${index}`, ...ends });
+      expect([all[index]?.name, built.status]).toEqual([all[index]?.name, 201]);
+      pipelines.push(built.body.pipeline_id);
+    }
+    await service.engine?.append(pushed.body.id, ['{"n":1}', '{"n":2}']);
+    // Every pipeline with a secret has tried to connect and failed.
+    const states = async () =>
+      Promise.all(pipelines.map(async (id) => (await call('GET', `${v2}/pipelines/${id}/status`)).body));
+    const dialing = all.flatMap(({ code, secrets }, index) =>
+      Object.keys(secrets).length > 0 && !code.receiver && (code.createInput ?? code.createOutput) ? [index] : [],
+    );
+    const silent = async () => {
+      const found = await states();
+      return dialing.filter((index) => !found[index]?.last_error).map((index) => all[index]?.name);
+    };
+    await expect.poll(silent, { timeout: 60_000, interval: 250 }).toEqual([]);
+
+    for (const mode of tested) {
+      world.mode = mode;
+      for (const { path, id, index } of connectors) {
+        const each = all[index];
+        if (!each?.code.testConnection) continue;
+        const at = `${path.slice(0, path.lastIndexOf('/'))}/test-connection`;
+        await call('POST', at, { type: each.type.type_id, config: asWrite(each.config) }, false);
+        await call('POST', at, { type: each.type.type_id, config: { settings: each.config.settings }, id }, false);
+      }
+    }
+
+    // New secrets restart the pipelines; from now on the server rejects their records permanently.
+    world.mode = modeNamed('400 JSON');
+    for (const { path, index } of connectors) {
+      const change = others[index];
+      if (!change) continue;
+      const { status } = await call('PATCH', path, { config: { secrets: asWrite(change.config).secrets } }, false);
+      expect([change.name, status]).toEqual([change.name, 200]);
+    }
+    await expect
+      .poll(() => folderBytes(folder).then((bytes) => bytes.includes('dead-letters')), { timeout: 30_000 })
+      .toBe(true);
+    await expect.poll(async () => (await states()).filter(({ status }) => status === 'Initializing')).toEqual([]);
+
+    for (const id of pipelines) {
+      for (const about of ['logs?limit=500', 'metrics', 'status']) await call('GET', `${v2}/pipelines/${id}/${about}`);
+    }
+    for (const { path } of connectors) {
+      await call('GET', path.replace('/v2/', '/v1/'), undefined, false);
+      await call('GET', path.replace('/v2/', '/v1/'));
+    }
+    await call('GET', `/v1/${acme.team}/inputs?limit=1000`);
+    await call('GET', `/v1/${acme.team}/outputs?limit=1000`);
+    await call('GET', '/metrics');
+
+    const places = {
+      answers: answers.join('\n'),
+      log: service.log.join(''),
+      database: await databaseBytes(service),
+      files: await folderBytes(folder),
+    };
+    expect(places.log.length).toBeGreaterThan(10_000);
+    expect(places.files.length).toBeGreaterThan(1_000);
+    const first = Object.assign({}, ...all.map(({ secrets }) => secrets));
+    const second = Object.assign({}, ...others.map(({ secrets }) => secrets));
+    expect(findLeaks(first, places)).toEqual([]);
+    expect(findLeaks(second, places)).toEqual([]);
+    // The search does find them in what the server received.
+    expect(findLeaks(first, { sent: world.received() }).length).toBeGreaterThan(20);
+    expect(findLeaks(second, { sent: world.received() }).length).toBeGreaterThan(5);
+  }, 300_000);
+});

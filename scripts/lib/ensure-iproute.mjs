@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs';
+import { ensureProgram } from './ensure-program.mjs';
+import { onPath } from './on-path.mjs';
+
+/** Makes sure that tests can set up a network namespace with `ip`. Where it is missing and can't be installed they are skipped. */
+export const ensureIproute = () =>
+  ensureProgram({
+    name: 'iproute2',
+    find: () => process.platform !== 'linux' || onPath('ip') !== undefined || existsSync('/usr/sbin/ip'),
+    packages: ['iproute2'],
+    purpose: 'the tests that run in a network namespace of their own',
+    advice: 'Install it (Debian: apt-get install iproute2) and run npm test again.',
+    goWithout: () => false,
+  });

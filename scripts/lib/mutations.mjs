@@ -1,0 +1,175 @@
+const service = (path) => `packages/service/src/${path}`;
+const egress = (path) => `packages/engine/src/egress/${path}`;
+
+/**
+ * Security and reliability properties, each with a change of the sources that breaks it and the test that must notice.
+ * - `row`: the property's id. A test whose title holds it must fail.
+ * - `find`: a text that stands in `file` exactly once, or a regular expression with the flag `g`, of which every match is replaced.
+ *   Where it is not found the mutation counts as failed: change it together with the code.
+ * - `env`: variables for the test
+ */
+export const mutations = [
+  {
+    row: 'S05',
+    what: 'a connector is read whatever its organization',
+    file: service('store/connectors.ts'),
+    find: 'and(eq(table.organizationId, organizationId), eq(table.kind, kind), eq(table.id, id))',
+    replace: 'and(eq(table.kind, kind), eq(table.id, id))',
+    test: service('http/isolation.test.ts'),
+  },
+  {
+    row: 'S05',
+    what: 'a pipeline is read whatever its organization',
+    file: service('store/pipelines.ts'),
+    find: 'and(own(organizationId), eq(table.id, id))',
+    replace: 'eq(table.id, id)',
+    test: service('http/isolation.test.ts'),
+  },
+  {
+    row: 'S05',
+    what: 'a secret is named by its id whatever its organization',
+    file: service('store/secrets.ts'),
+    find: 'and(eq(table.organizationId, organizationId), eq(table.id, id))',
+    replace: 'eq(table.id, id)',
+    test: service('http/isolation.test.ts'),
+  },
+  {
+    row: 'S12',
+    what: 'sealing authenticates no context',
+    file: service('secrets/cipher.ts'),
+    find: /\b(?:de)?cipher\.setAAD\([^;]*\);/g,
+    replace: '',
+    test: service('secrets/vault.test.ts'),
+  },
+  {
+    row: 'S10',
+    what: 'the guard classifies no address',
+    file: egress('addresses.ts'),
+    find: 'if (!within(address, open) && within(address, closed)) return false;',
+    replace: '',
+    test: egress('refused.test.ts'),
+  },
+  {
+    row: 'S35',
+    what: 'IPv4-translated addresses are open',
+    file: egress('addresses.ts'),
+    find: /'::ffff:0:0:0\/96'/g,
+    replace: "'2001:db8::/32'",
+    test: egress('addresses.test.ts'),
+  },
+  {
+    row: 'S10',
+    what: 'the guard resolves the name again before it dials',
+    file: egress('dial.ts'),
+    find: 'return openFirst(addresses.slice(0, MAX_ATTEMPTS), port, signal);',
+    replace: 'return openFirst(await resolve(host), port, signal);',
+    test: 'packages/engine/src/connectors/ssrf.test.ts',
+  },
+  {
+    row: 'S04',
+    what: 'a session may call any route',
+    file: service('http/gate.ts'),
+    find: "if (access.session === 'deny') throw forbidden(",
+    replace: "if (access.session === 'deny' && id === '') throw forbidden(",
+    test: service('http/session-access.test.ts'),
+  },
+  {
+    row: 'S11',
+    what: 'the message of a failed output quotes the answer',
+    file: 'packages/engine/src/connectors/output/failures.ts',
+    find: 'return new EndError(code, `${message} (HTTP ${status}).`, kind, afterMs);',
+    replace:
+      'return new EndError(code, `${message} (HTTP ${status}). ${JSON.stringify([...headers])}`, kind, afterMs);',
+    test: 'packages/engine/src/connectors/canary.test.ts',
+  },
+  {
+    row: 'S14',
+    what: 'a session token may have any type and further header members',
+    file: service('auth/session-tokens.ts'),
+    find: /typ: TYPE,\n {4}issuer|if \(Object\.keys\(protectedHeader\)\.length !== 2\) throw invalid\(\);/g,
+    replace: (found) => (found.startsWith('typ') ? 'issuer' : ''),
+    test: service('auth/session-tokens.test.ts'),
+  },
+  {
+    row: 'S15',
+    what: 'a session outlives its API key',
+    file: service('auth/principals.ts'),
+    find: 'if (!key || !home || !isLive(key, clock.now())) {',
+    replace: 'if (!key || !home) {',
+    test: service('auth/revocation.test.ts'),
+  },
+  {
+    row: 'S24',
+    what: 'pages of any origin may call the API',
+    file: service('http/gate.ts'),
+    find: 'if (origin !== undefined && !embedOrigins.has(origin)) {',
+    replace: "if (origin === '' && !embedOrigins.has(origin)) {",
+    test: service('http/cors.test.ts'),
+  },
+  {
+    row: 'S27',
+    what: 'a refusal of the limiter lets the request through',
+    file: service('http/rate-limits.ts'),
+    find: 'exceeded = true;',
+    replace: 'exceeded = refusal.consumedPoints > limit.points;',
+    test: service('http/rate-limits.test.ts'),
+  },
+  {
+    row: 'S34',
+    what: 'connection tests are counted by session and key alone',
+    file: service('routes/connection-tests.ts'),
+    find: /await limits\.consume\(\{ test_(?:type|organization): [^;]*;/g,
+    replace: '',
+    test: service('routes/connection-test-limits.test.ts'),
+  },
+  {
+    row: 'S36',
+    what: 'PGlite sets the modes it likes',
+    file: service('store/private-node-fs.ts'),
+    find: 'mode & ~0o077',
+    replace: 'mode',
+    test: service('data-folder.test.ts'),
+  },
+  {
+    row: 'S38',
+    what: 'a stored answer is replayed without a check of the scope',
+    file: service('http/mount-routes.ts'),
+    find: 'await route.authorize?.(',
+    replace: 'if (!spec.idempotent) await route.authorize?.(',
+    test: service('http/replay-scope.test.ts'),
+  },
+  {
+    row: 'R01',
+    what: 'a stored answer is replayed for another request',
+    file: service('store/idempotency-keys.ts'),
+    find: "if (!other.requestDigest.equals(digest)) return { state: 'mismatch' };",
+    replace: '',
+    test: service('http/idempotent.test.ts'),
+  },
+  {
+    row: 'R02',
+    what: 'an integration is built without a transaction',
+    file: service('store/create-store.ts'),
+    find: 'queries.transaction((tx) => work(tables(tx))),',
+    replace: 'work(tables(queries)),',
+    test: service('routes/integrations.test.ts'),
+  },
+  {
+    row: 'R04',
+    what: 'If-Match is not looked at',
+    file: service('http/etag.ts'),
+    find: 'if (ifMatch === undefined || includesTag(ifMatch, tag)) return;',
+    replace: 'if (tag !== ifMatch || includesTag(ifMatch, tag)) return;',
+    test: service('routes/connectors.test.ts'),
+  },
+  {
+    row: 'R17',
+    what: 'null characters reach the database',
+    file: service('http/read-body.ts'),
+    find: "if (text.includes('\\0') || /\\p{Surrogate}/u.test(text)) {",
+    replace: 'if (text.length < 0) {',
+    test: service('http/fuzz.test.ts'),
+    // The short version has other calls each day, which may not hold one.
+    env: { LONG: '1' },
+  },
+];

@@ -1,0 +1,39 @@
+/**
+ * `npm run test:long`: every test in full (`LONG=1`), 200 kills of the whole service, and the mutation check, which breaks a
+ * security property at a time and expects a test to notice. Takes hours on two cores.
+ * Words after `--` go to the test runner, and nothing else is run then: `npm run test:long -- packages/engine/src/connectors/ssrf`.
+ * `npm run test:long -- kills` and `npm run test:long -- mutations` run these alone.
+ * The last line counts: `N passed, N failed`.
+ */
+import { checkMutations } from './lib/mutation-check.mjs';
+import { prepare } from './lib/prepare.mjs';
+import { run } from './lib/run.mjs';
+import { say } from './lib/say.mjs';
+import { createTally } from './lib/tally.mjs';
+
+/** What the tests read: see test/support/long.ts. */
+const LONG = { LONG: '1' };
+const KILLS = 200;
+
+const steps = {
+  async kills(tally) {
+    say(`Killing the service ${KILLS} times ...`);
+    const code = await run(process.execPath, ['packages/service/scripts/kill-loop.mjs', String(KILLS)]);
+    tally.count(`${KILLS} kills (R02, R08)`, code === 0);
+  },
+  mutations: (tally, env) => checkMutations(tally, env),
+};
+
+const words = process.argv.slice(2);
+const { browsers, built } = await prepare();
+const tally = createTally();
+tally.count('build and types', built);
+if (built) {
+  const step = words.length === 1 ? steps[words[0]] : undefined;
+  if (step) await step(tally, browsers);
+  else {
+    await tally.vitest(words, { ...browsers, ...LONG });
+    if (words.length === 0) for (const each of Object.values(steps)) await each(tally, browsers);
+  }
+}
+tally.end();

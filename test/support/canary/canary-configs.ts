@@ -1,0 +1,134 @@
+/** Configurations of every connector type that has code or a poll definition, with a unique secret in each secret field. */
+import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
+import type { SecretSchema } from '@connector-frame/catalog/types';
+import { validateConfig } from '@connector-frame/catalog/validate';
+import { connectors, type ConnectorCode } from '../../../packages/engine/src/connectors/index.js';
+import { createCertificate, type Certificate } from '../certificate.js';
+import { google } from '../vendors/google.js';
+
+export interface CanaryConfig {
+  /** `output:http`, or with the choices that show a secret: `output:slack bot_token`. */
+  name: string;
+  type: ConnectorTypeData;
+  code: ConnectorCode;
+  config: ConnectorConfig;
+  /** Secrets to search for, by type and field. */
+  secrets: Record<string, string>;
+}
+
+type Choices = readonly (readonly [pointer: string, value: string | boolean])[];
+
+/** Choices that show further secret fields, by type. */
+const moreChoices: Readonly<Record<string, readonly Choices[]>> = {
+  'input:kafka': [[['/settings/sasl/enabled', true]], [['/settings/tls/enabled', true]]],
+  'output:kafka': [[['/settings/security_protocol', 'SASL_PLAINTEXT']], [['/settings/security_protocol', 'SSL']]],
+  'input:postgresql': [[['/settings/ssl_mode/mode', 'disable']], [['/settings/ssl_mode/mode', 'verify-full']]],
+  'output:elasticsearch': [[['/settings/auth_config/type', 'password']]],
+  'output:opensearch': [[['/settings/auth_mode', 'basic']]],
+  'output:slack': [[['/settings/auth_config/type', 'bot_token']]],
+  'output:splunk': [[['/settings/to_create', true]]],
+  'input:google-workspace-admin-activity': [[['/settings/auth_type', 'oauth']]],
+};
+/** Host name of the certificate. */
+export const CANARY_HOST = 'canary.example';
+/** Ports of the echo servers, without and with TLS. */
+export const ports = { kafka: 9_092, kafkaTls: 9_093, postgres: 5_432, postgresTls: 5_433 };
+const addressOf = (typeId: string, config: string): Record<string, unknown> => {
+  if (typeId === 'kafka') {
+    const tls = /"enabled":true[^}]*certificate|"security_protocol":"(SASL_)?SSL"/.test(config);
+    return { bootstrap_servers: `${CANARY_HOST}:${tls ? ports.kafkaTls : ports.kafka}` };
+  }
+  if (typeId !== 'postgresql') return {};
+  return { host: CANARY_HOST, port: config.includes('verify-full') ? ports.postgresTls : ports.postgres };
+};
+
+let made = 0;
+
+/**
+ * One for each type and way to sign in. Secrets differ from call to call.
+ * @param pem a certificate for `CANARY_HOST`, used as the client certificate as well
+ */
+export function canaryConfigs(pem: Certificate = createCertificate(CANARY_HOST)): CanaryConfig[] {
+  const catalog = loadCatalog();
+  return (['input', 'output'] as const).flatMap((kind) =>
+    catalog.list(kind).flatMap(({ type_id: typeId }) => {
+      const type = catalog.get(kind, typeId);
+      const code = type && connectors(type);
+      if (!type || !code || Object.keys(code).length === 0) return [];
+      const name = `${kind}:${typeId}`;
+      return [[], ...(moreChoices[name] ?? [])].map((choices): CanaryConfig => {
+        const label = choices.map(([pointer, value]) => `${pointer.split('/').at(-1)}=${value}`).join(' ');
+        return { name: `${name} ${label}`.trim(), type, code, ...withCanaries(name, type, choices, pem) };
+      });
+    }),
+  );
+}
+
+function withCanaries(
+  name: string,
+  type: ConnectorTypeData,
+  choices: Choices,
+  pem: Certificate,
+): Pick<CanaryConfig, 'config' | 'secrets'> {
+  const example = exampleConfig(type.config, { optional: true, choices: new Map(choices) });
+  // The catalog's examples are not valid certificates.
+  const text = JSON.stringify(example.settings).replaceAll(/"-----BEGIN[^"]*"/g, () => JSON.stringify(pem.cert));
+  const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
+  // Not implemented: they would end every attempt before it connects.
+  for (const field of ['entra_service_principal_auth', 'role_arn']) delete settings[field];
+  const config: ConnectorConfig = { settings, secrets: {} };
+  const secrets: Record<string, string> = {};
+  for (const [field, given] of Object.entries(example.secrets)) {
+    const path = `${name} ${field}`;
+    const schema = type.config.secrets.properties[field];
+    const format = schema && 'format' in schema ? schema.format : undefined;
+    made += 1;
+    if (format === 'pem') {
+      config.secrets[field] = field.endsWith('key') ? pem.key : pem.cert;
+      if (field.endsWith('key')) secrets[path] = pem.key.split('\n')[1] ?? '';
+    } else if (format === 'json') {
+      const file = String(google.config.secrets['credentials_json']);
+      config.secrets[field] = file;
+      const { private_key: privateKey }: { private_key: string } = JSON.parse(file);
+      secrets[path] = privateKey.split('\n')[7] ?? '';
+    } else if (typeof given === 'object') {
+      secrets[path] = `canary/${made} "map" ümlaut+?`;
+      config.secrets[field] = { 'X-Canary': secrets[path] };
+    } else {
+      const value = canaryFor(made, schema);
+      config.secrets[field] = value;
+      // In an address, only the secret part.
+      secrets[path] = /canary[\w-]*/.exec(value.startsWith('http') || value.includes('://') ? value : '')?.[0] ?? value;
+    }
+  }
+  const issues = validateConfig(type.config, config);
+  if (issues.length > 0) throw new Error(`${name}: ${JSON.stringify(issues)}`);
+  return { config, secrets };
+}
+
+/** A unique value with as many special characters as the field's schema allows. */
+function canaryFor(number: number, schema: SecretSchema | undefined): string {
+  const {
+    minLength: min = 0,
+    maxLength: max = 200,
+    pattern,
+  } = schema && 'type' in schema && schema.type === 'string' ? schema : {};
+  const digits = String(number).padStart(4, '0');
+  const candidates = [
+    `canary/${digits} "text" ümlaut+?`,
+    `canary/${digits}:text+text=`,
+    `canary-${digits}-text-that-is-long-enough-for-it`,
+    ...['xoxp-', 'xoxb-', 'tskey-client-'].map((prefix) => `${prefix}canary-${digits}-text`),
+    `https://hooks.slack.com/services/canary-${digits}-text`,
+    `postgresql://user:canary-${digits}-text@db.example:5432/logs`,
+    `AKIACANARY${digits}XXXXXX`,
+    `DICANARY${digits}XXXXXXXX`,
+    `ca7a${digits}`.repeat(4),
+  ];
+  const whole = pattern === undefined ? undefined : new RegExp(pattern, 'u');
+  for (const candidate of candidates) {
+    const text = candidate.padEnd(min, 'x');
+    if (text.length <= max && (whole?.test(text) ?? true)) return text;
+  }
+  throw new Error(`No canary fits ${pattern}.`);
+}

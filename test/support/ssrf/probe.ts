@@ -1,0 +1,50 @@
+import type { ConnectorConfig } from '@connector-frame/catalog';
+import type { Egress } from '../../../packages/engine/src/egress/index.js';
+import { failureOf } from '../../../packages/engine/src/runner/ends.js';
+import { attempt, hurriedClock, noted } from '../output-attempt.js';
+import type { Target } from './targets.js';
+
+/** Result of an attempt to connect: `passed`, or the reason of the failure. */
+export interface Probed {
+  /** Of the connection test; `undefined`: the type has none. */
+  test?: string;
+  /** Of the runtime: the first page or batch. `undefined`: the type has none. */
+  run?: string;
+}
+
+/** Runs the connection test as the service does, and the runtime as the engine does. */
+export async function probe(target: Target, config: ConnectorConfig, egress: Egress): Promise<Probed> {
+  const { testConnection, createInput, createOutput } = target.code;
+  const found: Probed = {};
+  if (testConnection) {
+    const outcome = await testConnection(config, { egress, signal: new AbortController().signal });
+    found.test = outcome.ok ? 'passed' : outcome.reason;
+  }
+  if (createInput ?? createOutput) found.run = await run(target, config, egress);
+  return found;
+}
+
+async function run({ type, code }: Target, config: ConnectorConfig, egress: Egress): Promise<string> {
+  const context = { type, egress, clock: hurriedClock() };
+  const stop = new AbortController();
+  try {
+    if (code.createOutput) {
+      const output = code.createOutput(config, context);
+      try {
+        return (await attempt(output, noted(1), stop.signal)).failure?.code ?? 'passed';
+      } finally {
+        await output.close?.();
+      }
+    }
+    const input = code.createInput?.(config, context);
+    if (input?.kind !== 'pages') throw new Error(`${type.type_id} does not read pages.`);
+    const pages = input.pages(undefined, stop.signal)[Symbol.asyncIterator]();
+    await pages.next();
+    await pages.return?.();
+    return 'passed';
+  } catch (error) {
+    return failureOf(error).code;
+  } finally {
+    stop.abort();
+  }
+}

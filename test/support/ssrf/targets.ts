@@ -1,0 +1,146 @@
+/** Every connector type that opens connections, and the fields that hold an address. */
+import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
+import { validateConfig } from '@connector-frame/catalog/validate';
+import { google } from '../vendors/google.js';
+import { connectors, type ConnectorCode } from '../../../packages/engine/src/connectors/index.js';
+
+export interface Target {
+  /** `output:http`; with the way to configure it where there are several: `output:elasticsearch cloud_id`. */
+  name: string;
+  type: ConnectorTypeData;
+  code: ConnectorCode;
+  /** Whether the user configures the address. Otherwise it is a fixed address of the vendor, and only DNS can change it. */
+  typed: boolean;
+  /** Speaks HTTP, so it can be redirected. */
+  http: boolean;
+  /**
+   * A configuration with this host. `undefined` when the catalog's validator rejects it: the service would not connect.
+   * @param host a name, or an IP literal; IPv6 without brackets
+   */
+  lead(host: string, port: number): ConnectorConfig | undefined;
+}
+
+/** Puts an address into the settings; `undefined`: the field can't hold it. */
+interface Way {
+  label?: string;
+  settings(host: string, port: number): Record<string, unknown> | undefined;
+  secrets?(host: string, port: number): Record<string, string>;
+}
+
+const inUrl = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+const url =
+  (field: string, scheme: string, more: Record<string, unknown> = {}) =>
+  (host: string, port: number): Record<string, unknown> => ({ [field]: `${scheme}://${inUrl(host)}:${port}`, ...more });
+const broker = (host: string, port: number): Record<string, unknown> => ({
+  bootstrap_servers: `${inUrl(host)}:${port}`,
+});
+const database = (host: string, port: number): Record<string, unknown> => ({ host, port });
+const bucketWays: Way[] = [
+  { settings: url('endpoint', 'http', { use_path_style: true }) },
+  { label: 'bucket in the name', settings: url('endpoint', 'http', { use_path_style: false }) },
+];
+
+const ways: Readonly<Record<string, readonly Way[]>> = {
+  'input:kafka': [{ settings: broker }],
+  'output:kafka': [{ settings: broker }],
+  'input:postgresql': [{ settings: database }],
+  'output:postgresql': [
+    { settings: database },
+    {
+      label: 'connection string',
+      // Parsing the string percent-encodes other characters, and the result is not a host name.
+      settings: (host) => (/^[!-~]+$/.test(host) ? {} : undefined),
+      secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
+    },
+  ],
+  'input:object-storage': bucketWays,
+  'output:object-storage': bucketWays,
+  'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
+  'output:http': [{ settings: url('endpoint', 'http') }],
+  'output:opensearch': [{ settings: url('url', 'http') }],
+  'output:splunk': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}`, port: String(port) }) }],
+  'output:elasticsearch': [
+    {
+      settings: (host, port) => ({
+        connection_config: { type: 'url', url: { endpoint: `http://${inUrl(host)}:${port}` } },
+      }),
+    },
+    {
+      label: 'cloud_id',
+      // The id contains a label and a domain, so it can also spell an address: `127` and `0.0.1`.
+      settings: (host, port) => {
+        const [, label, domain] = /^([\w-]+)\.([\w.-]+)$/.exec(host) ?? [];
+        if (label === undefined) return undefined;
+        const id = `${domain}:${port}$${label}$kibana`;
+        const cloudId = `acme:${Buffer.from(id).toString('base64')}`;
+        return { connection_config: { type: 'cloud_id', cloud_id: { id: cloudId } } };
+      },
+    },
+  ],
+};
+
+/** Well-formed credentials, where the catalog's example has none. */
+const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
+const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
+  'input:s3': { secrets: keys },
+  'output:s3': { secrets: keys },
+  'input:google-workspace-admin-activity': google.config,
+};
+/** A fixed address of the vendor. */
+const vendors: readonly Way[] = [{ settings: () => ({}) }];
+const vendorsWithRole: readonly Way[] = [
+  ...vendors,
+  { label: 'with a role', settings: () => ({ role_arn: 'arn:aws:iam::123456789012:role/Log' }) },
+];
+const vendorWays: Readonly<Record<string, readonly Way[]>> = {
+  'input:s3': vendorsWithRole,
+  'output:s3': vendorsWithRole,
+};
+
+const speaksHttp = (typeId: string): boolean => typeId !== 'kafka' && typeId !== 'postgresql';
+
+/** Types with code and types with a poll definition. */
+export function targets(): Target[] {
+  const catalog = loadCatalog();
+  return (['input', 'output'] as const).flatMap((kind) =>
+    catalog.list(kind).flatMap(({ type_id: typeId }): Target[] => {
+      const type = catalog.get(kind, typeId);
+      if (!type) return [];
+      const code = connectors(type);
+      const name = `${kind}:${typeId}`;
+      if (!dials(name, code)) return [];
+      const typed = ways[name];
+      return (typed ?? vendorWays[name] ?? vendors).map((way) => ({
+        name: way.label === undefined ? name : `${name} ${way.label}`,
+        type,
+        code,
+        typed: typed !== undefined,
+        http: speaksHttp(typeId),
+        lead(host, port) {
+          const address = way.settings(host, port);
+          if (!address) return undefined;
+          const example = exampleConfig(type.config);
+          const config = {
+            settings: { ...example.settings, ...more[name]?.settings, ...address },
+            secrets: { ...example.secrets, ...more[name]?.secrets, ...way.secrets?.(host, port) },
+          };
+          return validateConfig(type.config, config).length === 0 ? config : undefined;
+        },
+      }));
+    }),
+  );
+}
+
+/** Types that receive, generate records, or write local files. */
+const local = new Set([
+  'input:demo',
+  'input:monad-http',
+  'input:monad-otel',
+  'input:monad-syslog',
+  'output:dev-null',
+  'output:file',
+]);
+
+function dials(name: string, { testConnection, createInput, createOutput }: ConnectorCode): boolean {
+  return !local.has(name) && (testConnection ?? createInput ?? createOutput) !== undefined;
+}
