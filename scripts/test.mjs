@@ -1,7 +1,8 @@
 /**
  * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
  * Words after `--` go to the test runner: `npm test -- packages/core`.
- * The last line counts: `N passed, N failed`, and `N skipped` on a machine that has and can get no Firefox.
+ * With `LONG=1` the suites that have a long version run it, in three engines: `npm run test:long`.
+ * The last line counts: `N passed, N failed`, and `N skipped`: what an engine can't do, or an engine that is not there.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { ensureBrowser } from './lib/ensure-browser.mjs';
@@ -10,6 +11,7 @@ import { ensureKcat } from './lib/ensure-kcat.mjs';
 import { ensurePackages } from './lib/ensure-packages.mjs';
 import { ensurePostgres } from './lib/ensure-postgres.mjs';
 import { ensureRsyslog } from './lib/ensure-rsyslog.mjs';
+import { ensureWebkit } from './lib/ensure-webkit.mjs';
 import { build } from './lib/build.mjs';
 import { cache } from './lib/root.mjs';
 import { run } from './lib/run.mjs';
@@ -17,6 +19,7 @@ import { say } from './lib/say.mjs';
 
 await ensurePackages();
 const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()) };
+if (process.env.LONG === '1') Object.assign(browsers, await ensureWebkit());
 await ensureKcat();
 await ensurePostgres();
 await ensureRsyslog();
