@@ -51,12 +51,13 @@ export function frameUser(
     async focus(target) {
       await eventually(`focus on ${described(target)}`, async () => {
         const element = await find(target);
-        return (
-          (await element.evaluate((field) => {
-            field.focus();
-            return document.hasFocus() && (field.getRootNode() as Document | ShadowRoot).activeElement === field;
-          })) || undefined
-        );
+        const hasFocus = await element.evaluate((field) => {
+          field.focus();
+          return document.hasFocus() && (field.getRootNode() as Document | ShadowRoot).activeElement === field;
+        });
+        // WebKit lets a frame of another site take focus only after a person has pressed something in it.
+        if (!hasFocus) await page.keyboard.press('Shift');
+        return hasFocus || undefined;
       });
     },
     async type(label, text) {

@@ -48,6 +48,22 @@ export const limits = {
       });
     },
   }),
+  activationIsUsedUp: limit({
+    engines: { WebKit: 'WebKitGTK 2.50 keeps user activation after each call that should use it up' },
+    async probe(page) {
+      await page.focus('#first');
+      await page.keyboard.press('a');
+      return page.evaluate(async () => {
+        const before = navigator.userActivation.isActive;
+        open('', 'used')?.close();
+        await document
+          .createElement('i')
+          .requestFullscreen()
+          .catch(() => undefined);
+        return before && !navigator.userActivation.isActive;
+      });
+    },
+  }),
   trackVisibility: limit({
     engines: {
       Firefox: 'Firefox 153 has no IntersectionObserver.trackVisibility',
