@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openClipboard } from '../support/engines/clipboard.js';
 import type { DrivenPage } from '../support/engines/driven.js';
 import { launchEngine } from '../support/engines/engines.js';
 import { frameUser } from '../support/engines/frame-user.js';
@@ -116,6 +117,25 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser }) => {
     await expect.poll(() => page.evaluate(() => Object(globalThis).keys)).toEqual(['x', 'Tab', 'y']);
     expect(await user.value('Name')).toMatch(/^[^x]*by Tab$/);
     await page.close();
+  });
+
+  test('gets what was copied in another page, as one paste', async () => {
+    const clipboard = await openClipboard(browser());
+    for (const text of ['first secret', 'zweites Geheimnis ß漢']) {
+      await clipboard.copy(text);
+      const page = await open();
+      const user = frameUser(page);
+      await user.focus({ label: 'Name' });
+      await pressKeys(page.keyboard, 'Control+v');
+      await expect.poll(() => user.value('Name')).toBe(text);
+      const seen = await (await user.frame()).evaluate(() => events);
+      expect(seen.filter(([type]) => type === 'paste' || type === 'input')).toEqual([
+        ['paste', true, text],
+        ['input', true, 'insertFromPaste'],
+      ]);
+      await page.close();
+    }
+    await clipboard.close();
   });
 
   test('is painted where a screenshot of the page is taken', async () => {
