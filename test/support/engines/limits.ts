@@ -64,6 +64,13 @@ export const limits = {
       });
     },
   }),
+  fieldSizing: limit({
+    engines: {
+      Firefox: 'Firefox 153 has no field-sizing',
+      WebKit: 'WebKitGTK 2.50 has no field-sizing',
+    },
+    probe: (page) => page.evaluate(() => CSS.supports('field-sizing', 'content')),
+  }),
   trackVisibility: limit({
     engines: {
       Firefox: 'Firefox 153 has no IntersectionObserver.trackVisibility',

@@ -33,19 +33,23 @@ export const described = (target: Target): string => Object.values(target).join(
  * text.
  */
 export function locate({ selector, name }: Search): HTMLElement | null {
-  const named = (element: HTMLElement): string | null | undefined => {
+  const textOf = (node: Node | null): string => {
+    if (!(node instanceof Element)) return node?.nodeType === Node.TEXT_NODE ? (node.textContent ?? '') : '';
+    return node.ariaHidden === 'true' ? '' : [...node.childNodes].map(textOf).join('');
+  };
+  const named = (element: HTMLElement): string => {
     const root = element.getRootNode() as Document | ShadowRoot;
     const ids = element.getAttribute('aria-labelledby')?.split(/\s+/) ?? [];
-    const referenced = ids.map((id) => root.getElementById(id)?.textContent ?? '').join(' ');
+    const referenced = ids.map((id) => textOf(root.getElementById(id))).join(' ');
     const { labels } = element as HTMLInputElement;
-    return referenced || element.getAttribute('aria-label') || (labels?.[0] ?? element).textContent;
+    return referenced || element.getAttribute('aria-label') || textOf(labels?.[0] ?? element);
   };
   const roots: ParentNode[] = [document];
   for (const root of roots) {
     for (const element of root.querySelectorAll<HTMLElement>('*')) {
       if (element.shadowRoot) roots.push(element.shadowRoot);
       if (!element.matches(selector) || !element.checkVisibility()) continue;
-      if (name === undefined || named(element)?.replace(/\s+/g, ' ').trim() === name) return element;
+      if (name === undefined || named(element).replace(/\s+/g, ' ').trim() === name) return element;
     }
   }
   return null;

@@ -9,7 +9,10 @@ export type HostTrace = Record<string, string[]>;
 export interface HostTracer {
   /** Waits until the page is quiet, then forgets what it observed so far. */
   start(): Promise<void>;
-  /** Waits until the page has observed nothing new in ten animation frames, and no server has a request open. */
+  /**
+   * Waits until the page has observed nothing new in ten animation frames, and no server has a request open. Between steps
+   * that change the frame's size, as an animation frame may fall between two changes or not.
+   */
   settled(): Promise<void>;
   /** Waits until the page is quiet. Returns what it observed since `start`: equal traces were the same to the page. */
   trace(): Promise<HostTrace>;

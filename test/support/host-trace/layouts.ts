@@ -86,14 +86,3 @@ export const layoutPath = (name: LayoutName): string => `/layout/${name}`;
 export function layoutRoutes(): Record<string, Route> {
   return Object.fromEntries(layoutNames.map((name) => [layoutPath(name), layoutPage(name)]));
 }
-
-/**
- * A style sheet for the form that does the same from inside: the element around a field scrolls, and its position becomes
- * the height of the document, which the frame tells its page.
- */
-export const scrollTimelineSheet = `
-  @keyframes grow { to { min-height: 3000px } }
-  html { timeline-scope: --caret }
-  body { animation: grow linear both; animation-timeline: --caret }
-  main, form, form * { overflow: auto; max-width: 60px; scroll-timeline: --caret inline }
-  input, textarea, form :focus, form :focus-within > :last-child { min-width: 4000px }`;
