@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openClipboard } from '../support/engines/clipboard.js';
 import type { DrivenPage } from '../support/engines/driven.js';
 import { launchEngine } from '../support/engines/engines.js';
 import { frameUser } from '../support/engines/frame-user.js';
+import { heapStrings } from '../support/engines/heap.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { pressKeys } from '../support/engines/keys.js';
 import { limits } from '../support/engines/limits.js';
@@ -47,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all((sites ?? []).map((site) => site.close())));
 
-inEngines('a frame of another site', ['Chromium'], ({ engine, browser }) => {
+inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnless }) => {
   async function open(): Promise<DrivenPage> {
     const page = await browser().newPage();
     await page.goto(sites[0]?.origin ?? '');
@@ -136,6 +138,17 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser }) => {
       await page.close();
     }
     await clipboard.close();
+  });
+
+  testUnless('heapSnapshot', 'is in another process', async () => {
+    const page = await open();
+    const marker = randomUUID();
+    await (await frameUser(page).frame()).evaluate((text) => void Object.assign(globalThis, { text }), marker);
+    const isOnHeap = async (): Promise<boolean> => (await heapStrings(page)).includes(marker);
+    expect(await isOnHeap()).toBe(false);
+    await page.evaluate((text) => void Object.assign(globalThis, { text }), marker);
+    expect(await isOnHeap()).toBe(true);
+    await page.close();
   });
 
   test('is painted where a screenshot of the page is taken', async () => {

@@ -92,7 +92,8 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
       'resize',
       'boxes',
       'positions',
-      'frames',
+      'frames in the frame',
+      'history',
       'document',
       `requests to ${sites[0]?.origin}`,
     ];

@@ -34,6 +34,8 @@ export interface DrivenPage extends Context {
   goto(url: string): Promise<unknown>;
   focus(selector: string): Promise<void>;
   title(): Promise<string>;
+  /** Console messages of the page and its frames. WebDriver has no such events. */
+  on?(event: 'console', listener: (message: { text(): string }) => void): unknown;
   /** A PNG. */
   screenshot(options: { clip: { x: number; y: number; width: number; height: number } }): Promise<Uint8Array>;
   close(): Promise<void>;

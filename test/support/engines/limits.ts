@@ -64,6 +64,17 @@ export const limits = {
       });
     },
   }),
+  consoleEvents: limit({
+    engines: { WebKit: 'WebKitWebDriver has no console events' },
+    probe: async (page) => page.on !== undefined,
+  }),
+  heapSnapshot: limit({
+    engines: {
+      Firefox: 'WebDriver BiDi has no heap snapshots',
+      WebKit: 'WebDriver has no heap snapshots',
+    },
+    probe: async (page) => 'context' in page,
+  }),
   fieldSizing: limit({
     engines: {
       Firefox: 'Firefox 153 has no field-sizing',

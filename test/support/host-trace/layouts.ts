@@ -60,7 +60,7 @@ const layouts = {
   /** A small box over the page, as a modal dialog is. */
   dialog: {
     wrap: (form) => `<dialog open id="box">${form}</dialog>`,
-    css: `#box { position: fixed; inset: 20px auto auto 20px; width: 200px; height: 160px; padding: 0; overflow: auto }
+    css: `#box { position: fixed; inset: 20px auto auto 20px; width: 90px; height: 160px; padding: 0; overflow: auto }
       ${iframe} { width: 1500px !important }`,
   },
 } satisfies Record<string, HostLayout>;

@@ -176,7 +176,10 @@ export function installRecorder(selector: string): void {
       String(getSelection()),
     ]);
     const iframe = elements[0] as HTMLIFrameElement | undefined;
-    note('frames', [frames.length, iframe?.contentWindow?.length, iframe?.contentWindow?.closed, history.length]);
+    // Apart from each other: they come from different processes, in any order.
+    note('frames', [frames.length, iframe?.contentWindow?.closed]);
+    note('frames in the frame', iframe?.contentWindow?.length);
+    note('history', history.length);
     note('document', [document.title, location.href, document.cookie, iframe?.outerHTML, document.body.outerHTML]);
     note('storage', [Object.entries(localStorage), Object.entries(sessionStorage)]);
     const isActive = json(navigator.userActivation?.isActive);
