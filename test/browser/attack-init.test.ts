@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { DrivenPage } from '../support/engines/driven.js';
 import { eventually } from '../support/engines/eventually.js';
 import { inEngines } from '../support/engines/in-engines.js';
-import { isLong } from '../support/long.js';
+import { long } from '../support/long.js';
 import { initMessage, openRaw, openRawFrame, rawRoutes, type RawFrame } from '../support/raw-host.js';
 import { hostileColors, hostileFonts, hostileRadii } from '../support/hostile-appearance.js';
 import { logRequests, type RequestLog } from '../support/request-log.js';
@@ -247,7 +247,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       'one with an error': (host) => [`${host}/error.css`],
       'one that leads elsewhere': (host) => [`${host}/moved.css`],
       // Only the long run waits until the form has waited long enough.
-      ...(isLong && { 'one that never comes': (host: string) => [`${host}/slow.css`] }),
+      ...(long && { 'one that never comes': (host: string) => [`${host}/slow.css`] }),
     };
     test('that are not all its own and good: the form keeps its look and tells the page, and nobody else is asked', async () => {
       await open();

@@ -5,7 +5,7 @@ import { frameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { differences, traceHost, type HostTrace } from '../support/host-trace/host-trace.js';
 import { hostileSheets, type HostileSheet } from '../support/hostile-sheets.js';
-import { isLong } from '../support/long.js';
+import { long } from '../support/long.js';
 import { openHost } from '../support/open-host.js';
 import { logRequests } from '../support/request-log.js';
 import { serve, type Route } from '../support/serve.js';
@@ -73,12 +73,12 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
   const types = Object.keys(fields) as TypeId[];
   const all = sheets.flatMap((sheet) => types.map((typeId) => ({ sheet, typeId })));
   // The short run takes one type for each sheet, in turn.
-  const cases = all.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3);
+  const cases = all.filter((_, index) => long || index % 4 === 0 || index % 4 === 3);
   test.each(cases)(
-    'S02: tells the page nothing about a secret: $sheet, $typeId',
+    'S02: tells the page nothing about a secret ($sheet, $typeId)',
     async ({ sheet, typeId }) => {
       const { secret } = fields[typeId];
-      const secrets = [10, 20, ...(isLong ? [11, 33, 64] : [])].map(secret);
+      const secrets = [10, 20, ...(long ? [11, 33, 64] : [])].map(secret);
       const traces: HostTrace[] = [];
       for (const one of secrets) {
         const { trace, document } = await observe(sheet, typeId, one);

@@ -65,7 +65,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
     await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   }
 
-  describe('S18: the token and the secret', () => {
+  describe('S11, S18: the token and the secret', () => {
     test('are in no address and no header but Authorization, whoever was asked', async () => {
       const { page, user, tokens } = await fill();
       await save(page, user);

@@ -6,7 +6,7 @@ import { launchBrowser } from '../support/browser.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
-// Row R07: a form that does not come ends in one error with its cause, never in silence.
+// A form that does not come ends in one error with its cause, never in silence.
 
 let browser: Browser;
 let form: FakeFrameServer;
@@ -38,7 +38,7 @@ const originOf = (address: string) => new URL(address).origin;
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
 
-describe('a policy of the page that blocks the form is told at once, with the line to add', () => {
+describe('R07: a policy of the page that blocks the form is told at once, with the line to add', () => {
   const blocking: { name: string; host: CoreHostOptions }[] = [
     { name: 'frame-src', host: policy("frame-src 'none'") },
     { name: 'child-src', host: policy("child-src 'self'") },
@@ -105,7 +105,7 @@ const silent = (origin: string) =>
   failure('frame_timeout', `${origin} is not ready. ALLOWED_PARENT_ORIGINS lacks HOST?`);
 const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
 
-describe('no form within loadTimeout', () => {
+describe('R07: no form within loadTimeout', () => {
   test('the origin is not registered', async () => {
     const strict = await serveFakeFrame({ allowedOrigins: ['https://app.example.com'] });
     expect(await toldOf(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
@@ -141,7 +141,7 @@ describe('no form within loadTimeout', () => {
   });
 });
 
-test('a form that is ready after its error works', async () => {
+test('R07: a form that is ready after its error works', async () => {
   const late = await serveFakeFrame({ ready: 1_500 });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: late.frameOrigin, loadTimeout: 300 });

@@ -101,7 +101,7 @@ async function expectNothingLeft(): Promise<void> {
 const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
 const mount = (options: Record<string, unknown> = {}) => mountCore(page, { frameOrigin: form.frameOrigin, ...options });
 
-test('destroy takes everything back, twice is fine, and nothing is told afterwards', async () => {
+test('R07: destroy takes everything back, twice is fine, and nothing is told afterwards', async () => {
   await mount();
   await ready();
   expect(await keptBy(page)).not.toEqual(before);
@@ -237,7 +237,7 @@ describe('a frame that moves goes on', () => {
   });
 });
 
-test('a hundred frames, half of them dropped, leave no listener, timer or observer', async () => {
+test('R07: a hundred frames, half of them dropped, leave no listener, timer or observer', async () => {
   await page.evaluate(async (frameOrigin) => {
     for (let count = 0; count < 100; count += 1) {
       const container = document.body.appendChild(document.createElement('div'));

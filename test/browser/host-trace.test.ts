@@ -3,7 +3,7 @@ import { frameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { differences, traceHost, type HostTrace } from '../support/host-trace/host-trace.js';
 import { layoutNames, layoutPage } from '../support/host-trace/layouts.js';
-import { isLong } from '../support/long.js';
+import { long } from '../support/long.js';
 import { logRequests } from '../support/request-log.js';
 import { serve } from '../support/serve.js';
 
@@ -66,7 +66,7 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
   }
 
   const leaking = layoutNames.filter((name) => name !== 'plain');
-  test.each(isLong ? leaking : (['clip'] as const))(
+  test.each(long ? leaking : (['clip'] as const))(
     'tells the length of a secret in a usual password field: layout %s',
     async (layout) => {
       const [one, again, longer] = [

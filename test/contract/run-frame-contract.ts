@@ -8,7 +8,7 @@ import { look } from './behaviors/look.js';
 import { policies } from './behaviors/policies.js';
 import type { EngineName } from '../support/engines/driven.js';
 import { enginesOf, testUnless, type InEngine } from '../support/engines/in-engines.js';
-import { isLong } from '../support/long.js';
+import { long } from '../support/long.js';
 import type { PageKind } from './host-page.js';
 import { startStage, type Stage } from './stage.js';
 import type { Tab } from './tab.js';
@@ -35,7 +35,7 @@ const adapters = new Set(['React 18', 'React 19', 'Vue']);
 const behaviorsOf = (name: string, engine: EngineName) => {
   // React 18 differs from 19 in how properties reach the tag, which any engine shows.
   const isShort = engine === 'Firefox' ? adapters.has(name) : name === 'React 18';
-  return isShort && !isLong ? [basics, changes] : all;
+  return isShort && !long ? [basics, changes] : all;
 };
 
 /**

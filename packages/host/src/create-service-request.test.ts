@@ -100,7 +100,7 @@ describe('one request', () => {
   });
 });
 
-describe('again', () => {
+describe('again (R06)', () => {
   test('429: three more times, after 300, 600 and 1,200 ms at most', async () => {
     answers(status(429));
     const outcome = await timed(request('/v3/sessions', { method: 'POST', body: '{}' }));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { isLong } from '../long.js';
+import { long } from '../long.js';
 import type { DrivenBrowser, EngineName } from './driven.js';
 import { engines, launchEngine, type Engine } from './engines.js';
 import { limits, type LimitName } from './limits.js';
@@ -7,7 +7,7 @@ import { limits, type LimitName } from './limits.js';
 /** The engines of this run: all in the long one, those of `short` else. `ENGINES=WebKit,Firefox` chooses others. */
 export function enginesOf(short: readonly EngineName[]): Engine[] {
   const chosen = process.env['ENGINES']?.split(',');
-  return engines.filter(({ name }) => chosen?.includes(name) ?? (isLong || short.includes(name)));
+  return engines.filter(({ name }) => chosen?.includes(name) ?? (long || short.includes(name)));
 }
 
 /** The end of a title that says why a test does not run. The table in SECURITY.md shows it. */

@@ -44,7 +44,7 @@ describe.each(tellings)('%s', (_, can) => {
     expect(await findIntegrationPipeline({ ...fake, inputId })).toMatchObject({ enabled: false });
   });
 
-  test('raises whatever fails, request by request: no failure is read as "no pipeline"', async () => {
+  test('raises whatever fails, request by request: no failure is read as "no pipeline" (R03)', async () => {
     for (const failure of [401, 403, 429, 500, 502, 503, 'before', 'after'] as const) {
       const fake = fakePipelines({ ...can, pageSize: 5 });
       others(fake, 12);

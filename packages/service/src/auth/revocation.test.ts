@@ -3,7 +3,7 @@ import { connect, postgresql } from '../../../../test/support/databases.js';
 import { createTestClock, createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 /** Two replicas on one database: what is revoked on one is dead on the other within a second (S15). */
-describe('revocation', () => {
+describe('revocation (S15)', () => {
   const databases = postgresql();
   const clock = createTestClock();
   let one: TestService;

@@ -6,7 +6,7 @@ import { movesOf } from '../../../../test/support/destinations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 /** Whoever may change an address must not be able to send a secret there that they never knew (S03). */
-describe('a kept secret and another destination', () => {
+describe('a kept secret and another destination (S03)', () => {
   const databases = embedded();
   const moves = allTypes().flatMap(movesOf);
   const reached: string[] = [];

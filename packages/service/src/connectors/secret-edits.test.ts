@@ -14,7 +14,7 @@ function random(seed: number): (below: number) => number {
 }
 
 /** Absent keeps, null clears, an empty or masked value is refused (S13): random edits against a model of a few lines. */
-describe('edits of secrets', () => {
+describe('edits of secrets (S13)', () => {
   const databases = embedded();
   let service: TestService;
   let acme: Tenant;

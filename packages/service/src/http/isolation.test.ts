@@ -18,7 +18,7 @@ interface World {
 }
 
 /** Ids of A with a key or session of B (S05): made from the document, so that a new route is covered, or fails here. */
-describe.each([embedded(), postgresql()])('organizations are apart, on $name', (databases) => {
+describe.each([embedded(), postgresql()])('organizations are apart, on $name (S05)', (databases) => {
   let service: TestService;
   let operations: Operation[];
   let a: World;

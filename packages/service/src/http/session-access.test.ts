@@ -68,7 +68,7 @@ const withTypes = (operation: Operation): Operation => ({
     .replace('/v1/outputs/{type_id}', '/v1/outputs/http'),
 });
 
-describe('a session of a frame', () => {
+describe('a session of a frame (S04)', () => {
   it('is allowed exactly what is meant', () => {
     expect(
       allowed()
