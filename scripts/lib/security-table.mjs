@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { root } from './root.mjs';
+import { testFiles } from './test-files.mjs';
 
 /** The rows: what must hold, each with an id that titles of tests name. `pending`: its tests are not there yet. */
 export const rowsFile = `${root}test/security/rows.json`;
@@ -15,6 +16,16 @@ const end = '<!-- end of the security table -->';
 
 /** The row ids in a title. */
 export const idsIn = (title) => [...new Set(title.match(id) ?? [])];
+
+/** Its titles are made up. */
+const notOne = 'test/unit/security-table.test.ts';
+
+/** The ids in the titles of each test file that has any. */
+export function namedRows() {
+  const files = testFiles().filter((file) => file !== notOne);
+  const named = files.map((file) => [file, new Set(titlesIn(readFileSync(root + file, 'utf8')).flatMap(idsIn))]);
+  return new Map(named.filter(([, ids]) => ids.size > 0));
+}
 
 /** The titles of a test file that name a row, as they stand in its source. */
 export function titlesIn(source) {
@@ -34,6 +45,7 @@ export function condense(reports) {
   for (const { testResults } of reports) {
     for (const { name, assertionResults } of testResults) {
       const file = name.slice(root.length).replaceAll('\\', '/');
+      if (file === notOne) continue;
       for (const { ancestorTitles, title, status } of assertionResults) {
         const path = [...ancestorTitles, title];
         for (const row of new Set(path.flatMap(idsIn))) note(entryOf(rows, row, file), path, row, status, file);
@@ -62,16 +74,12 @@ function note(entry, path, row, status, file) {
   entry[outcome] += 1;
   if (outcome === 'skipped') {
     const reason = /\[skipped: (.*)\]$/.exec(words)?.[1];
-    if (reason) add(entry.reasons, `${engine}: ${reason}`);
+    if (reason) entry.reasons = unique([...entry.reasons, `${engine}: ${reason}`]);
     return;
   }
-  if (engine) add(entry.engines, engine);
-  add(entry.titles, plain(path.find((title) => idsIn(title).includes(row)) ?? ''));
-}
-
-function add(list, value) {
-  if (!list.includes(value)) list.push(value);
-  list.sort();
+  if (engine) entry.engines = unique([...entry.engines, engine]);
+  const title = path.find((one) => idsIn(one).includes(row)) ?? '';
+  entry.titles = unique([...entry.titles, plain(title)]);
 }
 
 /** A title without its ids and its engine. */
@@ -94,9 +102,10 @@ const MOST_TITLES = 4;
 function table(rows, run) {
   const lines = rows.map(({ id, property, pending }) => {
     const entries = run.rows[id] ?? [];
-    const engines = [...new Set(entries.flatMap((entry) => entry.engines))].sort();
+    const named = unique(entries.flatMap((entry) => entry.engines));
+    const engines = entries.some((entry) => entry.engines.length === 0) ? [...named, 'Node'] : named;
     const shown = entries.map(shownBy).join('<br>') || (pending ? 'no test yet' : 'not in the run');
-    return `| ${[id, cell(property), shown, engines.join(', ') || 'Node', resultOf(entries)].join(' | ')} |`;
+    return `| ${[id, cell(property), shown, engines.join(', '), resultOf(entries)].join(' | ')} |`;
   });
   return `${begin}
 <!-- prettier-ignore-start -->
@@ -123,8 +132,10 @@ function resultOf(entries) {
   if (entries.length === 0) return '';
   const failed = sum('failed') > 0 ? [`**${sum('failed')} failed**`] : [];
   const skipped = sum('skipped') > 0 ? [`${sum('skipped')} not run`] : [];
-  const reasons = [...new Set(entries.flatMap((entry) => entry.reasons))].sort();
+  const reasons = unique(entries.flatMap((entry) => entry.reasons));
   return [[...failed, `${sum('passed')} passed`, ...skipped].join(', '), ...reasons.map(cell)].join('<br>');
 }
+
+const unique = (texts) => [...new Set(texts)].sort((one, other) => (one < other ? -1 : 1));
 
 export const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));

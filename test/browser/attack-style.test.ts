@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/engines/eventually.js';
 import { frameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
@@ -70,60 +70,62 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
     return { trace, document: String(document) };
   }
 
-  const types = Object.keys(fields) as TypeId[];
-  const all = sheets.flatMap((sheet) => types.map((typeId) => ({ sheet, typeId })));
-  // The short run takes one type for each sheet, in turn.
-  const cases = all.filter((_, index) => long || index % 4 === 0 || index % 4 === 3);
-  test.each(cases)(
-    'S02: tells the page nothing about a secret ($sheet, $typeId)',
-    async ({ sheet, typeId }) => {
-      const { secret } = fields[typeId];
-      const secrets = [10, 20, ...(long ? [11, 33, 64] : [])].map(secret);
-      const traces: HostTrace[] = [];
-      for (const one of secrets) {
-        const { trace, document } = await observe(sheet, typeId, one);
-        traces.push(trace);
-        // Neither in an attribute, a text, an address nor a title, masked and shown.
-        expect(document).not.toContain(one);
-        expect(document).toContain(fields[typeId].label);
-      }
-      for (const trace of traces) expect(differences(traces[0] ?? {}, trace)).toEqual([]);
-    },
-    120_000,
-  );
+  describe('S02: of the page', () => {
+    const types = Object.keys(fields) as TypeId[];
+    const all = sheets.flatMap((sheet) => types.map((typeId) => ({ sheet, typeId })));
+    // The short run takes one type for each sheet, in turn.
+    const cases = all.filter((_, index) => long || index % 4 === 0 || index % 4 === 3);
+    test.each(cases)(
+      'tells the page nothing about a secret: $sheet, $typeId',
+      async ({ sheet, typeId }) => {
+        const { secret } = fields[typeId];
+        const secrets = [10, 20, ...(long ? [11, 33, 64] : [])].map(secret);
+        const traces: HostTrace[] = [];
+        for (const one of secrets) {
+          const { trace, document } = await observe(sheet, typeId, one);
+          traces.push(trace);
+          // Neither in an attribute, a text, an address nor a title, masked and shown.
+          expect(document).not.toContain(one);
+          expect(document).toContain(fields[typeId].label);
+        }
+        for (const trace of traces) expect(differences(traces[0] ?? {}, trace)).toEqual([]);
+      },
+      120_000,
+    );
 
-  // The same sheets decode controls that are built the usual way, so the tests above can fail.
-  const mirrored = '<input oninput="this.setAttribute(\'value\', this.value)">';
-  for (const { sheet, control, needs } of [
-    { sheet: 'attributes', control: mirrored },
-    { sheet: 'sizes', control: '<textarea></textarea>', needs: 'fieldSizing' },
-    { sheet: 'inheritance', control: '<textarea></textarea>' },
-    { sheet: 'parts', control: '<textarea></textarea>' },
-  ] as const) {
-    testUnless(needs, `tells two secrets apart in a usual control: ${sheet}`, async () => {
-      const css = hostileSheets[sheet].replace('contain: none', 'field-sizing: content; contain: none');
-      const site = await serve({ '/': `<style>${css}</style>${control}`, '/leak': '' });
-      const decode = async (secret: string): Promise<unknown> => {
-        const page = await browser().newPage();
-        const log = logRequests();
-        await page.goto(site.origin);
-        await page.focus('input, textarea');
-        await page.keyboard.type(secret);
-        const tracer = await traceHost(page, { servers: [] });
-        await tracer.settled();
-        const height = await page.evaluate(
-          () => document.querySelector('input, textarea')?.getBoundingClientRect().height,
-        );
-        const leaks = log.linesTo(site.origin).filter((line) => line.includes('leak'));
-        tracer.stop();
-        log.stop();
-        await page.close();
-        return [height, leaks];
-      };
-      expect(await decode('aaaaaaaaaaaa')).not.toEqual(await decode('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa0'));
-      await site.close();
-    });
-  }
+    // The same sheets decode controls that are built the usual way, so the tests above can fail.
+    const mirrored = '<input oninput="this.setAttribute(\'value\', this.value)">';
+    for (const { sheet, control, needs } of [
+      { sheet: 'attributes', control: mirrored },
+      { sheet: 'sizes', control: '<textarea></textarea>', needs: 'fieldSizing' },
+      { sheet: 'inheritance', control: '<textarea></textarea>' },
+      { sheet: 'parts', control: '<textarea></textarea>' },
+    ] as const) {
+      testUnless(needs, `tells two secrets apart in a usual control: ${sheet}`, async () => {
+        const css = hostileSheets[sheet].replace('contain: none', 'field-sizing: content; contain: none');
+        const site = await serve({ '/': `<style>${css}</style>${control}`, '/leak': '' });
+        const decode = async (secret: string): Promise<unknown> => {
+          const page = await browser().newPage();
+          const log = logRequests();
+          await page.goto(site.origin);
+          await page.focus('input, textarea');
+          await page.keyboard.type(secret);
+          const tracer = await traceHost(page, { servers: [] });
+          await tracer.settled();
+          const height = await page.evaluate(
+            () => document.querySelector('input, textarea')?.getBoundingClientRect().height,
+          );
+          const leaks = log.linesTo(site.origin).filter((line) => line.includes('leak'));
+          tracer.stop();
+          log.stop();
+          await page.close();
+          return [height, leaks];
+        };
+        expect(await decode('aaaaaaaaaaaa')).not.toEqual(await decode('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa0'));
+        await site.close();
+      });
+    }
+  });
 });
 
 /** Runs in the form: collects its document at each change, with what is in open shadow roots. */

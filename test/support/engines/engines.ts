@@ -12,7 +12,10 @@ export interface Engine {
 
 const installed = (paths: string[]): string | undefined => paths.find((path) => existsSync(path));
 const firefox = process.env['FIREFOX_PATH'] ?? installed(['/usr/bin/firefox-esr', '/usr/bin/firefox']);
-const webkit = process.env['WEBKIT_DRIVER_PATH'] ?? installed(['/usr/bin/WebKitWebDriver']);
+const webkit =
+  process.env['WEBKIT_DRIVER_PATH'] ??
+  // It needs an X server too: scripts/lib/ensure-webkit.mjs.
+  (installed(['/usr/bin/Xvfb']) && installed(['/usr/bin/WebKitWebDriver']));
 
 /** The engines. `npm test` needs Chromium; it installs Firefox where it can, and the long run WebKit. */
 export const engines: Engine[] = [
