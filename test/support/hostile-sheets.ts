@@ -27,9 +27,8 @@ export const hostileSheets = {
     white-space: pre-wrap !important; word-break: break-all !important; font-size: 64px !important;
     -webkit-text-security: none !important; }`,
   inheritance: `${fonts}
-    html, body, form, * { font: 72px/3 attack, monospace !important; letter-spacing: 2em !important; text-security: none; }
-    cf-secret, cf-secret *, input, textarea { writing-mode: vertical-lr !important }
-    form { zoom: 3 }`,
+    html, body, form, * { font: 36px/2 attack, monospace !important; letter-spacing: 1em !important; text-security: none; }
+    cf-secret, cf-secret *, input, textarea { writing-mode: vertical-lr !important }`,
   properties: `* { --cf-field: url(/leak?field); --cf-text: url(/leak?text); --cf-font: attack; --cf-radius: 50vh;
     --cf-danger: url(/leak?danger); }
     @property --cf-text { syntax: '<length>'; inherits: true; initial-value: 40px; }

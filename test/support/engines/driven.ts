@@ -13,6 +13,8 @@ export interface DrivenElement {
   evaluateHandle<T>(run: (element: HTMLElement) => T): Promise<{ evaluate<R>(run: (value: T) => R): Promise<R> }>;
   /** A real pointer in the middle of the element. The browser may drop the click: see `clickOn`. */
   click(): Promise<void>;
+  /** Scrolls the element into sight, where focus does not. */
+  reveal?(): Promise<void>;
   /** The frame of an iframe, also of another site. */
   contentFrame(): Promise<DrivenFrame | null>;
 }

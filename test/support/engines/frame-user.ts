@@ -55,6 +55,7 @@ export function frameUser(
           field.focus();
           return document.hasFocus() && (field.getRootNode() as Document | ShadowRoot).activeElement === field;
         });
+        await element.reveal?.();
         // WebKit lets a frame of another site take focus only after a person has pressed something in it.
         if (!hasFocus) await page.keyboard.press('Shift');
         return hasFocus || undefined;

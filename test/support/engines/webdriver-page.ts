@@ -60,6 +60,7 @@ function elementOf(session: WebDriverSession, path: Path, reference: ElementRefe
       const index = await execute(session, path, `${kept}.push((${String(run)})(...arguments)) - 1`, reference);
       return { evaluate: (read) => execute(session, path, `(${String(read)})(${kept}[arguments[0]])`, index) };
     },
+    reveal: () => reveal(session, path, reference),
     // The driver's own click refuses an element in a shadow root: "element click intercepted".
     async click() {
       await reveal(session, path, reference);
@@ -81,25 +82,35 @@ function elementOf(session: WebDriverSession, path: Path, reference: ElementRefe
 }
 
 /**
- * Scrolls the windows above a frame until the middle of an element is in sight. WebKit lets no frame scroll a page of
- * another origin.
+ * Scrolls the pages above a frame until the middle of an element is in sight, with the boxes in them. Other engines do that
+ * when an element gets focus; WebKit lets no frame scroll a page of another origin.
  */
 async function reveal(session: WebDriverSession, path: Path, reference: ElementReference): Promise<void> {
   const middle = `(({ x, y, width, height }) => [x + width / 2, y + height / 2])(arguments[0].getBoundingClientRect())`;
   let point = await execute<[number, number]>(session, path, middle, reference);
   for (let depth = path.length - 1; depth >= 0; depth -= 1) {
-    const scroll = `((iframe, [x, y]) => {
-      const place = () => {
-        const box = iframe.getBoundingClientRect();
-        return [box.x + iframe.clientLeft + x, box.y + iframe.clientTop + y];
-      };
-      const [left, top] = place();
-      if (left < 0 || left > innerWidth) scrollBy(left - innerWidth / 2, 0);
-      if (top < 0 || top > innerHeight) scrollBy(0, top - innerHeight / 2);
-      return place();
-    })(...arguments)`;
-    point = await execute(session, path.slice(0, depth), scroll, path[depth], point);
+    point = await execute(session, path.slice(0, depth), `(${String(scrollTo)})(...arguments)`, path[depth], point);
   }
+}
+
+/** Runs in a page: scrolls until a point in an iframe is in sight. Returns where the point is then. */
+function scrollTo(iframe: HTMLIFrameElement, [x, y]: [number, number]): [number, number] {
+  const place = (): [number, number] => {
+    const { left, top } = iframe.getBoundingClientRect();
+    return [left + iframe.clientLeft + x, top + iframe.clientTop + y];
+  };
+  const isRoot = (node: Node): boolean => node === document.documentElement || node === document.body;
+  for (let node = iframe.parentNode; node; node = node instanceof ShadowRoot ? node.host : node.parentNode) {
+    if (!(node instanceof Element) || isRoot(node)) continue;
+    const box = node.getBoundingClientRect();
+    const [left, top] = place();
+    if (left < box.left || left > box.right) node.scrollLeft += left - (box.left + box.right) / 2;
+    if (top < box.top || top > box.bottom) node.scrollTop += top - (box.top + box.bottom) / 2;
+  }
+  const [left, top] = place();
+  if (left < 0 || left > innerWidth) scrollBy(left - innerWidth / 2, 0);
+  if (top < 0 || top > innerHeight) scrollBy(0, top - innerHeight / 2);
+  return place();
 }
 
 /** Runs an expression in a frame and returns its value, by way of JSON: WebDriver itself turns `undefined` into `null`. */
