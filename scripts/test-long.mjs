@@ -1,5 +1,5 @@
 /**
- * `npm run test:long`: every test in full (`LONG=1`), 200 kills of the whole service, and the mutation check, which breaks a
+ * `npm run test:long`: every test in full (`LONG=1`), in three engines, 200 kills of the whole service, and the mutation check, which breaks a
  * security property at a time and expects a test to notice. Takes hours on two cores.
  * Words after `--` go to the test runner, and nothing else is run then: `npm run test:long -- packages/engine/src/connectors/ssrf`.
  * `npm run test:long -- kills` and `npm run test:long -- mutations` run these alone.
@@ -25,7 +25,7 @@ const steps = {
 };
 
 const words = process.argv.slice(2);
-const { browsers, built } = await prepare();
+const { browsers, built } = await prepare({ webkit: true });
 const tally = createTally();
 tally.count('build and types', built);
 if (built) {

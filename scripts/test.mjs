@@ -1,7 +1,7 @@
 /**
  * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
  * Words after `--` go to the test runner: `npm test -- packages/core`.
- * The last line counts: `N passed, N failed`, and `N skipped` on a machine that has and can get no Firefox.
+ * The last line counts: `N passed, N failed`, and `N skipped`: what an engine can't do, or an engine that is not there.
  */
 import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';

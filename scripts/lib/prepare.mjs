@@ -6,11 +6,16 @@ import { ensureKcat } from './ensure-kcat.mjs';
 import { ensurePackages } from './ensure-packages.mjs';
 import { ensurePostgres } from './ensure-postgres.mjs';
 import { ensureRsyslog } from './ensure-rsyslog.mjs';
+import { ensureWebkit } from './ensure-webkit.mjs';
 
-/** Installs what the tests need and builds. Answers the environment that names the browsers, and whether the build went well. */
-export async function prepare() {
+/**
+ * Installs what the tests need and builds. Returns the environment that names the browsers, and whether the build succeeded.
+ * @param webkit whether to install WebKit too, which only the long run uses
+ */
+export async function prepare({ webkit = false } = {}) {
   await ensurePackages();
   const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()) };
+  if (webkit) Object.assign(browsers, await ensureWebkit());
   await ensureIproute();
   await ensureKcat();
   await ensurePostgres();

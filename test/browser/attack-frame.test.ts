@@ -1,175 +1,299 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { DrivenPage } from '../support/engines/driven.js';
+import { eventually } from '../support/engines/eventually.js';
+import { frameUser } from '../support/engines/frame-user.js';
+import { inEngines } from '../support/engines/in-engines.js';
+import { traceHost } from '../support/host-trace/host-trace.js';
+import { heard, openHost, openPage, mount } from '../support/open-host.js';
+import { embedAddress, initMessage, openRaw, openRawFrame, rawPage, rawRoutes } from '../support/raw-host.js';
+import { logRequests, type RequestLog } from '../support/request-log.js';
 import { serve } from '../support/serve.js';
-import { openHost, heard } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
-let browser: Browser;
+// Hostile pages around the real form. The page is `127.0.0.1`, the service `localhost`: two sites.
+
 let world: World;
+let log: RequestLog;
 
 beforeAll(async () => {
-  [browser, world] = await Promise.all([launchBrowser(), startWorld()]);
+  log = logRequests();
+  const shell = `<!doctype html><title>Shell</title><iframe src="/" width="700" height="700"></iframe>`;
+  world = await startWorld({}, { ...rawRoutes, '/shell': shell }, '127.0.0.1');
 });
 afterAll(async () => {
-  await Promise.all([browser?.close(), world?.close()]);
+  log?.stop();
+  await world?.close();
 });
 
-describe('S01: a foreign API base', () => {
-  test('is refused before the token or anything else is sent anywhere', async () => {
-    const hits: string[] = [];
-    const attacker = await serve((request, response) => {
-      hits.push(`${request.method} ${request.url}`);
-      response.writeHead(200, { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }).end('{}');
+/** Calls of the API that a browser sent; the test itself calls with a key. */
+const apiCalls = (since: number): string[] =>
+  log
+    .all()
+    .slice(since)
+    .filter(({ origin, path, headers }) => origin === world.service.url && /^\/v\d/.test(path) && !headers['x-api-key'])
+    .map(({ method, path }) => `${method} ${path}`);
+const scripts = (since: number): string[] =>
+  log
+    .all()
+    .slice(since)
+    .flatMap(({ path }) => (path.startsWith('/embed/assets') ? [path] : []));
+
+/** Pages and servers of one test, closed after it. */
+function cleanup(): {
+  opened<P extends DrivenPage>(page: P): P;
+  served<S extends { close(): Promise<void> }>(server: S): S;
+} {
+  const all: { close(): Promise<void> }[] = [];
+  const keep = <T extends { close(): Promise<void> }>(one: T): T => {
+    all.push(one);
+    return one;
+  };
+  afterEach(async () => {
+    for (const one of all.splice(0).reverse()) await one.close();
+  });
+  return { opened: keep, served: keep };
+}
+
+inEngines('a hostile page', ['Chromium'], ({ browser }) => {
+  const { opened, served } = cleanup();
+
+  describe('S01: an init with a foreign apiBase', () => {
+    test('is refused by the SDK and the form before anything is sent anywhere', async () => {
+      const attacker = await serve(
+        (_request, response) => void response.setHeader('access-control-allow-origin', '*').end('{}'),
+      );
+      served(attacker);
+      const start = log.all().length;
+      const page = opened(await openHost(browser(), world, { apiBase: attacker.origin }));
+      await expect
+        .poll(() => heard(page))
+        .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
+      expect(log.to(attacker.origin)).toEqual([]);
+      expect(apiCalls(start)).toEqual([]);
     });
-    const page = await openHost(browser, world, { apiBase: attacker.origin });
-    const calls: string[] = [];
-    page.on('request', (request) => calls.push(new URL(request.url()).pathname));
 
-    await expect
-      .poll(() => heard(page))
-      .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
-    expect(hits).toEqual([]);
-    expect(calls.filter((path) => path.startsWith('/v'))).toEqual([]);
-    await page.close();
-    await attacker.close();
-  });
-});
-
-describe('S07: who may hold the frame', () => {
-  /** A page that frames `address`, and notes what it hears. */
-  const framing = (address: string, sandbox = '') =>
-    `<!doctype html><title>Evil</title><script>globalThis.heard = []; addEventListener('message', (e) => heard.push(e.data))</script>
-     <iframe ${sandbox} src="${address}" width="600" height="600"></iframe>`;
-  const embed = (parent: string) => `${world.service.url}/embed/?parentOrigin=${encodeURIComponent(parent)}`;
-
-  async function framed(page: Page): Promise<{ text: string; heard: unknown[] }> {
-    await page.waitForLoadState('networkidle');
-    const frames = page.frames().filter((frame) => frame.url().includes('/embed/'));
-    const texts = await Promise.all(
-      frames.map((frame) =>
-        frame
-          .locator('body')
-          .innerText()
-          .catch(() => ''),
-      ),
-    );
-    return {
-      text: texts.join(''),
-      heard: await page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard),
-    };
-  }
-
-  test.each([
-    { name: 'an unregistered origin that names itself', parent: (self: string) => self },
-    { name: 'an unregistered origin that names a registered one', parent: () => world.host },
-    { name: 'an origin that names null', parent: () => 'null' },
-  ])('$name gets no form and no message', async ({ parent }) => {
-    let address = '';
-    const evil = await serve((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end(framing(address));
+    test('is refused in every spelling, by a page without the SDK', async () => {
+      const attacker = await serve(
+        (_request, response) => void response.setHeader('access-control-allow-origin', '*').end('{}'),
+      );
+      served(attacker);
+      const { host } = new URL(attacker.origin);
+      const { origin, host: own } = new URL(world.service.url);
+      const spellings = [
+        attacker.origin,
+        `${attacker.origin}/`,
+        `//${host}`,
+        `http://${own}@${host}`,
+        `${origin}.${host}`,
+        `${origin}@${host}/`,
+        `${origin}\\@${host}`,
+        `${origin}/../@${host}`,
+        ` ${attacker.origin}`,
+        `${origin}#${attacker.origin}`,
+        `${origin}/\t/../../${host}`,
+        attacker.origin.toUpperCase(),
+        'javascript:alert(1)',
+        'data:text/plain,x',
+      ];
+      const page = opened(await openRaw(browser(), world));
+      const start = log.all().length;
+      for (const apiBase of spellings) {
+        const frame = await openRawFrame(page, world);
+        await frame.post(await initMessage(world, { apiBase }));
+        await expect
+          .poll(() => frame.said(), { message: `apiBase ${JSON.stringify(apiBase)}` })
+          .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
+      }
+      expect(log.to(attacker.origin)).toEqual([]);
+      expect(apiCalls(start)).toEqual([]);
     });
-    address = embed(parent(evil.origin));
-    const page = await browser.newPage();
-    await page.goto(evil.origin);
-    const result = await framed(page);
-    expect(result.heard).toEqual([]);
-    expect(result.text).not.toMatch(/save|connect/i);
-    await page.close();
-    await evil.close();
   });
 
-  test('a registered page in a sandbox without an origin gets no message', async () => {
-    const page = await browser.newPage();
-    await page.goto(world.host);
-    const body = await page.evaluate(
-      async (inner) => {
-        const got: unknown[] = [];
-        addEventListener('message', (event) => got.push(event.data));
-        const outer = document.createElement('iframe');
-        outer.setAttribute('sandbox', 'allow-scripts');
-        outer.srcdoc = inner;
-        document.body.append(outer);
-        await new Promise((resolve) => outer.addEventListener('load', resolve));
-        return got;
-      },
-      `<script>addEventListener('message', (e) => parent.postMessage(e.data, '*'))</script>${framing(embed(world.host))}`,
-    );
-    await page.waitForLoadState('networkidle');
-    expect(body).toEqual([]);
-    expect(await page.evaluate(() => (globalThis as unknown as { messages: unknown[] }).messages)).toEqual([]);
-    await page.close();
-  });
-
-  test('a registered page inside a foreign one gets no form', async () => {
-    const evil = await serve({ '/': framing(`${world.host}/`) });
-    const page = await browser.newPage();
-    await page.goto(evil.origin);
-    const inner = page.frames().find((frame) => frame.url().startsWith(world.host));
-    await inner?.waitForFunction(() => 'mount' in globalThis);
-    const token = await world.session();
-    await inner?.evaluate(
-      ([sessionToken, organizationId, base]) => {
-        const { mount } = globalThis as unknown as { mount(options: object): void };
-        mount({
-          sessionToken,
-          organizationId,
-          kind: 'input',
-          typeId: 'okta-systemlog',
-          frameOrigin: `${base}/embed`,
-          apiBase: base,
-          loadTimeout: 1500,
-        });
-      },
-      [token, world.team, world.service.url],
-    );
-    await expect
-      .poll(() => inner?.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard))
-      .toContainEqual(expect.objectContaining({ type: 'error', code: 'frame_timeout' }));
-    await page.close();
-    await evil.close();
-  });
-});
-
-describe('S08: messages to the frame', () => {
-  test('only the first init counts, and only from the parent', async () => {
-    const page = await openHost(browser, world);
-    const frame = page.locator('iframe').first().contentFrame();
-    await frame.getByRole('heading', { name: 'Okta System Log' }).waitFor();
-    const calls: string[] = [];
-    page.on('request', (request) => calls.push(request.url()));
-    await page.evaluate(() => {
-      const target = document.querySelector('iframe')?.contentWindow;
-      const base = {
-        source: 'monad-embed',
-        version: 1,
-        sessionToken: 'stolen',
-        organizationId: 'x',
+  describe('S08: messages to the form', () => {
+    test('count from the parent alone, and of its inits the first', async () => {
+      const page = opened(await openRaw(browser(), world));
+      const frame = await openRawFrame(page, world);
+      const init = await initMessage(world);
+      await frame.post(init);
+      await frame.find({ label: 'Organization URL' });
+      const start = log.all().length;
+      const other = {
+        ...init,
         typeId: 'splunk',
         kind: 'output',
+        sessionToken: 'stolen',
+        apiBase: 'https://evil.example',
       };
-      for (let i = 0; i < 200; i += 1)
-        target?.postMessage({ ...base, type: 'init', apiBase: 'https://evil.example' }, '*');
-      for (const payload of [
-        null,
-        1,
-        'x',
-        [],
-        { type: 'init' },
-        { source: 'monad-embed' },
-        { ...base, type: 'nonsense' },
-        'x'.repeat(1_000_000),
-      ]) {
-        target?.postMessage(payload, '*');
-      }
-      const sibling = document.createElement('iframe');
-      sibling.srcdoc = `<script>top.frames[0].postMessage({ source: 'monad-embed', type: 'session', sessionToken: 'evil' }, '*')</script>`;
-      document.body.append(sibling);
-      return new Promise((resolve) => sibling.addEventListener('load', resolve));
+      await page.evaluate(
+        async ({ other, index }) => {
+          for (let count = 0; count < 200; count += 1) raw.post(index, other);
+          const source = 'monad-embed';
+          raw.post(index, null, 1, 'x', [], { type: 'init' }, { source }, { ...other, type: 'nonsense' });
+          raw.post(index, 'x'.repeat(1_000_000), new Map([['source', source]]), { source, type: { toString: null } });
+          // A sibling of the page's own origin is not the parent.
+          const sibling = document.createElement('iframe');
+          const session = JSON.stringify({ source, type: 'session', sessionToken: 'evil' });
+          const command = JSON.stringify({ source, type: 'command', command: 'cancel' });
+          const to = `top.document.querySelectorAll('iframe')[${index}].contentWindow`;
+          sibling.srcdoc = `<script>for (const data of [${session}, ${command}]) ${to}.postMessage(data, '*');</script>`;
+          document.body.append(sibling);
+          await new Promise((resolve) => sibling.addEventListener('load', resolve));
+        },
+        { other, index: frame.index },
+      );
+      // Messages are handled in order: what follows them all is typed into a form that is as it was.
+      await frame.type('Organization URL', 'https://acme.okta.com');
+      expect(await frame.value('Organization URL')).toBe('https://acme.okta.com');
+      await frame.find({ role: 'heading', name: 'Okta System Log' });
+      expect(apiCalls(start)).toEqual([]);
+      expect((await frame.said()).map(({ type }) => type)).not.toContain('cancel');
     });
-    await frame.getByLabel('Organization URL').fill('https://acme.okta.com');
-    expect(await frame.getByRole('heading', { name: 'Okta System Log' }).count()).toBe(1);
-    expect(calls.filter((url) => url.includes('/v'))).toEqual([]);
-    await page.close();
+
+    test('tell the form nothing while it waits for an init', async () => {
+      const page = opened(await openRaw(browser(), world));
+      const frame = await openRawFrame(page, world);
+      const start = log.all().length;
+      const init = await initMessage(world);
+      const source = 'monad-embed';
+      const inert = [
+        { ...init, source: 'monad' },
+        { ...init, version: '1' },
+        { ...init, version: undefined },
+        { source, type: 'session', sessionToken: 'early' },
+        { source, type: 'command', command: 'save' },
+        [init],
+        JSON.stringify(init),
+      ];
+      await frame.post(...inert);
+      await frame.post(init);
+      await frame.find({ label: 'Organization URL' });
+      // Of all of them one began to load a form.
+      const loads = apiCalls(start).filter((line) => line.includes('okta-systemlog'));
+      expect(loads).toEqual(['GET /v1/inputs/okta-systemlog']);
+    });
+  });
+});
+
+// The short run takes Firefox too: it lets a page without an origin pass some policies that Chromium does not.
+inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ browser }) => {
+  const { opened, served } = cleanup();
+
+  describe('S07: only the registered page', () => {
+    /** Waits until every frame of a page came or was refused, and everything it asked for is answered. */
+    async function loaded(page: DrivenPage): Promise<void> {
+      const tracer = await traceHost(page, { servers: [] });
+      await tracer.settled();
+      tracer.stop();
+    }
+
+    test('shows the form, so that the tests below can fail', async () => {
+      const page = opened(await openPage(browser(), world, '/raw'));
+      const start = log.all().length;
+      const frame = await openRawFrame(page, world);
+      await frame.post(await initMessage(world));
+      await frame.find({ label: 'Organization URL' });
+      expect(scripts(start)).not.toEqual([]);
+    });
+
+    test.each([
+      ['an unregistered page that names itself', (self: string) => self],
+      ['an unregistered page that names the registered one', () => world.host],
+      ['a page that names null', () => 'null'],
+      ['a page of the same address with another name', () => world.host.replace('127.0.0.1', 'localhost')],
+    ])('%s gets no form and no message', async (_, parent) => {
+      const evil = await serve({ '/': rawPage, '/host.js': '' });
+      served(evil);
+      const page = opened(await browser().newPage());
+      await page.goto(evil.origin);
+      const start = log.all().length;
+      const address = embedAddress(world, parent(evil.origin));
+      await page.evaluate((address) => raw.open(address), address);
+      const asked = (): boolean =>
+        log
+          .all()
+          .slice(start)
+          .some(({ path }) => path.startsWith('/embed/?'));
+      await expect.poll(asked).toBe(true);
+      await loaded(page);
+      expect(await page.evaluate(() => raw.said(0))).toEqual([]);
+      expect(scripts(start)).toEqual([]);
+    });
+
+    test.each([
+      ['a sandbox without an origin', { sandbox: 'allow-scripts' }],
+      ['a document of a data: address', {}],
+    ])('%s on the registered page gets no form and no message', async (_, attributes) => {
+      const page = opened(await openRaw(browser(), world));
+      const start = log.all().length;
+      const address = embedAddress(world, world.host);
+      // Passes on what it hears, and says once that it has run.
+      const inner = `<script>
+        parent.postMessage('running', '*');
+        addEventListener('message', ({ data }) => parent.postMessage(data, '*'));
+      </script><iframe src="${address}"></iframe>`;
+      const source = `data:text/html,${encodeURIComponent(inner)}`;
+      await page.evaluate(({ source, attributes }) => raw.open(source, attributes), { source, attributes });
+      await expect.poll(() => page.evaluate(() => raw.said(0))).toEqual(['running']);
+      await loaded(page);
+      expect(await page.evaluate(() => raw.said(0))).toEqual(['running']);
+      expect(scripts(start)).toEqual([]);
+    });
+
+    test('the registered page inside a foreign one gets no form', async () => {
+      const evil = await serve({
+        '/': `<!doctype html><iframe src="${world.host}/" width="700" height="700"></iframe>`,
+      });
+      served(evil);
+      const page = opened(await browser().newPage());
+      await page.goto(evil.origin);
+      const inner = await frameUser(page).frame();
+      await eventually('the script of the host page', () => inner.evaluate(() => 'mount' in globalThis || undefined));
+      const start = log.all().length;
+      await mount({ ...page, evaluate: (run, given) => inner.evaluate(run, given) }, world, { loadTimeout: 1_500 });
+      await expect
+        .poll(() => inner.evaluate(() => Object(globalThis).heard))
+        .toContainEqual(expect.objectContaining({ type: 'error', code: 'frame_timeout' }));
+      expect(scripts(start)).toEqual([]);
+    });
+
+    test('the registered page inside one of its own gets the form', async () => {
+      const page = opened(await browser().newPage());
+      await page.goto(`${world.host}/shell`);
+      const inner = await frameUser(page).frame();
+      await eventually('the script of the host page', () => inner.evaluate(() => 'mount' in globalThis || undefined));
+      await mount({ ...page, evaluate: (run, given) => inner.evaluate(run, given) }, world);
+      await expect.poll(() => inner.evaluate(() => Object(globalThis).heard)).toEqual([{ type: 'ready' }]);
+    });
+
+    test('a window of its own tells its opener nothing and takes no init from it', async () => {
+      const address = embedAddress(world, world.host);
+      const init = await initMessage(world);
+      const evil = await serve({
+        '/': `<!doctype html><button>Open</button><script>
+          globalThis.heard = [];
+          addEventListener('message', ({ data }) => heard.push(data));
+          document.querySelector('button').onclick = () => {
+            const form = open(${JSON.stringify(address)}, 'form');
+            setInterval(() => {
+              form?.postMessage(${JSON.stringify(init)}, '*');
+              fetch('/posted');
+            }, 5);
+          };
+        </script>`,
+      });
+      served(evil);
+      const page = opened(await browser().newPage());
+      await page.goto(evil.origin);
+      const start = log.all().length;
+      await page.focus('button');
+      await page.keyboard.press('Enter');
+      await expect.poll(() => scripts(start)).not.toEqual([]);
+      // A few more inits, now that the form's script is there.
+      const posted = (): number => log.linesTo(evil.origin).filter((line) => line === 'GET /posted').length;
+      const before = posted();
+      await expect.poll(posted).toBeGreaterThan(before + 3);
+      expect(await page.evaluate(() => Object(globalThis).heard)).toEqual([]);
+      expect(apiCalls(start)).toEqual([]);
+    });
   });
 });

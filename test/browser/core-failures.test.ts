@@ -6,7 +6,7 @@ import { launchBrowser } from '../support/browser.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
-// Row R07: a form that does not come ends in one error with its cause, never in silence.
+// A form that does not come ends in one error with its cause, never in silence.
 
 let browser: Browser;
 let form: FakeFrameServer;

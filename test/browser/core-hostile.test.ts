@@ -1,59 +1,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import type { Browser, Frame, Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { childFrame, navigate } from '../support/engines/child-frame.js';
+import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
+import { inEngines } from '../support/engines/in-engines.js';
 import { serve } from '../support/serve.js';
 
-// Rows S08 and S09: who may speak, and what is listened to.
+// The host's side: which window the SDK listens to, and what it takes from it.
 
-let browser: Browser;
 let host: CoreHost;
 let form: FakeFrameServer;
 let stranger: { origin: string; close(): Promise<void> };
-let page: Page;
-let frame: Frame;
 
 beforeAll(async () => {
-  [browser, host, form, stranger] = await Promise.all([
-    launchBrowser(),
-    serveCoreHost(),
+  [host, form, stranger] = await Promise.all([
+    serveCoreHost({ hostname: '127.0.0.1' }),
     serveFakeFrame({ ready: false }),
-    serve({ '/': '<!doctype html><title>Stranger</title>' }),
+    serve({ '/': { body: '<!doctype html><title>Stranger</title>', headers: embeddable } }),
   ]);
 });
-afterAll(async () => {
-  await browser?.close();
-  await Promise.all([host?.close(), form?.close(), stranger?.close()]);
-});
+afterAll(() => Promise.all([host?.close(), form?.close(), stranger?.close()]));
 
-beforeEach(async () => {
-  page = await host.open(browser);
-  await mountCore(page, { frameOrigin: form.frameOrigin });
-  frame = await childOf(page.mainFrame(), 0);
-});
-afterEach(() => page.close());
-
-async function childOf(parent: Frame, index: number): Promise<Frame> {
-  await expect.poll(() => parent.childFrames()[index]?.url() || 'about:blank').not.toBe('about:blank');
-  const child = parent.childFrames()[index];
-  if (!child) throw new Error('no such frame');
-  await child.waitForLoadState();
-  return child;
-}
-
-/** Lets the window of `from` say something to the host page. */
-const say = (from: Frame, ...messages: unknown[]) =>
-  from.evaluate((messages) => {
-    for (const message of messages) (top ?? self).postMessage(message, '*');
-  }, messages);
-
-/** The last word of the real form: once it is there, everything before it has been looked at. */
-async function heardAll(): Promise<unknown[]> {
-  await say(frame, { source: 'monad-embed', type: 'cancel' });
-  await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
-  return toldTo(page);
-}
+// A form has these, and would block a frame without them.
+const embeddable = {
+  'cross-origin-embedder-policy': 'credentialless',
+  'cross-origin-resource-policy': 'cross-origin',
+};
 
 const source = 'monad-embed';
 const valid = [
@@ -65,141 +37,172 @@ const valid = [
   { source, type: 'session_request' },
 ];
 
-async function insert(parent: Frame, address: string): Promise<Frame> {
-  const index = parent.childFrames().length;
-  await parent.evaluate((address) => {
-    document.body.append(Object.assign(document.createElement('iframe'), { src: address }));
-  }, address);
-  return childOf(parent, index);
+/** Sends messages to the host page from a window of it. As text: BiDi sends no `__proto__`. */
+const say = (from: DrivenPage | DrivenFrame, ...messages: unknown[]): Promise<void> =>
+  from.evaluate((text) => {
+    for (const message of JSON.parse(text)) (top ?? self).postMessage(message, '*');
+  }, JSON.stringify(messages));
+
+/** Puts an iframe into a document. */
+async function insert(parent: DrivenPage | DrivenFrame, address: string, sandbox?: string): Promise<DrivenFrame> {
+  const index = await parent.evaluate(
+    ({ address, sandbox }) => {
+      const iframe = document.createElement('iframe');
+      if (sandbox) iframe.setAttribute('sandbox', sandbox);
+      iframe.src = address;
+      document.body.append(iframe);
+      return document.querySelectorAll('iframe').length - 1;
+    },
+    { address, sandbox },
+  );
+  return childFrame(parent, index);
 }
 
-async function sandboxed(): Promise<Frame> {
-  await page.evaluate((address) => {
-    const iframe = document.createElement('iframe');
-    iframe.setAttribute('sandbox', 'allow-scripts');
-    document.body.append(Object.assign(iframe, { src: address }));
-  }, form.frameOrigin);
-  return childOf(page.mainFrame(), 1);
-}
+inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
+  let page: DrivenPage;
+  let frame: DrivenFrame;
 
-describe('valid messages of anyone else are not heard', () => {
-  const senders: { name: string; sender: () => Promise<Frame> }[] = [
-    { name: 'the page itself', sender: async () => page.mainFrame() },
-    { name: 'a sibling of the same origin', sender: () => insert(page.mainFrame(), form.frameOrigin) },
-    { name: 'a sibling of another origin', sender: () => insert(page.mainFrame(), stranger.origin) },
-    { name: 'a frame inside the form, of its origin', sender: () => insert(frame, form.frameOrigin) },
-    { name: 'a frame inside the form, of another origin', sender: () => insert(frame, stranger.origin) },
-    { name: 'a sandboxed frame of the same origin', sender: sandboxed },
-  ];
-
-  test.each(senders)('$name', async ({ sender }) => {
-    await say(await sender(), ...valid);
-    expect(await heardAll()).toEqual([['cancel']]);
-    expect(
-      await page
-        .locator('iframe')
-        .first()
-        .evaluate((iframe) => iframe.style.height),
-    ).toBe('');
+  beforeEach(async () => {
+    page = await host.open(browser());
+    await mountCore(page, { frameOrigin: form.frameOrigin });
+    frame = await childFrame(page, 0);
+    await page.evaluate(() => {
+      Object.assign(globalThis, { arrived: 0 });
+      addEventListener('message', () => (Object(globalThis).arrived += 1));
+    });
   });
-});
+  afterEach(() => page.close());
 
-test('its own window, gone to another origin, is refused and told once', async () => {
-  const warnings: string[] = [];
-  page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()));
-  await frame.goto(stranger.origin);
-  await say(frame, 'noise', { type: 'ready' }, null, ...valid, ...valid);
-  await expect
-    .poll(() => warnings)
-    .toEqual([`Message from ${stranger.origin}, not ${new URL(form.frameOrigin).origin}`]);
+  /** What the callbacks got before the last message of the real form: by then all earlier messages were handled. */
+  async function heardAll(): Promise<unknown[]> {
+    await say(frame, { source, type: 'cancel' });
+    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+    return toldTo(page);
+  }
+  /** Waits until this many messages have reached the page, whoever sent them. */
+  const arrived = (count: number): Promise<void> =>
+    expect.poll(() => page.evaluate(() => Object(globalThis).arrived)).toBeGreaterThanOrEqual(count);
+  const height = (): Promise<string | undefined> => page.evaluate(() => document.querySelector('iframe')?.style.height);
 
-  await frame.goto(`${form.frameOrigin}/?parentOrigin=${host.origin}`);
-  expect(await heardAll()).toEqual([['cancel']]);
-  expect(warnings).toHaveLength(1);
-  expect(form.received).toEqual([]);
-});
+  describe('S08: valid messages of any other window do nothing', () => {
+    const senders: { name: string; sender: () => Promise<DrivenPage | DrivenFrame> }[] = [
+      { name: 'the page itself', sender: async () => page },
+      { name: 'a sibling of the same origin', sender: () => insert(page, form.frameOrigin) },
+      { name: 'a sibling of another origin', sender: () => insert(page, stranger.origin) },
+      { name: 'a frame inside the form, of its origin', sender: () => insert(frame, form.frameOrigin) },
+      { name: 'a frame inside the form, of another origin', sender: () => insert(frame, stranger.origin) },
+      { name: 'a sandboxed frame of the same origin', sender: () => insert(page, form.frameOrigin, 'allow-scripts') },
+    ];
 
-test('an init goes to the origin of the form and nowhere else', async () => {
-  await frame.goto(stranger.origin);
-  await frame.evaluate(() => {
-    addEventListener('message', ({ data }) => Object.assign(globalThis, { leaked: data }));
-  });
-  await say(frame, valid[0]);
-  await page.evaluate(() => new Promise((next) => requestAnimationFrame(next)));
-  expect(await frame.evaluate(() => 'leaked' in globalThis)).toBe(false);
-});
-
-describe('malformed messages of the form itself', () => {
-  const long = 'x'.repeat(2_000);
-  const malformed: unknown[] = [
-    null,
-    'ready',
-    42,
-    [],
-    [source, 'ready'],
-    {},
-    { type: 'ready', version: 1 },
-    { source: 'monad', type: 'ready', version: 1 },
-    { source: [source], type: 'ready', version: 1 },
-    { source },
-    { source, type: 'ready' },
-    { source, type: 'ready', version: '1' },
-    { source, type: 'ready', version: null },
-    { source, type: ['ready'], version: 1, height: null },
-    { source, type: 'READY', version: 1 },
-    { source, type: 'init', version: 1 },
-    { source, type: 'constructor' },
-    { source, type: 'toString' },
-    { source, type: '__proto__' },
-    { source, type: 'resize' },
-    { source, type: 'resize', height: '500' },
-    { source, type: 'resize', height: null },
-    { source, type: 'resize', height: { valueOf: 500 } },
-    { source, type: 'saved' },
-    { source, type: 'saved', connector: null },
-    { source, type: 'saved', connector: 'con_1' },
-    { source, type: 'saved', connector: {} },
-    { source, type: 'saved', connector: { id: 7 } },
-    { source, type: 'saved', connector: { id: 'con_1', name: 7 } },
-    { source, type: 'saved', connector: { id: 'con_1', name: null } },
-    { source, type: 'saved', connector: { id: long } },
-    { source, type: 'saved', connector: { id: 'con_1', name: long } },
-    { source, type: 'error' },
-    { source, type: 'error', message: 'no code' },
-    { source, type: 'error', message: { html: '<b>' }, code: 'x' },
-    { source, type: 'error', message: long, code: 'x' },
-    { source, type: 'error', message: 'x', code: long },
-  ];
-
-  test('reach no callback', async () => {
-    await say(frame, ...malformed);
-    await frame.evaluate((source) => {
-      const message = (height: number) => ({ source, type: 'resize', height });
-      for (const height of [NaN, Infinity, -Infinity]) parent.postMessage(message(height), '*');
-      parent.postMessage(new Map([['source', source]]), '*');
-      parent.postMessage(new Blob([source]), '*');
-      parent.postMessage(JSON.parse(`{"__proto__": {"source": "${source}", "type": "ready", "version": 1}}`), '*');
-    }, source);
-    expect(await heardAll()).toEqual([['cancel']]);
-    expect(await page.locator('iframe').evaluate((iframe) => iframe.style.height)).toBe('');
+    test.each(senders)('$name', async ({ sender }) => {
+      await say(await sender(), ...valid);
+      await arrived(valid.length);
+      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await height()).toBe('');
+    });
   });
 
-  test('only known fields reach a callback', async () => {
-    const connector = { id: 'con_1', name: 'Okta', secret: 's3cret', __proto__: null };
-    await say(frame, { source, type: 'saved', connector, extra: true });
-    expect(await heardAll()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
+  describe('S08: the window of the form on another origin', () => {
+    test('is refused, with one warning', async () => {
+      await page.evaluate(() => {
+        const warnings: string[] = [];
+        Object.assign(globalThis, { warnings });
+        console.warn = (...words: unknown[]) => warnings.push(words.join(' '));
+      });
+      const warnings = (): Promise<string[]> => page.evaluate(() => Object(globalThis).warnings);
+      await navigate(frame, stranger.origin);
+      await say(frame, 'noise', { type: 'ready' }, null, ...valid, ...valid);
+      await expect.poll(warnings).toEqual([`Message from ${stranger.origin}, not ${new URL(form.frameOrigin).origin}`]);
+
+      await navigate(frame, `${form.frameOrigin}/?parentOrigin=${host.origin}`);
+      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await warnings()).toHaveLength(1);
+      expect(form.received).toEqual([]);
+    });
+
+    test('gets no init', async () => {
+      await navigate(frame, stranger.origin);
+      await frame.evaluate(() => {
+        const got: unknown[] = [];
+        Object.assign(globalThis, { got });
+        addEventListener('message', ({ data }) => got.push(data));
+      });
+      await say(frame, valid[0]);
+      await arrived(1);
+      await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('the last', '*'));
+      await expect.poll(() => frame.evaluate(() => Object(globalThis).got)).toEqual(['the last']);
+    });
   });
 
-  test('thousands of them, and megabytes, are cheap', async () => {
-    const spent = await frame.evaluate((source) => {
-      const huge = 'x'.repeat(8_000_000);
-      parent.postMessage({ source, type: 'error', message: huge, code: 'x' }, '*');
-      parent.postMessage({ source, type: 'saved', connector: { id: huge } }, '*');
-      const start = performance.now();
-      for (let count = 0; count < 5_000; count += 1) parent.postMessage({ source, type: 'nothing', count }, '*');
-      return performance.now() - start;
-    }, source);
-    expect(spent).toBeLessThan(5_000);
-    expect(await heardAll()).toEqual([['cancel']]);
+  describe('S09: malformed messages of the form itself', () => {
+    const long = 'x'.repeat(2_000);
+    const malformed: unknown[] = [
+      null,
+      'ready',
+      42,
+      [],
+      [source, 'ready'],
+      {},
+      { type: 'ready', version: 1 },
+      { source: 'monad', type: 'ready', version: 1 },
+      { source: [source], type: 'ready', version: 1 },
+      { source },
+      { source, type: 'ready' },
+      { source, type: 'ready', version: '1' },
+      { source, type: 'ready', version: null },
+      { source, type: ['ready'], version: 1, height: null },
+      { source, type: 'READY', version: 1 },
+      { source, type: 'init', version: 1 },
+      { source, type: 'constructor' },
+      { source, type: 'toString' },
+      { source, type: '__proto__' },
+      { source, type: 'resize' },
+      { source, type: 'resize', height: '500' },
+      { source, type: 'resize', height: null },
+      { source, type: 'resize', height: { valueOf: 500 } },
+      { source, type: 'saved' },
+      { source, type: 'saved', connector: null },
+      { source, type: 'saved', connector: 'con_1' },
+      { source, type: 'saved', connector: {} },
+      { source, type: 'saved', connector: { id: 7 } },
+      { source, type: 'saved', connector: { id: 'con_1', name: 7 } },
+      { source, type: 'saved', connector: { id: 'con_1', name: null } },
+      { source, type: 'saved', connector: { id: long } },
+      { source, type: 'saved', connector: { id: 'con_1', name: long } },
+      { source, type: 'error' },
+      { source, type: 'error', message: 'no code' },
+      { source, type: 'error', message: { html: '<b>' }, code: 'x' },
+      { source, type: 'error', message: long, code: 'x' },
+      { source, type: 'error', message: 'x', code: long },
+    ];
+
+    test('reach no callback', async () => {
+      await say(frame, ...malformed);
+      await frame.evaluate((source) => {
+        const message = (height: number) => ({ source, type: 'resize', height });
+        for (const height of [NaN, Infinity, -Infinity]) parent.postMessage(message(height), '*');
+        parent.postMessage(new Map([['source', source]]), '*');
+        parent.postMessage(new Blob([source]), '*');
+        parent.postMessage(JSON.parse(`{"__proto__": {"source": "${source}", "type": "ready", "version": 1}}`), '*');
+      }, source);
+      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await height()).toBe('');
+    });
+
+    test('only known fields reach a callback', async () => {
+      const connector = { id: 'con_1', name: 'Okta', secret: 's3cret', __proto__: null };
+      await say(frame, { source, type: 'saved', connector, extra: true });
+      expect(await heardAll()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
+    });
+
+    test('thousands of them, and megabytes, do not keep the page from the next one', async () => {
+      await frame.evaluate((source) => {
+        const huge = 'x'.repeat(8_000_000);
+        parent.postMessage({ source, type: 'error', message: huge, code: 'x' }, '*');
+        parent.postMessage({ source, type: 'saved', connector: { id: huge } }, '*');
+        for (let count = 0; count < 5_000; count += 1) parent.postMessage({ source, type: 'nothing', count }, '*');
+      }, source);
+      expect(await heardAll()).toEqual([['cancel']]);
+    });
   });
 });

@@ -1,22 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import type { Browser } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { childFrame } from '../support/engines/child-frame.js';
+import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
+import { eventually } from '../support/engines/eventually.js';
+import { inEngines } from '../support/engines/in-engines.js';
 import { serve, type Site } from '../support/serve.js';
 
 // Which page gets a form from which address: real pages, real origins.
 
-let browser: Browser;
 let host: CoreHost;
 let registered: FakeFrameServer;
 let others: FakeFrameServer;
 let sites: Awaited<ReturnType<typeof serve>>[];
 
 beforeAll(async () => {
-  [browser, host, others] = await Promise.all([
-    launchBrowser(),
-    serveCoreHost(),
+  [host, others] = await Promise.all([
+    serveCoreHost({ hostname: '127.0.0.1' }),
     serveFakeFrame({ allowedOrigins: ['https://app.example.com'] }),
   ]);
   registered = await serveFakeFrame({ allowedOrigins: [host.origin] });
@@ -34,7 +34,6 @@ beforeAll(async () => {
   ]);
 });
 afterAll(async () => {
-  await browser?.close();
   await Promise.all([host, registered, others, ...(sites ?? [])].map((site) => site?.close()));
 });
 
@@ -47,43 +46,60 @@ const pages: { name: string; frameOrigin: () => string; shouldConnect: boolean }
   { name: 'a form at a path', frameOrigin: () => `${origin(0)}/embed`, shouldConnect: true },
   { name: 'a form at a path with slashes at its end', frameOrigin: () => `${origin(0)}/a/b//`, shouldConnect: true },
   { name: 'an address whose origin is in capitals', frameOrigin: () => origin(0).toUpperCase(), shouldConnect: true },
-  { name: 'a form of another site', frameOrigin: () => origin(1), shouldConnect: true },
+  { name: 'a form of the same site', frameOrigin: () => origin(1), shouldConnect: true },
   { name: 'an address that redirects to another origin', frameOrigin: () => origin(2), shouldConnect: false },
   { name: 'a form that nobody may frame', frameOrigin: () => origin(3), shouldConnect: false },
   { name: 'a form with X-Frame-Options', frameOrigin: () => origin(4), shouldConnect: false },
 ];
 
-test.each(pages)('$name: connects is $shouldConnect', async ({ frameOrigin, shouldConnect }) => {
-  const page = await host.open(browser);
-  await mountCore(page, { frameOrigin: frameOrigin(), loadTimeout: shouldConnect ? 15_000 : 700 });
-  const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
-  await expect.poll(words).toEqual([shouldConnect ? 'ready' : 'frame_timeout']);
-  await page.close();
-});
+inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
+  const opened: DrivenPage[] = [];
+  const open = async (from: () => Promise<DrivenPage>): Promise<DrivenPage> => {
+    const page = await from();
+    opened.push(page);
+    return page;
+  };
+  afterEach(() => Promise.all(opened.splice(0).map((page) => page.close())));
 
-test('a page inside another page has its own origin', async () => {
-  const outer = await serve({ '/': `<!doctype html><title>Outer</title><iframe src="${host.origin}"></iframe>` });
-  const page = await browser.newPage();
-  await page.goto(outer.origin);
-  const inner = page.frames()[1];
-  await inner?.waitForFunction(() => 'coreHost' in globalThis);
-  await inner?.evaluate((frameOrigin) => void coreHost.mount({ frameOrigin }), registered.frameOrigin);
-  await expect.poll(() => inner?.evaluate(() => coreHost.told)).toEqual([['ready']]);
-  await page.close();
-  await outer.close();
-});
+  /** A frame of a page, once the script of the host runs in it. */
+  async function innerHost(page: DrivenPage): Promise<DrivenFrame> {
+    const inner = await childFrame(page, 0);
+    await eventually('the script of the page', () => inner.evaluate(() => 'coreHost' in globalThis || undefined));
+    return inner;
+  }
 
-test('a page without an origin is told which one is missing', async () => {
-  const page = await browser.newPage();
-  await page.goto(others.frameOrigin);
-  const source = await (await fetch(`${host.origin}/host.js`)).text();
-  await page.setContent('<iframe sandbox="allow-scripts"></iframe>');
-  const inner = page.frames()[1];
-  await inner?.setContent('<div id="box"></div>');
-  await inner?.addScriptTag({ content: source, type: 'module' });
-  await inner?.waitForFunction(() => 'coreHost' in globalThis);
-  await inner?.evaluate((frameOrigin) => void coreHost.mount({ frameOrigin, loadTimeout: 500 }), others.frameOrigin);
-  const message = `${new URL(others.frameOrigin).origin} is not ready. ALLOWED_PARENT_ORIGINS lacks null?`;
-  await expect.poll(() => inner?.evaluate(() => coreHost.told[0]?.[2])).toBe(message);
-  await page.close();
+  describe('S07: the SDK connects to the origin it was given, if that one lets it', () => {
+    test.each(pages)('$name: connects is $shouldConnect', async ({ frameOrigin, shouldConnect }) => {
+      const page = await open(() => host.open(browser()));
+      await mountCore(page, { frameOrigin: frameOrigin(), loadTimeout: shouldConnect ? 15_000 : 700 });
+      const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
+      await expect.poll(words).toEqual([shouldConnect ? 'ready' : 'frame_timeout']);
+    });
+
+    test('a page inside another page has its own origin', async () => {
+      const outer = await serve({ '/': `<!doctype html><title>Outer</title><iframe src="${host.origin}"></iframe>` });
+      const page = await open(() => browser().newPage());
+      await page.goto(outer.origin);
+      const inner = await innerHost(page);
+      await inner.evaluate((frameOrigin) => void coreHost.mount({ frameOrigin }), registered.frameOrigin);
+      await expect.poll(() => inner.evaluate(() => coreHost.told)).toEqual([['ready']]);
+      await outer.close();
+    });
+
+    test('a page without an origin gets no form, and an error that says what to register', async () => {
+      const inner = `<div id='box'></div><script type='module' src='${host.origin}/host.js'></script>`;
+      const outer = await serve({
+        '/': `<!doctype html><iframe sandbox="allow-scripts" src="/inner"></iframe>`,
+        '/inner': inner,
+      });
+      const page = await open(() => browser().newPage());
+      await page.goto(outer.origin);
+      const frame = await innerHost(page);
+      const options = { frameOrigin: others.frameOrigin, loadTimeout: 500 };
+      await frame.evaluate((options) => void coreHost.mount(options), options);
+      const message = `${new URL(others.frameOrigin).origin} is not ready. ALLOWED_PARENT_ORIGINS lacks null?`;
+      await expect.poll(() => frame.evaluate(() => coreHost.told[0]?.[2])).toBe(message);
+      await outer.close();
+    });
+  });
 });

@@ -90,6 +90,8 @@ beforeEach(async () => {
   const context = await browser.newContext();
   await context.addInitScript(keepBooks);
   page = await host.open(context);
+  // Playwright adds listeners of its own once it waits or clicks.
+  await page.waitForFunction(() => true);
   before = await keptBy(page);
 });
 afterEach(() => page.context().close());

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { engines, launchEngine } from '../contract/engines.js';
-import type { DrivenBrowser } from '../contract/driven.js';
+import { engines, launchEngine } from '../support/engines/engines.js';
+import type { DrivenBrowser } from '../support/engines/driven.js';
 import { serveCoreHost, type CoreHost } from '../support/core-host.js';
 
 // Firefox knows moveBefore too, but makes no event whose source is a window of another process.
 
-const missing = engines.some((engine) => engine.name === 'Firefox' && engine.missing);
+const missing = engines.some((engine) => engine.name === 'Firefox' && engine.missing !== undefined);
 
 describe.skipIf(missing)('a frame that was loaded ahead, in Firefox', () => {
   let browser: DrivenBrowser;

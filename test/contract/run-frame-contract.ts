@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { long } from '../support/long.js';
 import { apart } from './behaviors/apart.js';
 import { basics } from './behaviors/basics.js';
 import { changes } from './behaviors/changes.js';
@@ -7,7 +6,9 @@ import { failures } from './behaviors/failures.js';
 import { hostile } from './behaviors/hostile.js';
 import { look } from './behaviors/look.js';
 import { policies } from './behaviors/policies.js';
-import { engines, type EngineName } from './engines.js';
+import type { EngineName } from '../support/engines/driven.js';
+import { enginesOf, testUnless, type InEngine } from '../support/engines/in-engines.js';
+import { long } from '../support/long.js';
 import type { PageKind } from './host-page.js';
 import { startStage, type Stage } from './stage.js';
 import type { Tab } from './tab.js';
@@ -20,13 +21,15 @@ export interface Use {
   stage(): Stage;
   /** Opens a page of the host, closed after the test. */
   open(kind?: PageKind): Promise<Tab>;
+  /** A test, skipped by name in an engine that has this limit. */
+  testUnless: InEngine['testUnless'];
 }
 
 const all = [basics, failures, changes, apart, hostile, policies, look];
 
 /**
- * What an adapter adds to the element shows in every engine; the rest is the element's, which is held to all of it. The whole, which
- * takes minutes longer: `npm run test:contract`.
+ * What an adapter adds to the element shows in every engine; the rest is the element's, which is held to all of it. The long run takes
+ * all of it, which is minutes longer: `npm run test:contract`.
  */
 const adapters = new Set(['React 18', 'React 19', 'Vue']);
 const behaviorsOf = (name: string, engine: EngineName) => {
@@ -41,7 +44,8 @@ const behaviorsOf = (name: string, engine: EngineName) => {
  */
 export function runFrameContract(name: string, way: WayIn): void {
   let stage: Stage;
-  const present = engines.flatMap(({ name, missing }) => (missing ? [] : [name]));
+  const engines = enginesOf(['Chromium', 'Firefox']);
+  const present = engines.flatMap(({ name, missing }) => (missing === undefined ? [name] : []));
 
   beforeAll(async () => {
     stage = await startStage(way, present);
@@ -50,8 +54,14 @@ export function runFrameContract(name: string, way: WayIn): void {
   afterAll(() => stage?.close());
 
   for (const engine of engines) {
-    describe.skipIf(engine.missing)(`${name} in ${engine.name}`, () => {
-      const use: Use = { engine: engine.name, way, stage: () => stage, open: (kind) => stage.open(engine.name, kind) };
+    describe.skipIf(engine.missing !== undefined)(`${name} in ${engine.name}`, () => {
+      const use: Use = {
+        engine: engine.name,
+        way,
+        stage: () => stage,
+        open: (kind) => stage.open(engine.name, kind),
+        testUnless: testUnless(engine.name),
+      };
       for (const behaviors of behaviorsOf(name, engine.name)) behaviors(use);
     });
   }

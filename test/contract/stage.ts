@@ -1,7 +1,7 @@
 import { startWorld, type World } from '../support/world.js';
-import type { DrivenBrowser } from './driven.js';
-import { launchEngine, type EngineName } from './engines.js';
-import { eventually } from './eventually.js';
+import type { DrivenBrowser, EngineName } from '../support/engines/driven.js';
+import { launchEngine } from '../support/engines/engines.js';
+import { eventually } from '../support/engines/eventually.js';
 import { serveHostPage, type HostPage, type PageKind } from './host-page.js';
 import { tabOf, type Tab } from './tab.js';
 import { bundleWay, type WayIn } from './ways.js';

@@ -1,5 +1,5 @@
-import type { DrivenPage } from './driven.js';
-import { formIn, type Form } from './form.js';
+import type { DrivenPage } from '../support/engines/driven.js';
+import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
 import type { Observed } from './observe.js';
 import type { Heard } from './way.js';
 
@@ -11,7 +11,7 @@ export interface Tab {
   /** Renders again. @param changes over the settings so far; null takes one back */
   update(changes?: Record<string, unknown>, box?: string): Promise<void>;
   unmount(box?: string): Promise<void>;
-  form(box?: string): Form;
+  form(box?: string): FrameUser;
   heard(box?: string): Promise<Heard[]>;
   observed(): Promise<Observed>;
   /** Iframes of the whole page, in shadow roots too. */
@@ -29,7 +29,7 @@ export function tabOf(page: DrivenPage, defaults: () => Promise<Record<string, u
     update: (changes = {}, box = 'form') =>
       page.evaluate((given) => contract.update(given.changes, given.box), { changes, box }),
     unmount: (box = 'form') => page.evaluate((box) => contract.unmount(box), box),
-    form: (box = 'form') => formIn(page, box),
+    form: (box = 'form') => frameUser(page, () => page.evaluateHandle((box) => contract.iframes(box)[0], box)),
     heard: (box = 'form') => page.evaluate((box) => contract.heard(box), box),
     observed: () => page.evaluate(() => observed),
     iframes: () => page.evaluate(() => contract.iframes('room').length),

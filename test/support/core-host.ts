@@ -1,6 +1,7 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { bundle } from './bundle.js';
-import { serve } from './serve.js';
+import { eventually } from './engines/eventually.js';
+import type { HostPage } from './open-host.js';
+import { serve, type Route } from './serve.js';
 
 /** What the page's callbacks got, in order: `['save', { id: 'con_1' }]`, `['error', code, message]`. */
 export type Told = [callback: string, ...given: unknown[]];
@@ -8,8 +9,8 @@ export type Told = [callback: string, ...given: unknown[]];
 /** A host page with nothing but `createConnectorFrame`, for tests of the core alone. */
 export interface CoreHost {
   origin: string;
-  /** Opens the page in a new tab. */
-  open(from: Browser | BrowserContext): Promise<Page>;
+  /** Opens the page in a new tab, in any engine. */
+  open<P extends HostPage>(from: { newPage(): Promise<P> }): Promise<P>;
   close(): Promise<void>;
 }
 
@@ -19,6 +20,8 @@ export interface CoreHostOptions {
   body?: string;
   /** Between the tags of the head. */
   head?: string;
+  /** Default: `localhost`, as for fake forms; `127.0.0.1` is another site. */
+  hostname?: 'localhost' | '127.0.0.1';
 }
 
 const script = `
@@ -88,33 +91,40 @@ declare global {
 }
 
 /** Serves a host page on an origin of its own. */
-export async function serveCoreHost({ headers = {}, body = '', head = '' }: CoreHostOptions = {}): Promise<CoreHost> {
+export async function serveCoreHost({
+  headers = {},
+  body = '',
+  head = '',
+  hostname = 'localhost',
+}: CoreHostOptions = {}): Promise<CoreHost> {
   const code = await bundle(script);
-  const site = await serve({
+  const routes: Record<string, Route> = {
     '/': {
       headers,
       body: `<!doctype html><html lang="en"><head><title>Host</title>${head}<script type="module" src="/host.js"></script></head><body><div id="box"></div>${body}</body></html>`,
     },
-    '/host.js': { headers: { 'content-type': 'text/javascript' }, body: code },
-  });
+    // Also for a page without an origin.
+    '/host.js': { headers: { 'content-type': 'text/javascript', 'access-control-allow-origin': '*' }, body: code },
+  };
+  const site = await serve(routes, hostname);
   return {
     origin: site.origin,
     close: () => site.close(),
     async open(from) {
       const page = await from.newPage();
       await page.goto(site.origin);
-      await page.waitForFunction(() => 'coreHost' in globalThis);
+      await eventually('the script of the page', () => page.evaluate(() => 'coreHost' in globalThis || undefined));
       return page;
     },
   };
 }
 
 /** Mounts a frame. Options must be data; see `mount` above for `sessions`. */
-export async function mountCore(page: Page, options: Record<string, unknown>): Promise<void> {
+export async function mountCore(page: HostPage, options: Record<string, unknown>): Promise<void> {
   await page.evaluate((options) => void coreHost.mount(options), options);
 }
 
 /** What the callbacks got so far. */
-export function toldTo(page: Page): Promise<Told[]> {
+export function toldTo(page: HostPage): Promise<Told[]> {
   return page.evaluate(() => coreHost.told);
 }

@@ -1,4 +1,5 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { DrivenPage } from './engines/driven.js';
+import { eventually } from './engines/eventually.js';
 import type { World } from './world.js';
 
 /** What the host page's callbacks were given, in order. */
@@ -9,49 +10,57 @@ export interface Heard {
   connector?: { id: string; name?: string };
 }
 
+/** A page of any engine's driver. */
+export type HostPage = Pick<DrivenPage, 'goto' | 'evaluate'>;
+
 /**
  * Opens the host page and mounts a frame for "Okta System Log".
- * @param options over those of `createConnectorFrame`; `fetchSession: true` asks the test (see `world.session`) for each session
+ * @param options over those of `createConnectorFrame`; `fetchSession: true` gets each session from the page's server
+ * @param path of the host page
  */
-export async function openHost(
-  from: Browser | BrowserContext,
+export async function openHost<P extends HostPage>(
+  from: { newPage(): Promise<P> },
   world: World,
   options: Record<string, unknown> = {},
-): Promise<Page> {
-  const page = await from.newPage();
-  await page.goto(world.host);
-  await page.waitForFunction(() => 'mount' in globalThis);
+  path = '/',
+): Promise<P> {
+  const page = await openPage(from, world, path);
   await mount(page, world, options);
   return page;
 }
 
+/** Opens the host page without a frame. */
+export async function openPage<P extends HostPage>(
+  from: { newPage(): Promise<P> },
+  world: World,
+  path = '/',
+): Promise<P> {
+  const page = await from.newPage();
+  await page.goto(world.host + path);
+  await eventually('the script of the host page', () => page.evaluate(() => 'mount' in globalThis || undefined));
+  return page;
+}
+
 /** Mounts a frame on a host page that is open already. */
-export async function mount(page: Page, world: World, options: Record<string, unknown> = {}): Promise<void> {
-  const { fetchSession, ...rest } = options;
+export async function mount(page: HostPage, world: World, options: Record<string, unknown> = {}): Promise<void> {
   const given = {
     organizationId: world.team,
     kind: 'input',
     typeId: 'okta-systemlog',
     frameOrigin: `${world.service.url}/embed`,
     apiBase: world.service.url,
-    ...(fetchSession === undefined && { sessionToken: await world.session() }),
-    ...rest,
+    ...(options['fetchSession'] === undefined && { sessionToken: await world.session() }),
+    ...options,
   };
-  if (fetchSession !== undefined) {
-    await page.exposeFunction('fetchSession', async () => ({ sessionToken: await world.session() }));
-  }
-  await page.evaluate((options) => {
-    const { mount, fetchSession } = globalThis as unknown as { mount(options: object): void; fetchSession?: unknown };
-    mount({ ...options, ...(fetchSession !== undefined && { fetchSession }) });
-  }, given);
+  await page.evaluate((options) => Object(globalThis).mount(options), given);
 }
 
 /** What the host page's callbacks were given so far. */
-export function heard(page: Page): Promise<Heard[]> {
-  return page.evaluate(() => (globalThis as unknown as { heard: Heard[] }).heard);
+export function heard(page: HostPage): Promise<Heard[]> {
+  return page.evaluate(() => Object(globalThis).heard);
 }
 
 /** Every message the page got from the frame, as data. */
-export function messages(page: Page): Promise<Record<string, unknown>[]> {
-  return page.evaluate(() => (globalThis as unknown as { messages: Record<string, unknown>[] }).messages);
+export function messages(page: HostPage): Promise<Record<string, unknown>[]> {
+  return page.evaluate(() => Object(globalThis).messages);
 }

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A page or file: its body as HTML, or body and headers. */
-export type Route = string | { body: string | Buffer; status?: number; headers?: Record<string, string> };
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Routes by path, or a handler for what routes can't say. */
-export type Site = Record<string, Route> | ((request: IncomingMessage, response: ServerResponse) => void);
+/** A page or file: its body as HTML, or body and headers; or a handler for what these can't say. */
+export type Route = string | { body: string | Buffer; status?: number; headers?: Record<string, string> } | Handler;
+
+/** Routes by path, or one handler for all. */
+export type Site = Record<string, Route> | Handler;
 
 /** Serves a site on a free port of `host`. Pages on two ports are two origins; `127.0.0.1` against `localhost` are two sites as well. */
 export async function serve(site: Site, host = 'localhost'): Promise<{ origin: string; close(): Promise<void> }> {
@@ -30,6 +32,7 @@ function answer(routes: Record<string, Route>, request: IncomingMessage, respons
     response.writeHead(404).end('not found');
     return;
   }
+  if (typeof route === 'function') return route(request, response);
   const { body, status = 200, headers = {} } = typeof route === 'string' ? { body: route } : route;
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers }).end(body);
 }

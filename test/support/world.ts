@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type RunningServer } from '@connector-frame/service';
-import { serve } from './serve.js';
+import { serve, type Route } from './serve.js';
 import { bundle } from './bundle.js';
 
 /** A host page of one origin and a service of another, both real, for tests in a browser. */
@@ -19,10 +19,19 @@ export interface World {
   close(): Promise<void>;
 }
 
-const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
-<meta name="viewport" content="width=device-width"><main id="form"></main><script type="module" src="/host.js"></script></html>`;
+/**
+ * A host page for `mount`.
+ * @param body holds `<main id="form"></main>`, where the form goes
+ * @param head more of the head, such as a style sheet
+ */
+export const hostPage = (body = '<main id="form"></main>', head = ''): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
+<meta name="viewport" content="width=device-width">${head}${body}<script type="module" src="/host.js"></script></html>`;
 
-/** `globalThis.mount(options)` mounts a frame and records what the page hears in `globalThis.heard`. */
+/**
+ * `globalThis.mount(options)` mounts a frame and records what the page hears in `globalThis.heard`. With
+ * `fetchSession: true` the page gets each session from its own server.
+ */
 const script = `
 import { createConnectorFrame } from '@connector-frame/core/connect';
 import { preloadConnectorFrame } from '@connector-frame/core/preload';
@@ -32,6 +41,7 @@ globalThis.messages = [];
 addEventListener('message', (event) => globalThis.messages.push(event.data));
 globalThis.preload = preloadConnectorFrame;
 globalThis.send = (message) => sendToFrame(document.querySelector('iframe'), { source: 'monad-embed', ...message });
+const fetchSession = async () => (await fetch('/session', { method: 'POST' })).json();
 globalThis.mount = (options) => {
   globalThis.frame = createConnectorFrame({
     container: '#form',
@@ -40,6 +50,7 @@ globalThis.mount = (options) => {
     onCancel: () => heard.push({ type: 'cancel' }),
     onError: (message, error) => heard.push({ type: 'error', message, code: error.code }),
     ...options,
+    ...(options.fetchSession === true && { fetchSession }),
   });
 };`;
 
@@ -47,17 +58,23 @@ globalThis.mount = (options) => {
  * Starts a service on an embedded database in a new folder, and a host page in front of it.
  * @param environment variables of the service, over the test's own
  * @param extra further routes of the host page's server
+ * @param hostname of the host page; the service is `localhost`, so that `127.0.0.1` makes two sites of them
  */
 export async function startWorld(
   environment: Record<string, string> = {},
-  extra: Record<string, { body: string; headers?: Record<string, string> }> = {},
+  extra: Record<string, Route> = {},
+  hostname: 'localhost' | '127.0.0.1' = 'localhost',
 ): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'connector-frame-'));
-  const site = await serve({
-    '/': page,
+  const routes: Record<string, Route> = {
+    '/': hostPage(),
     '/host.js': { body: await bundle(script), headers: { 'content-type': 'text/javascript' } },
+    '/session': (_request, response) => {
+      void session().then((sessionToken) => response.end(JSON.stringify({ sessionToken })));
+    },
     ...extra,
-  });
+  };
+  const site = await serve(routes, hostname);
   const service = await createServer({
     SERVICE_PORT: '0',
     DATA_DIR: folder,
@@ -75,16 +92,17 @@ export async function startWorld(
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
+  async function session(narrow: Record<string, unknown> = {}): Promise<string> {
+    const { body } = await call('POST', '/v3/sessions', { organization_id: team, ...narrow });
+    return String(body['session_token']);
+  }
   return {
     service,
     host: site.origin,
     apiKey,
     team,
     call,
-    async session(narrow = {}) {
-      const { body } = await call('POST', '/v3/sessions', { organization_id: team, ...narrow });
-      return String(body['session_token']);
-    },
+    session,
     async close() {
       await site.close();
       await service.close();

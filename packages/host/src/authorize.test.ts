@@ -32,7 +32,7 @@ const refusals: [what: string, answer: string | null | undefined | boolean | Err
 ];
 
 describe.each(routes)('%s', (_, request) => {
-  test('another customer’s tenant is 403, and the service hears nothing', async () => {
+  test('another customer’s tenant is 403, and the service hears nothing (S06)', async () => {
     expect(await outcome(hosts.create()(request('globex')))).toEqual([403, 'forbidden']);
     expect(hosts.seen).toEqual([]);
   });

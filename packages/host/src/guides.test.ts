@@ -64,7 +64,7 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
     }
   });
 
-  test('another customer’s tenant is 403, nobody is 401, and the service hears nothing of both', async () => {
+  test('another customer’s tenant is 403, nobody is 401, and the service hears nothing of both (S06)', async () => {
     const list = url('/api/connectors?kind=input&tenantId=');
     const deletion = { tenantId: 'globex', inputId: 'i-1', action: 'delete' };
     expect((await write('integration-action', deletion, signedIn)).status).toBe(403);
@@ -76,7 +76,7 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
     expect(upstream.seen).toEqual([]);
   });
 
-  test('another site’s write is refused', async () => {
+  test('another site’s write is refused (S24)', async () => {
     const answer = await session('acme', { ...signedIn, 'sec-fetch-site': 'cross-site' });
     expect([answer.status, upstream.seen]).toEqual([403, []]);
   });

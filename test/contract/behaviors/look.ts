@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { DrivenPage } from '../driven.js';
-import { eventually } from '../eventually.js';
+import type { DrivenPage } from '../../support/engines/driven.js';
+import { eventually } from '../../support/engines/eventually.js';
 import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
 
 /** A form that looks like a part of the page. */
-export function look({ open }: Use): void {
-  test('on a dark page the form is dark, and never a white box', async () => {
+export function look({ open, testUnless }: Use): void {
+  testUnless('colorSchemeOfIframe', 'on a dark page the form is dark, and never a white box', async () => {
     const tab = await open('dark');
     await tab.mount();
     // Its corner, from the first moment on: loading or loaded, the page shows through.

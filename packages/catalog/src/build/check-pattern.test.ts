@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { patternProblem } from './check-pattern.js';
 
-describe('patternProblem', () => {
+describe('patternProblem (S29)', () => {
   it.each(['^[a-z]+$', '^(?:a|b)$', '^a[|]b$', '^a\\|b$', '^(?!x)\\S+$', '^\\$\\\\$', '^[^/\\s][^\\s]*$'])(
     'takes %s',
     (pattern) => {

@@ -138,7 +138,7 @@ function overridesOf(configMetaOverrides: unknown) {
 const fields = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, { name: 'x' }]));
 
-describe('overrides', () => {
+describe('overrides (S17)', () => {
   test('keys that reach a prototype are dropped', () => {
     const text =
       '{"settings": {"__proto__": {"name": "a"}, "constructor": {"name": "b"}, "prototype": {"name": "c"}, "url": {"name": "d", "__proto__": {"x": 1}}}}';

@@ -119,7 +119,7 @@ test('inputs of a type that is not offered are left alone', async () => {
   expect(fake.asked.every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test('whatever fails is an error in our words: never "no pipeline", never the service’s body', async () => {
+test('whatever fails is an error in our words: never "no pipeline", never the service’s body (R03)', async () => {
   const answers: Record<number, [number, string]> = {
     403: [502, 'upstream_error'],
     409: [409, 'conflict'],

@@ -16,7 +16,7 @@ const types = (['input', 'output'] as const)
       : [];
   });
 
-describe('an address that is a secret', () => {
+describe('an address that is a secret (S03)', () => {
   const databases = embedded();
   let service: TestService;
   let acme: Tenant;

@@ -16,5 +16,5 @@ export async function eventually<T>(what: string, read: () => Promise<T | null |
     }
     await sleep(20);
   } while (Date.now() < end);
-  throw new Error(`Waited in vain for ${what}`, { cause });
+  throw new Error(`Timed out waiting for ${what}`, { cause });
 }

@@ -1,0 +1,29 @@
+import { ensureProgram } from './ensure-program.mjs';
+import { onPath } from './on-path.mjs';
+import { say } from './say.mjs';
+
+const packages = ['webkit2gtk-driver', 'xvfb'];
+const advice = `Install it (Debian: apt-get install ${packages.join(' ')}) or name its driver: WEBKIT_DRIVER_PATH=/path/to/WebKitWebDriver`;
+
+/**
+ * Finds WebKitGTK for the long run: its driver (`WEBKIT_DRIVER_PATH`, or one on the path) and an X server for it. Installs
+ * both from the Debian packages when run as root on Debian. Returns the environment for the tests, empty on a machine
+ * where it can't be installed: the WebKit tests are then skipped, and counted as skipped.
+ */
+export async function ensureWebkit() {
+  const path = await ensureProgram({
+    name: 'WebKitGTK',
+    find,
+    packages,
+    purpose: 'the tests that run in three engines',
+    advice,
+    goWithout: () => say(`No WebKitGTK was found: the tests in WebKit are skipped. ${advice}`),
+  });
+  return path ? { WEBKIT_DRIVER_PATH: path } : {};
+}
+
+function find() {
+  // The tests start both through `setpriv` of util-linux, so that neither outlives a test run that is killed.
+  if (process.platform !== 'linux' || !onPath('Xvfb') || !onPath('setpriv')) return undefined;
+  return process.env.WEBKIT_DRIVER_PATH ?? onPath('WebKitWebDriver');
+}

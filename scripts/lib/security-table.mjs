@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { root } from './root.mjs';
+import { testFiles } from './test-files.mjs';
+
+/** The rows: what must hold, each with an id that titles of tests name. `pending`: its tests are not there yet. */
+export const rowsFile = `${root}test/security/rows.json`;
+/** What the last recorded run of the tests said about each row. */
+export const runFile = `${root}test/security/run.json`;
+/** The page with the table. */
+export const page = `${root}SECURITY.md`;
+
+const id = /\b[SR]\d{2}\b/g;
+const begin =
+  '<!-- security table: written by npm run security-table from test/security. Changes by hand are lost. -->';
+const end = '<!-- end of the security table -->';
+
+/** The row ids in a title. */
+export const idsIn = (title) => [...new Set(title.match(id) ?? [])];
+
+/** Its titles are made up. */
+const notOne = 'test/unit/security-table.test.ts';
+
+/** The ids in the titles of each test file that has any. */
+export function namedRows() {
+  const files = testFiles().filter((file) => file !== notOne);
+  const named = files.map((file) => [file, new Set(titlesIn(readFileSync(root + file, 'utf8')).flatMap(idsIn))]);
+  return new Map(named.filter(([, ids]) => ids.size > 0));
+}
+
+/** The titles of a test file that name a row, as they stand in its source. */
+export function titlesIn(source) {
+  const code = source.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+  return [...code.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1,/g)]
+    .map(([, , title]) => title)
+    .filter((title) => idsIn(title).length > 0);
+}
+
+/**
+ * What reports of Vitest's `json` reporter say about each row: by file, the titles that name it, the engines, and how many
+ * tests passed, failed or did not run.
+ * @param reports as they were parsed
+ */
+export function condense(reports) {
+  const rows = {};
+  for (const { testResults } of reports) {
+    for (const { name, assertionResults } of testResults) {
+      const file = name.slice(root.length).replaceAll('\\', '/');
+      if (file === notOne) continue;
+      for (const { ancestorTitles, title, status } of assertionResults) {
+        const path = [...ancestorTitles, title];
+        for (const row of new Set(path.flatMap(idsIn))) note(entryOf(rows, row, file), path, row, status, file);
+      }
+    }
+  }
+  const date = new Date(Math.max(...reports.map(({ startTime }) => startTime))).toISOString().slice(0, 10);
+  return { date, rows: Object.fromEntries(Object.entries(rows).sort(byKey)) };
+}
+
+const byKey = ([one], [other]) => (one < other ? -1 : 1);
+
+function entryOf(rows, row, file) {
+  const entries = (rows[row] ??= []);
+  const found = entries.find((entry) => entry.file === file);
+  if (found) return found;
+  const entry = { file, titles: [], engines: [], passed: 0, failed: 0, skipped: 0, reasons: [] };
+  entries.push(entry);
+  return entry;
+}
+
+function note(entry, path, row, status, file) {
+  const words = path.join(' ');
+  const engine = / in (Chromium|Firefox|WebKit)\b/.exec(words)?.[1] ?? (file.startsWith('test/browser/') && 'Chromium');
+  const outcome = { passed: 'passed', failed: 'failed' }[status] ?? 'skipped';
+  entry[outcome] += 1;
+  if (outcome === 'skipped') {
+    const reason = /\[skipped: (.*)\]$/.exec(words)?.[1];
+    if (reason) entry.reasons = unique([...entry.reasons, `${engine}: ${reason}`]);
+    return;
+  }
+  if (engine) entry.engines = unique([...entry.engines, engine]);
+  const title = path.find((one) => idsIn(one).includes(row)) ?? '';
+  entry.titles = unique([...entry.titles, plain(title)]);
+}
+
+/** A title without its ids and its engine. */
+const plain = (title) =>
+  title
+    .replace(/ in (Chromium|Firefox|WebKit)$/, '')
+    .replace(/^[SR]\d{2}(, [SR]\d{2})*: /, '')
+    .replace(/ \([SR]\d{2}(, [SR]\d{2})*(; [^)]*)?\)/, '');
+
+/** The page with the table in its place. */
+export function withTable(markdown, rows, run) {
+  const [before, after] = [markdown.indexOf(begin), markdown.indexOf(end)];
+  if (before < 0 || after < 0) throw new Error(`${page} lacks the comments around the table`);
+  return markdown.slice(0, before) + table(rows, run) + markdown.slice(after);
+}
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const MOST_TITLES = 4;
+
+function table(rows, run) {
+  const lines = rows.map(({ id, property, pending }) => {
+    const entries = run.rows[id] ?? [];
+    const named = unique(entries.flatMap((entry) => entry.engines));
+    const engines = entries.some((entry) => entry.engines.length === 0) ? [...named, 'Node'] : named;
+    const shown = entries.map(shownBy).join('<br>') || (pending ? 'no test yet' : 'not in the run');
+    return `| ${[id, cell(property), shown, engines.join(', '), resultOf(entries)].join(' | ')} |`;
+  });
+  return `${begin}
+<!-- prettier-ignore-start -->
+
+Run of ${run.date}. Tests name their rows in their titles; what an engine can't do is not run, with the reason.
+
+| Row | Property | Tests | Engines | Result |
+| --- | --- | --- | --- | --- |
+${lines.join('\n')}
+
+<!-- prettier-ignore-end -->
+`;
+}
+
+function shownBy({ file, titles }) {
+  const name = file.replace(/^.*\//, '').replace(/\.test\.tsx?$/, '');
+  const few = titles.slice(0, MOST_TITLES).map(cell).join('; ');
+  const more = titles.length > MOST_TITLES ? `; and ${titles.length - MOST_TITLES} more` : '';
+  return `[${name}](${file}): ${few}${more}`;
+}
+
+function resultOf(entries) {
+  const sum = (key) => entries.reduce((total, entry) => total + entry[key], 0);
+  if (entries.length === 0) return '';
+  const failed = sum('failed') > 0 ? [`**${sum('failed')} failed**`] : [];
+  const skipped = sum('skipped') > 0 ? [`${sum('skipped')} not run`] : [];
+  const reasons = unique(entries.flatMap((entry) => entry.reasons));
+  return [[...failed, `${sum('passed')} passed`, ...skipped].join(', '), ...reasons.map(cell)].join('<br>');
+}
+
+const unique = (texts) => [...new Set(texts)].sort((one, other) => (one < other ? -1 : 1));
+
+export const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));

@@ -1,0 +1,31 @@
+/**
+ * `npm run security-table`: writes the table of SECURITY.md from the rows and the last recorded run, both in test/security.
+ * With reports of Vitest's `json` reporter (`npm run security-table -- tests.json`), records them as that run first.
+ * `npm run security-table -- run` makes such a run: every test file that names a row, in full, in three engines.
+ */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+import { ensureBrowser } from './lib/ensure-browser.mjs';
+import { ensureFirefox } from './lib/ensure-firefox.mjs';
+import { ensureWebkit } from './lib/ensure-webkit.mjs';
+import { cache } from './lib/root.mjs';
+import { run } from './lib/run.mjs';
+import { condense, namedRows, page, readJson, rowsFile, runFile, withTable } from './lib/security-table.mjs';
+
+const words = process.argv.slice(2);
+const reports = words[0] === 'run' ? [await newRun()] : words;
+if (reports.length > 0) {
+  const json = JSON.stringify(condense(reports.map(readJson)));
+  writeFileSync(runFile, await format(json, { ...(await resolveConfig(runFile)), parser: 'json' }));
+}
+writeFileSync(page, withTable(readFileSync(page, 'utf8'), readJson(rowsFile), readJson(runFile)));
+
+/** Runs the tests. Returns the path of their report. */
+async function newRun() {
+  const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()), ...(await ensureWebkit()) };
+  const report = `${cache}/security-run.json`;
+  rmSync(report, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  await run('npx', ['vitest', 'run', ...reporters, ...namedRows().keys()], { env: { ...browsers, LONG: '1' } });
+  return report;
+}

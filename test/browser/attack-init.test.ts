@@ -1,0 +1,288 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { DrivenPage } from '../support/engines/driven.js';
+import { eventually } from '../support/engines/eventually.js';
+import { inEngines } from '../support/engines/in-engines.js';
+import { long } from '../support/long.js';
+import { initMessage, openRaw, openRawFrame, rawRoutes, type RawFrame } from '../support/raw-host.js';
+import { hostileColors, hostileFonts, hostileRadii } from '../support/hostile-appearance.js';
+import { logRequests, type RequestLog } from '../support/request-log.js';
+import { serve, type Route } from '../support/serve.js';
+import { startWorld, type World } from '../support/world.js';
+
+// What a hostile page puts into an `init`: options of every shape, values of the appearance, addresses of style sheets.
+
+let world: World;
+let log: RequestLog;
+let attacker: { origin: string; close(): Promise<void> };
+let slow: (() => void)[];
+
+const css = { 'content-type': 'text/css' };
+
+beforeAll(async () => {
+  log = logRequests();
+  slow = [];
+  const open = { ...css, 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
+  attacker = await serve(
+    (_request, response) => void response.writeHead(200, open).end('body { outline: 7px solid red }'),
+  );
+  const { host } = new URL(attacker.origin);
+  const moved: Route = (_request, response) =>
+    void response.writeHead(302, { location: `${attacker.origin}/a.css` }).end();
+  const loud = `@import "${attacker.origin}/import.css"; @import url(//${host}/import2.css);
+    @font-face { font-family: leak; src: url(${attacker.origin}/font) }
+    body { outline: 7px solid red; background: url(${attacker.origin}/image); font-family: leak }
+    * { cursor: url(${attacker.origin}/cursor), auto; list-style-image: url("${attacker.origin}/list") }`;
+  world = await startWorld(
+    {},
+    {
+      ...rawRoutes,
+      '/form.css': { body: 'body { outline: 7px solid red }', headers: css },
+      '/loud.css': { body: loud, headers: css },
+      '/not.css': '<!doctype html>',
+      '/error.css': { body: 'body { outline: 7px solid red }', status: 500, headers: css },
+      '/moved.css': moved,
+      '/slow.css': (_request, response) => void slow.push(() => response.end()),
+    },
+    '127.0.0.1',
+  );
+});
+afterAll(async () => {
+  for (const end of slow ?? []) end();
+  log?.stop();
+  await Promise.all([attacker?.close(), world?.close()]);
+});
+
+const label = { label: 'Organization URL' };
+
+/** Runs a check for each case, and names the one that fails. */
+async function each<T>(cases: Record<string, T>, check: (value: T) => Promise<void>): Promise<void> {
+  for (const [name, value] of Object.entries(cases)) {
+    await check(value).catch((cause: unknown) => {
+      throw new Error(`failed for ${name}: ${String(cause)}`, { cause });
+    });
+  }
+}
+
+inEngines('a hostile init', ['Chromium'], ({ browser }) => {
+  let page: DrivenPage;
+  const open = async (): Promise<DrivenPage> => (page = await openRaw(browser(), world));
+  afterEach(() => page?.close());
+
+  /** Sends an init; its options are the value of an expression, so that they can be what JSON can't say. */
+  async function start(options: string): Promise<RawFrame> {
+    const frame = await openRawFrame(page, world);
+    const given = { index: frame.index, init: await initMessage(world), options };
+    await page.evaluate(
+      // oxlint-disable-next-line typescript/no-implied-eval -- the page's, and it is the test's own
+      ({ index, init, options }) => raw.post(index, { ...init, ...new Function(`return ${options}`)() }),
+      given,
+    );
+    return frame;
+  }
+
+  describe('S17: options that try to reach beyond themselves', () => {
+    const deep = (levels: number): string => `(() => {
+      let field = { name: 'Reached' };
+      for (let level = 0; level < ${levels}; level += 1) field = { children: { org_url: field } };
+      return { org_url: field };
+    })()`;
+    const overrides = (settings: string): string => `{ configMetaOverrides: { settings: ${settings} } }`;
+
+    test('an override is shown, so that the tests below can fail', async () => {
+      await open();
+      const frame = await start(overrides(`{ org_url: { name: 'Tenant address' } }`));
+      await frame.find({ label: 'Tenant address' });
+    });
+
+    const polluting: Record<string, string> = {
+      '__proto__ at the top': `JSON.parse('{"__proto__": {"polluted": "yes", "typeId": "splunk"}}')`,
+      '__proto__ of the overrides': `{ configMetaOverrides: JSON.parse('{"__proto__": {"settings": {"org_url": {"name": "yes"}}, "polluted": "yes"}}') }`,
+      '__proto__ of a part': overrides(`JSON.parse('{"__proto__": {"org_url": {"name": "yes"}, "polluted": "yes"}}')`),
+      '__proto__ of a field': overrides(`{ org_url: JSON.parse('{"__proto__": {"name": "yes", "polluted": "yes"}}') }`),
+      '__proto__ of children': overrides(
+        `{ org_url: { children: JSON.parse('{"__proto__": {"polluted": {"name": "yes"}}}') } }`,
+      ),
+      constructor: overrides(`{ constructor: { prototype: { polluted: 'yes' }, name: 'yes' } }`),
+      'constructor in children': overrides(
+        `{ org_url: { children: { constructor: { children: { prototype: { name: 'yes' } } } } } }`,
+      ),
+      '__proto__ of the appearance': `{ appearance: JSON.parse('{"__proto__": {"colorPrimary": "red", "polluted": "yes"}}') }`,
+    };
+    const oversized: Record<string, string> = {
+      'nine levels': overrides(deep(9)),
+      // Of much more, Chromium makes no message at all.
+      'a hundred levels': overrides(deep(100)),
+      '2,001 fields': overrides(
+        `Object.fromEntries([...Array(2_000).keys()].map((n) => ['f' + n, {}]).concat([['org_url', { name: 'yes' }]]))`,
+      ),
+      '100,000 fields': overrides(
+        `Object.fromEntries([...Array(100_000).keys()].map((n) => ['f' + n, {}]).concat([['org_url', { name: 'yes' }]]))`,
+      ),
+      'a name of 64 KiB and one': overrides(`{ org_url: { name: 'x'.repeat(65_537) } }`),
+      'a name of 8 MB': overrides(`{ org_url: { name: 'x'.repeat(8_000_000) } }`),
+      'a circle': overrides(`(() => { const o = { name: 7 }; o.children = { org_url: o }; return { org_url: o }; })()`),
+      'what is no text': overrides(
+        `{ org_url: { name: { toString: 1 }, description: ['x'], placeholder: new Date() } }`,
+      ),
+      'what is no dictionary': `{ configMetaOverrides: new Map([['settings', 1]]), appearance: [1], stylesheets: { length: 1e9 } }`,
+      'a sparse list': `{ stylesheets: Object.assign([], { length: 1e6 }), appearance: new Uint8Array(1e6) }`,
+    };
+    test.each([
+      ['prototypes', polluting],
+      ['sizes and shapes', oversized],
+    ])(
+      '%s: what is wrong is dropped, and the form is as it is',
+      async (_, cases) => {
+        await open();
+        await each(cases, async (options) => {
+          const frame = await start(options);
+          await frame.find(label);
+          await frame.find({ role: 'heading', name: 'Okta System Log' });
+          const polluted = await (
+            await frame.frame()
+          ).evaluate(() => {
+            const values = [{}, [], '', () => 0, Object.create(Object.prototype)];
+            const found = values.map((value) => Object(value).polluted).filter((value) => value !== undefined);
+            return [found, Object.keys(Object.prototype)];
+          });
+          expect(polluted).toEqual([[], []]);
+        });
+      },
+      120_000,
+    );
+  });
+
+  describe('S19: values of the appearance', () => {
+    /** Everything that the look of the form is made of. */
+    const look = async (frame: RawFrame): Promise<string> => {
+      await frame.find(label);
+      return (await frame.frame()).evaluate(() => document.documentElement.style.cssText);
+    };
+
+    test('are taken by the form, so that the test below can fail', async () => {
+      await open();
+      const plain = await look(await start('{}'));
+      const appearance = { colorPrimary: '#123456', fontFamily: 'Georgia, serif', borderRadius: '3px' };
+      const changed = await look(await start(JSON.stringify({ appearance })));
+      expect(changed).not.toBe(plain);
+      for (const value of Object.values(appearance)) expect(changed).toContain(value);
+    });
+
+    test('that are no values leave the look as it is, and ask nobody for anything', async () => {
+      await open();
+      const plain = await look(await start('{}'));
+      const colors = hostileColors(attacker.origin);
+      const fonts = hostileFonts(attacker.origin);
+      const names = ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder'] as const;
+      const before = log.to(attacker.origin).length;
+      for (let first = 0; first < colors.length; first += names.length) {
+        const turn = first / names.length;
+        const given = Object.fromEntries(names.map((name, index) => [name, colors[first + index]]));
+        const fontFamily = fonts[turn % fonts.length];
+        const borderRadius = hostileRadii[turn % hostileRadii.length];
+        const appearance = { ...given, fontFamily, borderRadius };
+        expect(await look(await start(JSON.stringify({ appearance }))), JSON.stringify(appearance)).toBe(plain);
+      }
+      for (const fontFamily of fonts.slice(colors.length / names.length)) {
+        expect(await look(await start(JSON.stringify({ appearance: { fontFamily } }))), fontFamily).toBe(plain);
+      }
+      expect(log.to(attacker.origin)).toHaveLength(before);
+    });
+
+    // Colors are read by the browser: each engine has to agree.
+    const colors = {
+      '#4f46e5': '#4f46e5',
+      'rgb(79 70 229)': '#4f46e5',
+      'hsl(243.4 75.4% 58.6%)': '#4f46e5',
+      'oklch(0.511 0.23 276.97)': '#4f46e5',
+      'oklch(0.6279 0.2577 29.23 / 50%)': '#ff8080',
+      RebeccaPurple: '#663399',
+    };
+    test('are colors in every notation', async () => {
+      await open();
+      for (const [colorPrimary, hex] of Object.entries(colors)) {
+        const frame = await start(JSON.stringify({ appearance: { colorPrimary } }));
+        await frame.find(label);
+        const primary = await (
+          await frame.frame()
+        ).evaluate(() => document.documentElement.style.getPropertyValue('--cf-primary'));
+        const parts = (color: string): number[] => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+        const far = Math.max(...parts(primary).map((part, index) => Math.abs(part - (parts(hex)[index] ?? 0))));
+        expect(far, `${colorPrimary}: ${primary} is not ${hex}`).toBeLessThanOrEqual(2);
+      }
+    });
+  });
+
+  describe('S20: addresses of style sheets', () => {
+    const outlineOf = async (frame: RawFrame): Promise<string> =>
+      (await frame.frame()).evaluate(() => getComputedStyle(document.body).outlineStyle);
+    const ownLook = async (frame: RawFrame): Promise<boolean> =>
+      (await frame.find({ role: 'button', name: 'Save' })).evaluate(
+        (button) => getComputedStyle(button).backgroundColor === 'rgb(79, 70, 229)',
+      );
+    const failed = async (frame: RawFrame): Promise<boolean> =>
+      (await frame.said()).some(({ code }) => code === 'stylesheet_failed');
+
+    test('of the page itself apply, so that the tests below can fail', async () => {
+      await open();
+      const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/form.css`] }));
+      await frame.find(label);
+      await expect.poll(() => outlineOf(frame)).toBe('solid');
+      expect([await ownLook(frame), await failed(frame)]).toEqual([false, false]);
+    });
+
+    const refused: Record<string, (host: string, foreign: string) => string[]> = {
+      'a data: address': () => ['data:text/css,body{outline:7px solid red}'],
+      'a javascript: address': () => ['javascript:alert(1)'],
+      'a file: address': () => ['file:///etc/passwd'],
+      'another origin': (_, foreign) => [`${foreign}/form.css`],
+      'another origin beside an own one': (host, foreign) => [`${host}/form.css`, `${foreign}/form.css`],
+      'a name and a password': (host, foreign) => [`${host.replace('//', '//a:b@')}@${new URL(foreign).host}/form.css`],
+      'the host in a path': (host, foreign) => [`${foreign}/${host}/form.css`],
+      'no scheme': (_, foreign) => [`//${new URL(foreign).host}/form.css`],
+      'the other name of this machine': (host) => [`${host.replace('127.0.0.1', 'localhost')}/form.css`],
+      'nine of them': (host) => Array.from({ length: 9 }, () => `${host}/form.css`),
+      'one that is missing': (host) => [`${host}/form.css`, `${host}/missing.css`],
+      'one that is no style sheet': (host) => [`${host}/not.css`],
+      'one with an error': (host) => [`${host}/error.css`],
+      'one that leads elsewhere': (host) => [`${host}/moved.css`],
+      // Only the long run waits until the form has waited long enough.
+      ...(long && { 'one that never comes': (host: string) => [`${host}/slow.css`] }),
+    };
+    test('that are not all its own and good: the form keeps its look and tells the page, and nobody else is asked', async () => {
+      await open();
+      const before = log.to(attacker.origin).length;
+      await each(refused, async (addresses) => {
+        const stylesheets = addresses(world.host, attacker.origin);
+        const frame = await start(JSON.stringify({ stylesheets }));
+        await frame.find(label);
+        await expect.poll(() => failed(frame), { timeout: 20_000 }).toBe(true);
+        expect([await outlineOf(frame), await ownLook(frame)]).toEqual(['none', true]);
+        expect(log.to(attacker.origin)).toHaveLength(before);
+      });
+    }, 120_000);
+
+    test('a blob: of the page: the form keeps its look and tells the page', async () => {
+      await open();
+      const frame = await start(
+        `{ stylesheets: [URL.createObjectURL(new Blob(['body { outline: 7px solid red }'], { type: 'text/css' }))] }`,
+      );
+      await frame.find(label);
+      await expect.poll(() => failed(frame)).toBe(true);
+      expect([await outlineOf(frame), await ownLook(frame)]).toEqual(['none', true]);
+    });
+
+    test('what an own one asks of other origins is asked of nobody', async () => {
+      await open();
+      const before = log.to(attacker.origin).length;
+      const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/loud.css`] }));
+      await frame.find(label);
+      // The engine has tried: with its @import refused, a sheet loads or fails.
+      await eventually('the sheet', async () =>
+        (await outlineOf(frame)) === 'solid' || (await failed(frame)) ? true : undefined,
+      );
+      await (await frame.frame()).evaluate(async () => void (await document.fonts.ready));
+      expect(log.to(attacker.origin)).toHaveLength(before);
+    });
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
+import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
+import { heapStrings } from '../support/engines/heap.js';
+import { inEngines } from '../support/engines/in-engines.js';
+import { heard, openHost } from '../support/open-host.js';
+import { logRequests, type RequestLog } from '../support/request-log.js';
+import { startWorld, type World } from '../support/world.js';
+
+// A whole life of a form: its page gets the token from its own server, a person types and saves, the page removes it.
+// Where the token and the typed secret were seen on the way is searched afterwards.
+
+const SECRET = '00aBcDeFgHiJkLmNoPqR';
+
+let world: World;
+let log: RequestLog;
+
+beforeAll(async () => {
+  log = logRequests();
+  world = await startWorld({}, {}, '127.0.0.1');
+});
+afterAll(async () => {
+  log?.stop();
+  await world?.close();
+});
+
+/** A token and the parts of it that would be enough. */
+const partsOf = (token: string): string[] => [token, ...token.split('.').filter((part) => part.length > 20)];
+
+inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
+  let since: number;
+  beforeEach(() => {
+    since = log.all().length;
+  });
+
+  /** Opens a form whose page asks its own server for the session, and fills it in. */
+  async function fill(
+    watch?: (page: DrivenPage) => void,
+  ): Promise<{ page: DrivenPage; user: FrameUser; tokens: string[] }> {
+    const from = {
+      async newPage() {
+        const page = await browser().newPage();
+        watch?.(page);
+        return page;
+      },
+    };
+    const page = await openHost(from, world, { fetchSession: true });
+    const user = frameUser(page);
+    await user.type('Organization URL', 'https://acme.okta.com');
+    await user.type('API token', SECRET);
+    return { page, user, tokens: sentTokens() };
+  }
+
+  /** The tokens that the form sent to the service. */
+  function sentTokens(): string[] {
+    const bearers = log
+      .all()
+      .slice(since)
+      .flatMap(({ headers }) => /^Bearer (.+)/.exec(headers.authorization ?? '')?.[1] ?? []);
+    return [...new Set(bearers)].flatMap(partsOf);
+  }
+
+  async function save(page: DrivenPage, user: FrameUser): Promise<void> {
+    await user.press('Save');
+    await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  }
+
+  describe('S11, S18: the token and the secret', () => {
+    test('are in no address and no header but Authorization, whoever was asked', async () => {
+      const { page, user, tokens } = await fill();
+      await save(page, user);
+      const requests = log.all().slice(since);
+      expect(tokens.length).toBeGreaterThan(1);
+      for (const { origin, path, headers } of requests) {
+        const { authorization, ...others } = headers;
+        const said = JSON.stringify([path, others]);
+        for (const secret of [...tokens, SECRET]) expect(said).not.toContain(secret);
+        if (authorization) expect(origin).toBe(world.service.url);
+      }
+      // The page of the form says `no-referrer`: none of its requests tells where it is used.
+      const referrers = requests.filter(({ headers }) => headers.authorization).map(({ headers }) => headers.referer);
+      expect(new Set(referrers)).toEqual(new Set([undefined]));
+      await page.close();
+    });
+
+    test('are in no storage, title, address, history or text, of the page and of the frame', async () => {
+      const { page, user, tokens } = await fill();
+      const frame = await user.frame();
+      const before = [await traces(page), await traces(frame)];
+      await save(page, user);
+      for (const text of [...before, await traces(page), await traces(frame)]) {
+        expect(text).toContain('okta');
+        for (const secret of [...tokens, SECRET]) expect(text).not.toContain(secret);
+      }
+      await page.close();
+    });
+
+    testUnless('consoleEvents', 'are in no message of the console', async () => {
+      const said: string[] = [];
+      const { page, user, tokens } = await fill((page) => page.on?.('console', (message) => said.push(message.text())));
+      await save(page, user);
+      await page.evaluate(() => console.log('the last message'));
+      await expect.poll(() => said).toContain('the last message');
+      for (const secret of [...tokens, SECRET]) expect(said.join('\n')).not.toContain(secret);
+      await page.close();
+    });
+
+    test('are answered to nobody after the page removed the form', async () => {
+      const { page, tokens } = await fill();
+      const calls = (): number => log.linesTo(world.host).filter((line) => line === 'POST /session').length;
+      const before = calls();
+      await page.evaluate(() => {
+        const iframe = document.querySelector('iframe');
+        Object(globalThis).frame.destroy();
+        // The same window again, as something that kept it would have it.
+        if (iframe) document.body.append(iframe);
+        for (const type of ['ready', 'session_request']) {
+          postMessage({ source: 'monad-embed', type, version: 1 }, '*');
+        }
+      });
+      const user = frameUser(page);
+      const frame = await user.frame();
+      await frame.evaluate(() => {
+        const said: unknown[] = [];
+        Object.assign(globalThis, { said });
+        addEventListener('message', ({ data }) => said.push(data));
+        for (const type of ['ready', 'session_request', 'cancel']) {
+          parent.postMessage({ source: 'monad-embed', type, version: 1 }, '*');
+        }
+      });
+      await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('the last', '*'));
+      await expect.poll(() => frame.evaluate(() => Object(globalThis).said)).toEqual(['the last']);
+      expect(calls()).toBe(before);
+      expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+      expect(tokens.length).toBeGreaterThan(1);
+      await page.close();
+    });
+
+    testUnless('heapSnapshot', 'are not on the heap of the page after it removed the form', async () => {
+      const { page, tokens } = await fill();
+      const found = async (): Promise<string[]> => {
+        const strings = await heapStrings(page);
+        return [...tokens, SECRET].filter((secret) => strings.some((text) => text.includes(secret)));
+      };
+      // The page of a form in use has the token, never the secret.
+      expect(await found()).toEqual(expect.arrayContaining(tokens.slice(0, 1)));
+      expect(await found()).not.toContain(SECRET);
+      await page.evaluate(() => Object(globalThis).frame.destroy());
+      await expect.poll(found).toEqual([]);
+      await page.close();
+    });
+  });
+});
+
+/** Everything that a document leaves behind, as one text. */
+function traces(document_: DrivenPage | DrivenFrame): Promise<string> {
+  return document_.evaluate(async () => {
+    const found: unknown[] = [document.title, location.href, document.referrer, document.cookie, name, history.state];
+    for (const storage of [localStorage, sessionStorage]) found.push(Object.entries(storage));
+    found.push(await indexedDB.databases?.().catch(() => []));
+    found.push(await globalThis.caches?.keys().catch(() => []));
+    const roots: (Document | ShadowRoot)[] = [document];
+    for (const root of roots) {
+      for (const element of root.querySelectorAll('*')) {
+        found.push([...element.attributes].map((attribute) => attribute.value));
+        if (element.shadowRoot) roots.push(element.shadowRoot);
+      }
+      found.push(root.textContent, root instanceof ShadowRoot ? root.innerHTML : root.documentElement.outerHTML);
+    }
+    found.push(performance.getEntries().map((entry) => entry.name));
+    return JSON.stringify(found);
+  });
+}

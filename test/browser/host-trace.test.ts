@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { frameUser } from '../support/engines/frame-user.js';
+import { inEngines } from '../support/engines/in-engines.js';
+import { differences, traceHost, type HostTrace } from '../support/host-trace/host-trace.js';
+import { layoutNames, layoutPage } from '../support/host-trace/layouts.js';
+import { long } from '../support/long.js';
+import { logRequests } from '../support/request-log.js';
+import { serve } from '../support/serve.js';
+
+// The controls of every test that compares two traces: the recorder sees the leaks that are known, and two equal runs
+// leave equal traces.
+
+/** A form with the usual password field, as most forms have it. */
+const usual = `<!doctype html><style>body { margin: 0 } input { width: 100%; font: 32px monospace }</style>
+<label>Secret <input type="password"></label>`;
+
+/** A form that tells its page in every way there is how many characters it has. */
+const talkative = `<!doctype html><label>Secret <input type="password"></label><script>
+  const input = document.querySelector('input');
+  input.addEventListener('input', () => {
+    const host = document.referrer;
+    const { length } = input.value;
+    parent.postMessage({ length }, '*');
+    new Image().src = host + 'leak?' + length;
+    document.body.append(document.createElement('iframe'));
+    history.pushState(null, '', '#' + length);
+  });
+  input.addEventListener('blur', () => parent.focus());
+</script>`;
+
+let sites: { origin: string; close(): Promise<void> }[];
+
+beforeAll(async () => {
+  const forms = await Promise.all([serve({ '/': usual }), serve({ '/': talkative })]);
+  const holding = (origin = '') =>
+    `<main id="form"><iframe referrerpolicy="origin" src="${origin}"></iframe></main>
+     <script>onmessage = ({ data }) => (document.querySelector('iframe').height = 150 + data.length)</script>`;
+  const layouts = layoutNames.map((name) => [`/${name}`, layoutPage(name, holding(forms[0]?.origin))]);
+  const host = await serve(
+    { ...Object.fromEntries(layouts), '/talkative': layoutPage('plain', holding(forms[1]?.origin)), '/leak': '' },
+    '127.0.0.1',
+  );
+  sites = [host, ...forms];
+});
+afterAll(() => Promise.all((sites ?? []).map((site) => site.close())));
+
+inEngines('what a page observes', ['Chromium'], ({ browser }) => {
+  /** What a page observes while a secret is typed, key by key so that each has its own place in the trace. */
+  async function observe(path: string, secret: string): Promise<HostTrace> {
+    const page = await browser().newPage();
+    const origin = sites[0]?.origin ?? '';
+    await page.goto(`${origin}/${path}`);
+    const tracer = await traceHost(page, { servers: [origin] });
+    const user = frameUser(page);
+    await user.focus({ label: 'Secret' });
+    await tracer.start();
+    for (const key of secret) {
+      await page.keyboard.type(key);
+      await tracer.settled();
+    }
+    const trace = await tracer.trace();
+    tracer.stop();
+    expect(await user.value('Secret')).toBe(secret);
+    await page.close();
+    return trace;
+  }
+
+  const leaking = layoutNames.filter((name) => name !== 'plain');
+  test.each(long ? leaking : (['clip'] as const))(
+    'tells the length of a secret in a usual password field: layout %s',
+    async (layout) => {
+      const [one, again, longer] = [
+        await observe(layout, 'abcd'),
+        await observe(layout, 'ABCD'),
+        await observe(layout, 'abcdef'),
+      ];
+      expect(differences(one, again)).toEqual([]);
+      expect(differences(one, longer)).toContain('positions');
+    },
+    120_000,
+  );
+
+  test('tells no length without a layout that makes the caret move the page', async () => {
+    expect(differences(await observe('plain', 'abcd'), await observe('plain', 'ABCDEFGH'))).toEqual([]);
+  });
+
+  test('tells what a frame says, asks for, opens and visits', async () => {
+    const one = await observe('talkative', 'abcd');
+    const longer = await observe('talkative', 'abcdef');
+    const channels = [
+      'message',
+      'resize',
+      'boxes',
+      'positions',
+      'frames in the frame',
+      'history',
+      'document',
+      `requests to ${sites[0]?.origin}`,
+    ];
+    expect(differences(one, longer)).toEqual(expect.arrayContaining(channels));
+    expect(differences(one, await observe('talkative', 'ABCD'))).toEqual([]);
+  });
+});
+
+/**
+ * What no frame can prevent: HTML gives every page above a frame the user activation of each key pressed in it
+ * (https://html.spec.whatwg.org/#activation-notification). A page that uses it up each time counts the keys, without seeing
+ * which they are. SECURITY.md says so.
+ */
+inEngines('a page that uses up user activation', [], ({ engine, browser, testUnless }) => {
+  testUnless('activationIsUsedUp', 'counts the keys that are typed in a frame', async () => {
+    const using = engine === 'Firefox' ? `document.createElement('i').requestFullscreen()` : `open('', 'w').close()`;
+    const form = await serve({ '/': usual });
+    const body = `<iframe src="${form.origin}"></iframe><script>
+      (async function look() {
+        if (navigator.userActivation.isActive) {
+          fetch('/used');
+          try { await ${using} } catch {}
+        }
+        setTimeout(look);
+      })();
+    </script>`;
+    const host = await serve({ '/': body, '/used': '' }, '127.0.0.1');
+    const log = logRequests();
+    const used = (): number => log.linesTo(host.origin).filter((line) => line === 'GET /used').length;
+    const page = await browser().newPage();
+    await page.goto(host.origin);
+    // No look into the page or its frame on the way: what a driver runs there counts as activation too.
+    await page.keyboard.press('Tab');
+    for (const count of [1, 2, 3, 4, 5]) {
+      await expect.poll(used).toBe(count);
+      await page.keyboard.type('x');
+    }
+    expect(await frameUser(page).value('Secret')).toBe('xxxxx');
+    log.stop();
+    await page.close();
+    await Promise.all([host.close(), form.close()]);
+  });
+});

@@ -1,0 +1,15 @@
+import type { Page } from 'playwright-core';
+import type { DrivenPage } from './driven.js';
+
+/** All strings on the JavaScript heap of a page after garbage collection, its frames of other sites apart. Chromium only. */
+export async function heapStrings(page: DrivenPage): Promise<string[]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Chromium is driven by Playwright
+  const chromium = page as unknown as Page;
+  const client = await chromium.context().newCDPSession(chromium);
+  let json = '';
+  client.on('HeapProfiler.addHeapSnapshotChunk', ({ chunk }) => (json += chunk));
+  await client.send('HeapProfiler.collectGarbage');
+  await client.send('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+  await client.detach();
+  return (JSON.parse(json) as { strings: string[] }).strings;
+}

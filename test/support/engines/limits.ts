@@ -1,0 +1,111 @@
+import type { DrivenPage, EngineName } from './driven.js';
+import { serve } from '../serve.js';
+import { eventually } from './eventually.js';
+import { frameUser } from './frame-user.js';
+
+/** Something that an engine can't do, which the tests that need it are skipped for. */
+export interface Limit {
+  /** The engines that can't, with the reason as the table in SECURITY.md prints it. */
+  engines: Partial<Record<EngineName, string>>;
+  /** Whether the engine can, tried on a page with a frame of another site: `engines.test.ts` holds the list to it. */
+  probe: (page: DrivenPage) => Promise<boolean>;
+}
+
+const limit = (one: Limit): Limit => one;
+
+export const limits = {
+  moveBefore: limit({
+    engines: { WebKit: 'WebKitGTK 2.50 has no Element.moveBefore' },
+    probe: (page) => page.evaluate(() => 'moveBefore' in Element.prototype),
+  }),
+  quietFrameReads: limit({
+    engines: { WebKit: 'WebKitWebDriver moves focus into a frame when it reads it' },
+    async probe(page) {
+      const frame = await frameUser(page).frame();
+      await page.focus('#first');
+      await page.evaluate(() => addEventListener('blur', () => (document.title = 'blurred')));
+      await frame.evaluate(() => document.title);
+      return (await page.title()) !== 'blurred';
+    },
+  }),
+  coepCredentialless: limit({
+    engines: {
+      WebKit: 'WebKitGTK 2.50 has no COEP: credentialless, so a page with COEP: require-corp blocks the form',
+    },
+    probe: (page) => isFrameHeard(page, { 'cross-origin-embedder-policy': 'require-corp' }),
+  }),
+  colorSchemeOfIframe: limit({
+    engines: { WebKit: 'in WebKitGTK 2.50 the color-scheme of an iframe does not reach prefers-color-scheme in it' },
+    async probe(page) {
+      await page.evaluate(() => {
+        const iframe = document.querySelector('#host')?.shadowRoot?.querySelector('iframe');
+        iframe?.style.setProperty('color-scheme', 'dark');
+      });
+      const frame = await frameUser(page).frame();
+      return frame.evaluate(() => {
+        document.documentElement.style.colorScheme = 'light dark';
+        return matchMedia('(prefers-color-scheme: dark)').matches;
+      });
+    },
+  }),
+  activationIsUsedUp: limit({
+    engines: { WebKit: 'WebKitGTK 2.50 keeps user activation after each call that should use it up' },
+    async probe(page) {
+      await page.focus('#first');
+      await page.keyboard.press('a');
+      return page.evaluate(async () => {
+        const before = navigator.userActivation.isActive;
+        open('', 'used')?.close();
+        await document
+          .createElement('i')
+          .requestFullscreen()
+          .catch(() => undefined);
+        return before && !navigator.userActivation.isActive;
+      });
+    },
+  }),
+  consoleEvents: limit({
+    engines: { WebKit: 'WebKitWebDriver has no console events' },
+    probe: async (page) => page.on !== undefined,
+  }),
+  heapSnapshot: limit({
+    engines: {
+      Firefox: 'WebDriver BiDi has no heap snapshots',
+      WebKit: 'WebDriver has no heap snapshots',
+    },
+    probe: async (page) => 'context' in page,
+  }),
+  fieldSizing: limit({
+    engines: {
+      Firefox: 'Firefox 153 has no field-sizing',
+      WebKit: 'WebKitGTK 2.50 has no field-sizing',
+    },
+    probe: (page) => page.evaluate(() => CSS.supports('field-sizing', 'content')),
+  }),
+  trackVisibility: limit({
+    engines: {
+      Firefox: 'Firefox 153 has no IntersectionObserver.trackVisibility',
+      WebKit: 'WebKitGTK 2.50 has no IntersectionObserver.trackVisibility',
+    },
+    probe: (page) => page.evaluate(() => 'trackVisibility' in IntersectionObserver.prototype),
+  }),
+};
+
+export type LimitName = keyof typeof limits;
+
+/** Whether a frame with `COEP: credentialless` loads on a page with these headers. */
+async function isFrameHeard(page: DrivenPage, headers: Record<string, string>): Promise<boolean> {
+  const coep = { 'cross-origin-embedder-policy': 'credentialless', 'cross-origin-resource-policy': 'cross-origin' };
+  const frame = await serve({ '/': { body: '<script>parent.postMessage(1, "*")</script>', headers: coep } });
+  // A message on its way when the frame has loaded arrives before the answer of a server.
+  const script = `onmessage = () => (document.title = 'heard');
+    onload = () => fetch('/').then(() => document.title || (document.title = 'blocked'));`;
+  const body = `<script>${script}</script><iframe src="${frame.origin}"></iframe>`;
+  const host = await serve({ '/': { body, headers } }, '127.0.0.1');
+  try {
+    await page.goto(host.origin);
+    return (await eventually('a title', async () => (await page.title()) || undefined)) === 'heard';
+  } finally {
+    await Promise.all([host.close(), frame.close()]);
+  }
+}

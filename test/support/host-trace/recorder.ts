@@ -1,0 +1,211 @@
+/** One thing that a page observed: where it shows, and its value as JSON. */
+export type Observation = [channel: string, value: string];
+
+/** What a page observed, in order. */
+export interface Recording {
+  observations: Observation[];
+  /** What depends on how busy the machine is, so that it differs from run to run. */
+  timing: Observation[];
+}
+
+export interface Recorder {
+  /** Forgets what was recorded so far; the state of the page is recorded again. */
+  start(): void;
+  /** Resolves when nothing new was observed in ten animation frames. */
+  settled(): Promise<void>;
+  recording(): Recording;
+}
+
+declare global {
+  /** In a host page with the recorder. */
+  var hostRecorder: Recorder;
+}
+
+/**
+ * Records everything a page can observe about a frame in it. Runs in the page, as the script of a hostile host would.
+ * Events are recorded each; what is read in every animation frame is recorded when it changes.
+ * @param selector finds the iframe, also in open shadow roots
+ */
+export function installRecorder(selector: string): void {
+  let observations: Observation[] = [];
+  let timing: Observation[] = [];
+  const last = new Map<string, string>();
+  const json = (value: unknown): string => {
+    try {
+      return JSON.stringify(value) ?? 'undefined';
+    } catch {
+      return String(value);
+    }
+  };
+  const observe = (channel: string, value: unknown): void => void observations.push([channel, json(value)]);
+
+  function findIframe(root: ParentNode): HTMLIFrameElement | undefined {
+    const direct = root.querySelector<HTMLIFrameElement>(selector);
+    if (direct) return direct;
+    for (const { shadowRoot } of root.querySelectorAll('*')) {
+      const inside = shadowRoot && findIframe(shadowRoot);
+      if (inside) return inside;
+    }
+    return undefined;
+  }
+  /** The iframe and all elements around it, through shadow roots. */
+  function chain(): Element[] {
+    const found: Element[] = [];
+    let node: Node | null = findIframe(document) ?? null;
+    while (node) {
+      if (node instanceof Element) found.push(node);
+      node = node instanceof ShadowRoot ? node.host : node.parentNode;
+    }
+    return found;
+  }
+  const nameOf = (target: EventTarget | null): string => {
+    if (target === globalThis.window) return 'window';
+    if (target === document) return 'document';
+    return target instanceof Element ? `${target.localName}${target.id && `#${target.id}`}` : 'something else';
+  };
+  const boxOf = ({ x, y, width, height }: DOMRectReadOnly): number[] => [x, y, width, height];
+
+  addEventListener('message', ({ data, origin, source, ports }) => {
+    const from = source === findIframe(document)?.contentWindow ? 'the frame' : 'another window';
+    observe('message', [from, origin, data, ports.length]);
+    sample();
+  });
+  const observed = (event: Event): void => {
+    const { type, target, isTrusted } = event;
+    const { key, data, inputType, clientX, clientY, deltaX, deltaY, deltaMode } = event as Partial<
+      KeyboardEvent & InputEvent & WheelEvent
+    >;
+    const detail = { key, data, inputType, clientX, clientY, deltaX, deltaY, deltaMode };
+    observe(type.startsWith('scroll') ? 'scroll' : 'event', [type, nameOf(target), isTrusted, detail]);
+    sample();
+  };
+  const types = `focus blur focusin focusout visibilitychange pagehide pageshow resize fullscreenchange
+    keydown keypress keyup beforeinput input change select selectstart selectionchange
+    compositionstart compositionupdate compositionend copy cut paste contextmenu
+    pointerdown pointerup pointermove pointerover pointerout pointercancel gotpointercapture
+    mousedown mouseup mousemove mouseover mouseout click auxclick dblclick wheel
+    touchstart touchmove touchend touchcancel dragenter dragover dragleave drop dragend
+    scroll scrollend scrollsnapchange scrollsnapchanging animationstart animationend transitionrun
+    popstate hashchange storage securitypolicyviolation error unhandledrejection load`;
+  for (const type of types.split(/\s+/)) {
+    addEventListener(type, observed, true);
+  }
+  for (const type of ['resize', 'scroll', 'scrollend']) visualViewport?.addEventListener(type, observed);
+  document.addEventListener('selectionchange', observed);
+
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) observe('resize', [nameOf(target), boxOf(contentRect)]);
+  });
+  const threshold = Array.from({ length: 101 }, (_, percent) => percent / 100);
+  // Chromium's second version tells also whether something covers the frame.
+  const options = { threshold, trackVisibility: true, delay: 100 };
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const { target, intersectionRatio, isIntersecting, boundingClientRect, intersectionRect } = entry;
+      const { isVisible } = entry as IntersectionObserverEntry & { isVisible?: boolean };
+      const boxes = [boxOf(boundingClientRect), boxOf(intersectionRect)];
+      observe('intersection', [nameOf(target), intersectionRatio, isIntersecting, isVisible, boxes]);
+    }
+  }, options);
+  const watched = new Set<Element>();
+
+  const entryValues: Record<string, (entry: never) => unknown> = {
+    resource: ({ name, initiatorType, transferSize, encodedBodySize, decodedBodySize }: PerformanceResourceTiming) => [
+      name,
+      initiatorType,
+      transferSize,
+      encodedBodySize,
+      decodedBodySize,
+    ],
+    'layout-shift': ({ value, sources }: { value: number; sources?: { node?: Node; currentRect: DOMRect }[] }) => [
+      value,
+      sources?.map(({ node, currentRect }) => [nameOf(node ?? null), boxOf(currentRect)]),
+    ],
+    navigation: ({ name }: PerformanceEntry) => name,
+    'visibility-state': ({ name }: PerformanceEntry) => name,
+    mark: ({ name }: PerformanceEntry) => name,
+    measure: ({ name }: PerformanceEntry) => name,
+  };
+  for (const type of PerformanceObserver.supportedEntryTypes) {
+    const value = entryValues[type];
+    const note = (entry: PerformanceEntry): void => {
+      if (value) observe('performance', [type, value(entry as never)]);
+      // Event timing, long tasks, long animation frames, paints: there or not as the machine is busy.
+      else timing.push([type, json(entry)]);
+    };
+    const observer = new PerformanceObserver((list) => list.getEntries().forEach(note));
+    observer.observe({ type, buffered: false, ...(type === 'event' && { durationThreshold: 16 }) });
+  }
+
+  function sample(): void {
+    const elements = chain();
+    for (const element of elements) {
+      if (watched.has(element)) continue;
+      watched.add(element);
+      sizes.observe(element);
+      seen.observe(element);
+    }
+    const note = (channel: string, value: unknown): void => {
+      const text = json(value);
+      if (last.get(channel) === text) return;
+      last.set(channel, text);
+      observations.push([channel, text]);
+    };
+    const { scale, offsetLeft, offsetTop, pageLeft, pageTop, width, height } = visualViewport ?? {};
+    note('positions', [
+      [scrollX, scrollY, innerWidth, innerHeight],
+      [scale, offsetLeft, offsetTop, pageLeft, pageTop, width, height],
+      elements.map((element) => {
+        const { scrollLeft, scrollTop, scrollWidth, scrollHeight, clientWidth, clientHeight } = element;
+        return [nameOf(element), scrollLeft, scrollTop, scrollWidth, scrollHeight, clientWidth, clientHeight];
+      }),
+    ]);
+    note(
+      'boxes',
+      [...document.querySelectorAll('body *')].map((element) => [
+        nameOf(element),
+        boxOf(element.getBoundingClientRect()),
+      ]),
+    );
+    note('focus', [
+      nameOf(document.activeElement),
+      document.hasFocus(),
+      document.visibilityState,
+      navigator.userActivation?.hasBeenActive,
+      getSelection()?.type,
+      String(getSelection()),
+    ]);
+    const iframe = elements[0] as HTMLIFrameElement | undefined;
+    // Apart from each other: they come from different processes, in any order.
+    note('frames', [frames.length, iframe?.contentWindow?.closed]);
+    note('frames in the frame', iframe?.contentWindow?.length);
+    note('history', history.length);
+    note('document', [document.title, location.href, document.cookie, iframe?.outerHTML, document.body.outerHTML]);
+    note('storage', [Object.entries(localStorage), Object.entries(sessionStorage)]);
+    const isActive = json(navigator.userActivation?.isActive);
+    if (last.get('activation') !== isActive) timing.push(['activation', isActive]);
+    last.set('activation', isActive);
+  }
+  const loop = (): void => {
+    sample();
+    requestAnimationFrame(loop);
+  };
+  loop();
+
+  const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
+  globalThis.hostRecorder = {
+    start() {
+      observations = [];
+      timing = [];
+      last.clear();
+      sample();
+    },
+    async settled() {
+      for (let quiet = 0, count = observations.length; quiet < 10; quiet += 1) {
+        await frame();
+        if (observations.length !== count) [quiet, count] = [0, observations.length];
+      }
+    },
+    recording: () => ({ observations: [...observations], timing: [...timing] }),
+  };
+}

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+interface Row {
+  id: string;
+  property: string;
+  pending?: true;
+}
+interface Entry {
+  file: string;
+  titles: string[];
+  engines: string[];
+  passed: number;
+  failed: number;
+  skipped: number;
+  reasons: string[];
+}
+interface Run {
+  date: string;
+  rows: Record<string, Entry[]>;
+}
+interface Table {
+  page: string;
+  rowsFile: string;
+  runFile: string;
+  idsIn(title: string): string[];
+  namedRows(): Map<string, Set<string>>;
+  titlesIn(source: string): string[];
+  condense(reports: object[]): Run;
+  withTable(markdown: string, rows: Row[], run: Run): string;
+}
+const script = (name: string): string => new URL(`../../scripts/lib/${name}.mjs`, import.meta.url).href;
+const table: Table = await import(script('security-table'));
+const { root }: { root: string } = await import(script('root'));
+
+const rows: Row[] = JSON.parse(readFileSync(table.rowsFile, 'utf8'));
+const lastRun: Run = JSON.parse(readFileSync(table.runFile, 'utf8'));
+
+const named = table.namedRows();
+const tested = new Set([...named.values()].flatMap((ids) => [...ids]));
+
+test('every row has a test, and a row that waits for its tests has none', () => {
+  const without = rows.filter(({ id, pending }) => !pending && !tested.has(id)).map(({ id }) => id);
+  expect(without, 'rows of test/security/rows.json that no title of a test names').toEqual([]);
+  const arrived = rows.filter(({ id, pending }) => pending && tested.has(id)).map(({ id }) => id);
+  expect(arrived, 'rows that have tests now: remove "pending" from test/security/rows.json').toEqual([]);
+});
+
+test('every row that a test names is in the list, once', () => {
+  const ids = rows.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const unknown = [...named].flatMap(([file, of]) => [...of].filter((id) => !ids.includes(id)).map((id) => [file, id]));
+  expect(unknown).toEqual([]);
+});
+
+test('the recorded run shows every row, by tests that are still there', () => {
+  const record = 'npm run security-table -- run records a new one';
+  const missing = rows.filter(({ id, pending }) => !pending && !lastRun.rows[id]?.some(({ passed }) => passed > 0));
+  expect(
+    missing.map(({ id }) => id),
+    `rows without a passed test in the recorded run: ${record}`,
+  ).toEqual([]);
+  const gone = Object.entries(lastRun.rows).flatMap(([id, entries]) =>
+    entries.flatMap(({ file }) => (named.get(file)?.has(id) ? [] : [`${id} ${file}`])),
+  );
+  expect(gone, `tests of the recorded run that do not name that row now: ${record}`).toEqual([]);
+});
+
+test('SECURITY.md has the table of the recorded run', () => {
+  const markdown = readFileSync(table.page, 'utf8');
+  const stale = table.withTable(markdown, rows, lastRun) !== markdown;
+  expect(stale, 'SECURITY.md is stale: npm run security-table writes its table').toBe(false);
+});
+
+test('titles are read from the source of a test, not its comments', () => {
+  const source = `
+    // 'S90: a comment',
+    /** S91: another */
+    describe('S92: a title', () => {
+      test.each([1])("a test (S93, R94)", () => {});
+      it(\`a template (S95) of \${1}\`, run);
+      expect('S96').toBe(1);
+    });`;
+  expect(table.titlesIn(source).flatMap(table.idsIn)).toEqual(['S92', 'S93', 'R94', 'S95']);
+});
+
+test('a run is condensed by row and file, and shown with failures and with reasons for what did not run', () => {
+  const of = (ancestorTitles: string[], title: string, status = 'passed') => ({ ancestorTitles, title, status });
+  const run = table.condense([
+    {
+      startTime: Date.UTC(2026, 10, 21, 12),
+      testResults: [
+        {
+          name: `${root}test/browser/x.test.ts`,
+          assertionResults: [
+            of(['a page in Chromium', 'S90: the first'], 'one'),
+            of(['a page in WebKit', 'S90: the first'], 'one'),
+            of(['a page in WebKit', 'S90: the first'], 'two [skipped: it can not]', 'skipped'),
+            of([], 'names nothing'),
+          ],
+        },
+        {
+          name: `${root}packages/x/src/y.test.ts`,
+          assertionResults: [of(['both (S90, R91)'], 'a'), of(['both (S90, R91)'], 'b', 'failed')],
+        },
+      ],
+    },
+  ]);
+  expect(run).toEqual({
+    date: '2026-11-21',
+    rows: {
+      R91: [expect.objectContaining({ titles: ['both'], engines: [], passed: 1, failed: 1 })],
+      S90: [
+        {
+          file: 'test/browser/x.test.ts',
+          titles: ['the first'],
+          engines: ['Chromium', 'WebKit'],
+          passed: 2,
+          failed: 0,
+          skipped: 1,
+          reasons: ['WebKit: it can not'],
+        },
+        expect.objectContaining({ file: 'packages/x/src/y.test.ts', passed: 1, failed: 1 }),
+      ],
+    },
+  });
+  const made: Row[] = [
+    { id: 'S90', property: 'Nothing | leaks.' },
+    { id: 'S92', property: 'Later.', pending: true },
+  ];
+  const lines = table.withTable(readFileSync(table.page, 'utf8'), made, run).split('\n');
+  expect(lines).toContain(
+    '| S90 | Nothing \\| leaks. | [x](test/browser/x.test.ts): the first<br>[y](packages/x/src/y.test.ts): both | Chromium, WebKit, Node | **1 failed**, 3 passed, 1 not run<br>WebKit: it can not |',
+  );
+  expect(lines).toContain('| S92 | Later. | no test yet |  |  |');
+});
