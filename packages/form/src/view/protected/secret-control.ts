@@ -349,7 +349,7 @@ export class SecretControl extends HTMLElement {
   async settled(): Promise<void> {
     if (this.#waiting.length === 0) return;
     this.#scrollIntoView();
-    if (takesInput(await this.#watch?.check())) this.#makeWaitingEdits();
+    if (takesInput(await this.#watch?.certain())) this.#makeWaitingEdits();
   }
 
   /**

@@ -9,7 +9,10 @@ export interface VisibilityWatch {
   readonly visibility: Visibility;
   /** Looks again whether it is clipped. Resolves once the layout of now has been drawn. */
   check(): Promise<Visibility>;
-  /** Looks whether it is clipped or covered. Resolves with `clipped`, `visible` or `covered`. */
+  /**
+   * Looks whether it is clipped or covered. Resolves with `clipped`, `visible` or `covered`; with `clipped` only after half a second, in
+   * which a scroll that was asked for just before can take effect.
+   */
   certain(): Promise<Visibility>;
   stop(): void;
 }
@@ -38,6 +41,9 @@ const tracksVisibility = 'isVisible' in IntersectionObserverEntry.prototype;
  */
 const COVER_MS = 1_000;
 
+/** How long a scroll of the pages around the frame may take, in milliseconds. They are in processes of their own. */
+const SCROLL_MS = 500;
+
 /**
  * Watches whether all of `element` is inside the viewport and every clipping box around it, those of the host page included. Where the
  * browser can tell, `certain` also looks whether anything covers or distorts it.
@@ -47,10 +53,11 @@ const COVER_MS = 1_000;
  */
 export function watchVisibility(element: Element, onChange: (visibility: Visibility) => void): VisibilityWatch {
   let visibility: Visibility = 'unknown';
-  let checks: ((visibility: Visibility) => void)[] = [];
-  let certains: ((visibility: Visibility) => void)[] = [];
+  const checks: ((visibility: Visibility) => void)[] = [];
+  const certains: ((visibility: Visibility) => void)[] = [];
   let covers: IntersectionObserver | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let scrolling: ReturnType<typeof setTimeout> | undefined;
 
   const become = (next: Visibility): void => {
     const before = visibility;
@@ -58,6 +65,8 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
     if (next !== before) onChange(next);
   };
   const conclude = (): void => {
+    clearTimeout(scrolling);
+    scrolling = undefined;
     for (const resolve of certains.splice(0)) resolve(visibility);
   };
   const stopCovers = (): void => {
@@ -90,13 +99,17 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
       if (!isInside) {
         stopCovers();
         become('clipped');
-        conclude();
+        if (certains.length > 0) scrolling ??= setTimeout(conclude, SCROLL_MS);
       } else if (!tracksVisibility) {
         become('visible');
         conclude();
       } else {
         if (visibility === 'unknown' || visibility === 'clipped') become('inside');
-        if (certains.length > 0) lookForCovers();
+        if (certains.length > 0) {
+          clearTimeout(scrolling);
+          scrolling = undefined;
+          lookForCovers();
+        }
       }
       for (const resolve of checks.splice(0)) resolve(visibility);
     },
@@ -127,8 +140,8 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
     stop() {
       clips.disconnect();
       stopCovers();
-      checks = [];
-      certains = [];
+      for (const resolve of checks.splice(0)) resolve(visibility);
+      conclude();
     },
   };
 }
