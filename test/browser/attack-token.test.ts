@@ -89,7 +89,8 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       const before = [await traces(page), await traces(frame)];
       await save(page, user);
       for (const text of [...before, await traces(page), await traces(frame)]) {
-        expect(text).toContain('okta');
+        // The traces do hold something: the name of the connector type.
+        expect(text).toMatch(/okta/i);
         for (const secret of [...tokens, SECRET]) expect(text).not.toContain(secret);
       }
       await page.close();

@@ -11,6 +11,10 @@ interface HostLayout {
 const box = (form: string): string => `<div id="box">${form}</div>`;
 const clip = '#box { width: 60px; height: 300px; overflow: hidden }';
 const iframe = '#form iframe';
+/** A box that is larger than the frame and can be scrolled all the same. */
+const roomy = (form: string): string => `<div id="box"><div id="room">${form}</div></div>`;
+const strip = `#box { width: 700px; height: 800px; overflow: auto; scroll-padding: 395px 340px }
+  #room { width: 2000px; height: 2000px } ${iframe} { width: 600px !important; scroll-margin: 0 }`;
 
 /**
  * Ways for a host page to learn where something is inside of the frame. Browsers scroll every box around a caret to keep
@@ -56,6 +60,19 @@ const layouts = {
   smooth: {
     wrap: box,
     css: `html, #box { scroll-behavior: smooth } ${clip} ${iframe} { width: 4000px !important }`,
+  },
+  /**
+   * All of a field is in sight, so that it takes input; the padding makes the browser scroll to hold a caret in a narrow
+   * strip in the middle.
+   */
+  padding: { wrap: roomy, css: strip },
+  /** The same, by a page that scrolls back at once, so that each key scrolls again. */
+  restless: {
+    wrap: (form) => `${roomy(form)}<script>
+      const box = document.getElementById('box');
+      box.addEventListener('scroll', () => box.scrollTo(0, 0));
+    </script>`,
+    css: strip,
   },
   /** A small box over the page, as a modal dialog is. */
   dialog: {

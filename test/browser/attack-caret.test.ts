@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededRandom } from '../../packages/engine/src/testing/random.js';
+import { openClipboard } from '../support/engines/clipboard.js';
+import type { DrivenBrowser } from '../support/engines/driven.js';
+import { frameUser } from '../support/engines/frame-user.js';
+import { inEngines } from '../support/engines/in-engines.js';
+import { pressKeys } from '../support/engines/keys.js';
+import { chance, pick } from '../support/fuzz/values.js';
+import { differences, traceHost, type HostTrace } from '../support/host-trace/host-trace.js';
+import { layoutNames, layoutPath, layoutRoutes, type LayoutName } from '../support/host-trace/layouts.js';
+import { longOr } from '../support/long.js';
+import { openHost } from '../support/open-host.js';
+import { randomSheet } from '../support/random-sheet.js';
+import type { Route } from '../support/serve.js';
+import { startWorld, type World } from '../support/world.js';
+
+/**
+ * Non-interference: whatever the secret, the page around the form observes the same. Layouts of the page, style sheets and
+ * secrets are random; `SEED` repeats a run.
+ */
+const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
+const SCENES = longOr(6, 1);
+const SECRETS = longOr(14, 3);
+/** How often two secrets are entered again whose traces differ, as the order of frames and messages is not always the same. */
+const REPEATS = 4;
+
+/** Layouts in which all of the control is in sight, so that it takes input. In the others it refuses, and says why. */
+const open: readonly LayoutName[] = ['plain', 'padding', 'restless'];
+const layouts = longOr<readonly LayoutName[]>(layoutNames, ['clip', 'restless']);
+
+const fields = {
+  'okta-systemlog': 'API token',
+  'google-workspace-admin-activity': 'Service account key',
+};
+type TypeId = keyof typeof fields;
+const typeIds = Object.keys(fields) as TypeId[];
+
+let world: World;
+/** Style sheets by path. A test adds the one of its scene. */
+const sheets = new Map<string, string>();
+
+beforeAll(async () => {
+  const headers = {
+    'content-type': 'text/css',
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+  };
+  const sheet: Route = ({ url }, response) => response.writeHead(200, headers).end(sheets.get(url ?? '') ?? '');
+  const sheetRoutes = Array.from({ length: SCENES }, (_, index) =>
+    layoutNames.map((layout): [string, Route] => [`/${layout}-${index}.css`, sheet]),
+  ).flat();
+  world = await startWorld({}, { ...layoutRoutes(), ...Object.fromEntries(sheetRoutes), '/leak': '' }, '127.0.0.1');
+});
+afterAll(() => world?.close());
+
+interface Scene {
+  layout: LayoutName;
+  typeId: TypeId;
+  sheet: string;
+  stylesheets: string[];
+  isShown: boolean;
+  isPasted: boolean;
+}
+
+function randomScene(random: () => number, layout: LayoutName, index: number): Scene {
+  const path = `/${layout}-${index}.css`;
+  const sheet = index === 0 ? '' : randomSheet(random);
+  sheets.set(path, sheet);
+  return {
+    layout,
+    typeId: pick(random, typeIds),
+    sheet,
+    stylesheets: sheet === '' ? [] : [world.host + path],
+    isShown: index % 2 === 1,
+    isPasted: chance(random, 0.3),
+  };
+}
+
+const ASCII = Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index));
+
+/** 1 to 150 characters. */
+const randomSecret = (random: () => number): string =>
+  Array.from({ length: 1 + Math.floor(random() ** 2 * 150) }, () => pick(random, ASCII)).join('');
+
+/** What the page observes while a secret is entered and removed again, and the value of the control in between. */
+interface Observed {
+  traces: HostTrace[];
+  value: string;
+}
+
+/** Opens a form in its scene. */
+async function stage(browser: DrivenBrowser, scene: Scene) {
+  const { layout, typeId, stylesheets, isShown, isPasted } = scene;
+  const label = fields[typeId];
+  const clipboard = await openClipboard(browser);
+  const page = await openHost(browser, world, { typeId, stylesheets }, layoutPath(layout));
+  const user = frameUser(page);
+  await user.find({ label });
+  const tracer = await traceHost(page, { servers: [world.host, world.service.url] });
+
+  // No look into the frame while the page is observed: WebKit's driver moves focus for it.
+  async function traced(keys: () => Promise<void>): Promise<HostTrace> {
+    await user.focus({ label });
+    // Focus scrolls, from wherever the page was scrolled to before.
+    await tracer.settled();
+    await page.evaluate(scrollAsBefore);
+    await tracer.start();
+    await keys();
+    return tracer.trace();
+  }
+  async function observe(secret: string): Promise<Observed> {
+    if (isPasted) await clipboard.copy(secret);
+    const entered = await traced(async () => {
+      if (isPasted) await pressKeys(page.keyboard, 'Control+v');
+      else await page.keyboard.type(secret);
+      await tracer.settled();
+      await page.keyboard.press('Tab');
+    });
+    const value = await user.value(label);
+    const removed = await traced(async () => {
+      await pressKeys(page.keyboard, 'Control+a');
+      await page.keyboard.press('Delete');
+    });
+    return { traces: [entered, removed], value };
+  }
+
+  // The first secret changes what the form says of the field ("required").
+  await user.focus({ label });
+  await page.keyboard.type('first');
+  await tracer.settled();
+  if (isShown && (await user.value(label)) === 'first') {
+    await user.focus({ role: 'button', name: `Show ${label}` });
+    await page.keyboard.press('Enter');
+    await user.find({ role: 'button', name: `Hide ${label}` });
+  }
+  await observe('');
+  const close = async (): Promise<void> => {
+    tracer.stop();
+    await Promise.all([page.close(), clipboard.close()]);
+  };
+  return { observe, close };
+}
+
+inEngines('a form on a hostile page', ['Chromium'], ({ engine, browser }) => {
+  describe('S30: what the page observes while a secret is entered and removed', () => {
+    test.each(layouts)(
+      `is the same for ${SCENES * (SECRETS - 1)} pairs of secrets (SEED=${seed}): layout %s`,
+      async (layout) => {
+        for (let index = 0; index < SCENES; index += 1) {
+          const random = seededRandom(hash(`${seed} ${layout} ${index}`));
+          const scene = randomScene(random, layout, index);
+          const { observe, close } = await stage(browser(), scene);
+          const first = randomSecret(random);
+          const reference = await observe(first);
+          for (let count = 1; count < SECRETS; count += 1) {
+            const secret = randomSecret(random);
+            const found = await observe(secret);
+            // Under a sheet that pushes it out of sight, the control refuses in an open layout too.
+            const refused = !open.includes(layout) || (scene.sheet !== '' && found.value === '');
+            expect(found.value, `${JSON.stringify(scene)} in ${engine}`).toBe(refused ? '' : secret);
+            // A trace that the other secret can leave too tells nothing.
+            const [ones, others] = [[reference.traces], [found.traces]];
+            let told = secretsTold(ones, others);
+            for (let again = 0; told.length > 0 && again < REPEATS; again += 1) {
+              ones.push((await observe(first)).traces);
+              others.push((await observe(secret)).traces);
+              told = secretsTold(ones, others);
+            }
+            expect(told, `${JSON.stringify(scene)} in ${engine}`).toEqual([]);
+          }
+          await close();
+        }
+      },
+      900_000,
+    );
+  });
+});
+
+/** The channels that tell two secrets apart in each pair of their traces. Empty: one pair is equal. */
+function secretsTold(ones: HostTrace[][], others: HostTrace[][]): string[] {
+  const found = ones.flatMap((one) =>
+    others.map((other) => one.flatMap((trace, part) => differences(trace, other[part] ?? {}))),
+  );
+  return found.find((channels) => channels.length === 0) ?? found[0] ?? [];
+}
+
+/** Runs in the page: scrolls everything to where it was at the first call. */
+function scrollAsBefore(): void {
+  const world = globalThis as { scrolled?: [Element, number, number][] };
+  world.scrolled ??= [...document.querySelectorAll('*')].map((element) => [
+    element,
+    element.scrollLeft,
+    element.scrollTop,
+  ]);
+  for (const [element, left, top] of world.scrolled) element.scrollTo({ left, top, behavior: 'instant' });
+}
+
+function hash(text: string): number {
+  let sum = 0;
+  for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
+  return sum;
+}
