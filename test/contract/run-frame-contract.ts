@@ -28,15 +28,15 @@ export interface Use {
 const all = [basics, failures, changes, apart, hostile, policies, look];
 
 /**
- * What an adapter adds to the element shows in every engine; the rest is the element's, which is held to all of it. The long run takes
- * all of it, which is minutes longer: `npm run test:contract`.
+ * All of it holds for the function in two engines and for the element, which is written over the function, in Chromium. Otherwise
+ * the short run takes what a way in adds itself; the long run takes all of it, which is minutes longer: `npm run test:contract`.
  */
-const adapters = new Set(['React 18', 'React 19', 'Vue']);
-const behaviorsOf = (name: string, engine: EngineName) => {
-  // React 18 differs from 19 in how properties reach the tag, which any engine shows.
-  const isShort = engine === 'Firefox' ? adapters.has(name) : name === 'React 18';
-  return isShort && !long ? [basics, changes] : all;
+const inFull: Record<string, readonly EngineName[]> = {
+  'the function': ['Chromium', 'Firefox'],
+  'the element': ['Chromium'],
 };
+const behaviorsOf = (name: string, engine: EngineName) =>
+  long || inFull[name]?.includes(engine) ? all : [basics, changes];
 
 /**
  * What holds for every way to put a form on a page, in every engine: a real service, a host on another site, a person's
