@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { root } from './root.mjs';
 import { testFiles } from './test-files.mjs';
 
-/** The rows: what must hold, each with an id that titles of tests name. `pending`: its tests are not there yet. */
+/** The rows: what must hold, each with an id that titles of tests name. `page`: an attack by a page, which runs in every engine. */
 export const rowsFile = `${root}test/security/rows.json`;
 /** What the last recorded run of the tests said about each row. */
 export const runFile = `${root}test/security/run.json`;
@@ -100,11 +100,11 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const MOST_TITLES = 4;
 
 function table(rows, run) {
-  const lines = rows.map(({ id, property, pending }) => {
+  const lines = rows.map(({ id, property }) => {
     const entries = run.rows[id] ?? [];
     const named = unique(entries.flatMap((entry) => entry.engines));
     const engines = entries.some((entry) => entry.engines.length === 0) ? [...named, 'Node'] : named;
-    const shown = entries.map(shownBy).join('<br>') || (pending ? 'no test yet' : 'not in the run');
+    const shown = entries.map(shownBy).join('<br>') || 'not in the run';
     return `| ${[id, cell(property), shown, engines.join(', '), resultOf(entries)].join(' | ')} |`;
   });
   return `${begin}

@@ -6,7 +6,7 @@ import { movesOf } from '../../../../test/support/destinations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 /** A caller who may change an address (S03) or its protection (S32) must not be able to use a secret there that they never knew. */
-describe('a kept secret and another destination or transport', () => {
+describe('a kept secret and another destination or transport (S03, S32)', () => {
   const databases = embedded();
   const moves = allTypes().flatMap(movesOf);
   const reached: string[] = [];

@@ -27,7 +27,7 @@ const httpConfig = (endpoint: string, changes: object = {}) => ({
 });
 
 /** Servers of an attacker stand where a connector connects to; only its transport keeps the secret from them (S32, S33). */
-describe('a kept secret and a man in the middle', { timeout: 60_000 }, () => {
+describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () => {
   let service: TestService;
   let acme: Tenant;
 
