@@ -71,11 +71,14 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
   };
   const stopCovers = (): void => {
     clearTimeout(timer);
+    timer = undefined;
     covers?.disconnect();
     covers = undefined;
   };
   const lookForCovers = (): void => {
-    if (covers) return;
+    if (timer !== undefined) return;
+    // One that has found a cover goes on looking for its end; it says nothing while nothing changes.
+    covers?.disconnect();
     covers = new IntersectionObserver(
       (entries) => {
         const isVisible = entries.at(-1)?.isVisible === true;
@@ -89,6 +92,7 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
     );
     covers.observe(element);
     timer = setTimeout(() => {
+      timer = undefined;
       if (visibility !== 'clipped') become('covered');
       conclude();
     }, COVER_MS);
