@@ -181,6 +181,7 @@ test('edit: a kept secret, its replacement, and the way back', async () => {
   await page.keyboard.press('Tab');
   // Out of the field, so that it says what is wrong.
   const control = body.locator('.cf-secret');
+  await control.getByText('These are only dots.').waitFor({ state: 'attached' });
   expect(await control.ariaSnapshot()).toMatchInlineSnapshot(`
     "- text: API token
     - paragraph: "In the Okta Admin Console: Security → API → Tokens. A read-only administrator's token is enough."

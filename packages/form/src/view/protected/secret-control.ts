@@ -390,7 +390,10 @@ export class SecretControl extends HTMLElement {
   }
 
   #makeWaitingEdits(): void {
-    for (const run of this.#waiting.splice(0)) run();
+    const edits = this.#waiting.splice(0);
+    for (const run of edits) run();
+    // Left before they could be made: what acts on the field when it is left acts on them now.
+    if (edits.length > 0 && !this.#focused) this.dispatchEvent(new FocusEvent('blur'));
   }
 
   #lookForCoversSoon(): void {

@@ -10,7 +10,7 @@ export interface VisibilityWatch {
   /** Looks again whether it is clipped. Resolves once the layout of now has been drawn. */
   check(): Promise<Visibility>;
   /**
-   * Looks whether it is clipped or covered. Resolves with `clipped`, `visible` or `covered`; with `clipped` only after half a second, in
+   * Looks whether it is clipped or covered. Resolves with `clipped`, `visible` or `covered`; with `clipped` only after two seconds, in
    * which a scroll that was asked for just before can take effect.
    */
   certain(): Promise<Visibility>;
@@ -39,10 +39,10 @@ const tracksVisibility = 'isVisible' in IntersectionObserverEntry.prototype;
  * How long a cover must last to be one, in milliseconds. Chromium calls everything in a frame of another process covered until that
  * process has heard from the one of the page around, and looks again no more often than every 100 ms.
  */
-const COVER_MS = 1_000;
+const COVER_MS = 2_000;
 
 /** How long a scroll of the pages around the frame may take, in milliseconds. They are in processes of their own. */
-const SCROLL_MS = 500;
+const SCROLL_MS = 2_000;
 
 /**
  * Watches whether all of `element` is inside the viewport and every clipping box around it, those of the host page included. Where the
