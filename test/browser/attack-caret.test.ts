@@ -20,7 +20,7 @@ import { startWorld, type World } from '../support/world.js';
  */
 const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
 const SCENES = longOr(6, 1);
-const SECRETS = longOr(14, 3);
+const SECRETS = longOr(8, 3);
 /** How often two secrets are entered again whose traces differ, as the order of frames and messages is not always the same. */
 const REPEATS = 4;
 

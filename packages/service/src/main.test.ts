@@ -8,6 +8,7 @@ import { connect, postgresql } from '../../../test/support/databases.js';
 import { openStored } from '../../../test/support/stored-secrets.js';
 import { format1Connectors, format1MasterText, upgraded } from '../../../test/support/format-1.js';
 import { listenHttp } from '../../../test/support/listener.js';
+import { longOr } from '../../../test/support/long.js';
 import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js';
 import {
   buildService,
@@ -64,7 +65,7 @@ describe('the process', { timeout: 120_000 }, () => {
     expect(await first.exited).toBe(0);
     const acknowledged = new Map<string, string>();
 
-    for (let cycle = 0; cycle < 3; cycle += 1) {
+    for (let cycle = 0; cycle < longOr(3, 2); cycle += 1) {
       const service = await mustStart(environment);
       const before = acknowledged.size;
       let alive = true;
