@@ -16,7 +16,7 @@ export interface FrameUser {
   /** Clicks a button. */
   press(button: string): Promise<void>;
   value(label: string): Promise<string>;
-  /** Waits until the frame shows this text. */
+  /** Waits until the frame shows this text, also in an open shadow root. */
   says(text: string): Promise<void>;
 }
 
@@ -69,11 +69,24 @@ export function frameUser(
     value: async (label) => (await find({ label })).evaluate((element) => Object(element).value),
     async says(text) {
       await eventually(`the words ${text}`, async () => {
-        const said = await (await frame()).evaluate(() => document.body.innerText);
+        const said = await (await frame()).evaluate(shownText);
         return said.includes(text) || undefined;
       });
     },
   };
+}
+
+/** The text of a document and its open shadow roots. Runs in the page. */
+function shownText(): string {
+  const texts = [document.body.innerText];
+  const roots: ParentNode[] = [document];
+  for (const root of roots)
+    for (const { shadowRoot } of root.querySelectorAll('*')) {
+      if (!shadowRoot) continue;
+      roots.push(shadowRoot);
+      for (const child of shadowRoot.children) if (child instanceof HTMLElement) texts.push(child.innerText);
+    }
+  return texts.join('\n');
 }
 
 /**
