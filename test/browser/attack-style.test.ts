@@ -98,7 +98,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
     for (const { sheet, control, needs } of [
       { sheet: 'attributes', control: mirrored },
       { sheet: 'sizes', control: '<textarea></textarea>', needs: 'fieldSizing' },
-      { sheet: 'inheritance', control: '<textarea></textarea>' },
+      { sheet: 'inheritance', control: '<textarea></textarea>', needs: 'unicodeRange' },
       { sheet: 'parts', control: '<textarea></textarea>' },
     ] as const) {
       testUnless(needs, `tells two secrets apart in a usual control: ${sheet}`, async () => {

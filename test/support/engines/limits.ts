@@ -1,4 +1,5 @@
 import type { DrivenPage, EngineName } from './driven.js';
+import { logRequests } from '../request-log.js';
 import { serve } from '../serve.js';
 import { eventually } from './eventually.js';
 import { frameUser } from './frame-user.js';
@@ -77,10 +78,31 @@ export const limits = {
   }),
   fieldSizing: limit({
     engines: {
-      Firefox: 'Firefox 153 has no field-sizing',
       WebKit: 'WebKitGTK 2.50 has no field-sizing',
     },
     probe: (page) => page.evaluate(() => CSS.supports('field-sizing', 'content')),
+  }),
+  unicodeRange: limit({
+    engines: { WebKit: 'WebKitGTK 2.50 loads every face of a family, whatever its unicode-range' },
+    async probe(page) {
+      const face = (letter: string): string => {
+        const range = `U+${letter.charCodeAt(0).toString(16)}`;
+        return `@font-face { font-family: probe; src: url(/${letter}); unicode-range: ${range} }`;
+      };
+      const body = `<style>${face('a')} ${face('b')} p { font-family: probe }</style><p>aaa</p>`;
+      const site = await serve({ '/': body, '/a': '', '/b': '' });
+      const log = logRequests();
+      try {
+        await page.goto(site.origin);
+        await eventually('a font', async () => log.linesTo(site.origin).includes('GET /a') || undefined);
+        // All faces are asked for together.
+        await page.evaluate(() => document.fonts.ready.then(() => fetch('/last')).then(() => undefined));
+        return !log.linesTo(site.origin).includes('GET /b');
+      } finally {
+        log.stop();
+        await site.close();
+      }
+    },
   }),
   trackVisibility: limit({
     engines: {
