@@ -39,6 +39,9 @@ const takesInput = (visibility: Visibility | undefined): boolean => visibility =
 /** After an edit or a focus the control looks for covers, in milliseconds: once what follows at once, as a click, has happened. */
 const COVER_LOOK_MS = 400;
 
+/** How long the line with the destination must be in sight to have been seen, in milliseconds. */
+const SEEN_MS = 200;
+
 /** How long the control must be out of sight until edits are dropped, in milliseconds. A page may need a moment to make room for it. */
 const BLOCK_MS = 500;
 
@@ -359,9 +362,21 @@ export class SecretControl extends HTMLElement {
   async confirmDestination(scroll: boolean): Promise<boolean> {
     if (this.destinationSeen) return true;
     if (scroll) this.#scrollIntoView();
-    await this.#watch?.certain();
-    this.#paint();
+    await this.#lookAtDestination();
     return this.destinationSeen;
+  }
+
+  /**
+   * Looks twice whether the line that says where the value will be sent can be seen as it is now. What this process knows of the pages around
+   * may be as old as a frame or two, and a page could change the line and hide it at once.
+   */
+  async #lookAtDestination(): Promise<void> {
+    const sentTo = this.#options?.sentTo;
+    for (let looks = 0; looks < 2; looks += 1) {
+      if (looks > 0) await new Promise((resolve) => setTimeout(resolve, SEEN_MS));
+      if ((await this.#watch?.certain()) !== 'visible' || this.#options?.sentTo !== sentTo) return;
+    }
+    this.#seen = sentTo;
   }
 
   /** Replaces all of the text, if the control can be seen. Answers whether it could. */
@@ -400,7 +415,7 @@ export class SecretControl extends HTMLElement {
     if (this.#lookForCovers !== undefined) return;
     this.#lookForCovers = setTimeout(() => {
       this.#lookForCovers = undefined;
-      if (this.#focused) void this.#watch?.certain();
+      if (this.#focused) void this.#lookAtDestination();
     }, COVER_LOOK_MS);
   }
 
@@ -490,7 +505,6 @@ export class SecretControl extends HTMLElement {
     // Even the type it has would make the browser build the field anew.
     const type = shown ? 'text' : 'password';
     if (control instanceof HTMLInputElement && control.type !== type) control.type = type;
-    if (this.#watch?.visibility === 'visible') this.#seen = sentTo;
     const blocked = this.#blocked;
     // What an input method writes can't be refused when it comes.
     control.readOnly = blocked !== undefined;
