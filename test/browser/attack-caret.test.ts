@@ -12,6 +12,7 @@ import { longOr } from '../support/long.js';
 import { openHost } from '../support/open-host.js';
 import { randomSheet } from '../support/random-sheet.js';
 import type { Route } from '../support/serve.js';
+import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
@@ -36,20 +37,17 @@ type TypeId = keyof typeof fields;
 const typeIds = Object.keys(fields) as TypeId[];
 
 let world: World;
-/** Style sheets by path. A test adds the one of its scene. */
-const sheets = new Map<string, string>();
+const sheetPath = (layout: LayoutName, index: number): string => `/${layout}-${index}.css`;
+/** The style sheet of a scene. The first scene of each layout has none. */
+const sheetOf = (layout: LayoutName, index: number): string =>
+  index === 0 ? '' : randomSheet(seededRandom(hash(`${seed} ${layout} ${index} sheet`)));
 
 beforeAll(async () => {
-  const headers = {
-    'content-type': 'text/css',
-    'access-control-allow-origin': '*',
-    'cross-origin-resource-policy': 'cross-origin',
-  };
-  const sheet: Route = ({ url }, response) => response.writeHead(200, headers).end(sheets.get(url ?? '') ?? '');
-  const sheetRoutes = Array.from({ length: SCENES }, (_, index) =>
-    layoutNames.map((layout): [string, Route] => [`/${layout}-${index}.css`, sheet]),
-  ).flat();
-  world = await startWorld({}, { ...layoutRoutes(), ...Object.fromEntries(sheetRoutes), '/leak': '' }, '127.0.0.1');
+  const routes: Record<string, Route> = { ...layoutRoutes(), '/leak': styleRoute('') };
+  for (const layout of layouts)
+    for (let index = 0; index < SCENES; index += 1)
+      routes[sheetPath(layout, index)] = styleRoute(sheetOf(layout, index));
+  world = await startWorld({}, routes, '127.0.0.1');
 });
 afterAll(() => world?.close());
 
@@ -63,14 +61,12 @@ interface Scene {
 }
 
 function randomScene(random: () => number, layout: LayoutName, index: number): Scene {
-  const path = `/${layout}-${index}.css`;
-  const sheet = index === 0 ? '' : randomSheet(random);
-  sheets.set(path, sheet);
+  const sheet = sheetOf(layout, index);
   return {
     layout,
     typeId: pick(random, typeIds),
     sheet,
-    stylesheets: sheet === '' ? [] : [world.host + path],
+    stylesheets: sheet === '' ? [] : [world.host + sheetPath(layout, index)],
     isShown: index % 2 === 1,
     isPasted: chance(random, 0.3),
   };

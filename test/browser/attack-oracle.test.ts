@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DrivenBrowser } from '../support/engines/driven.js';
+import { eventually } from '../support/engines/eventually.js';
+import { frameUser } from '../support/engines/frame-user.js';
+import { inEngines } from '../support/engines/in-engines.js';
+import { pressKeys } from '../support/engines/keys.js';
+import { traceHost } from '../support/host-trace/host-trace.js';
 import { messages, openHost } from '../support/open-host.js';
+import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
@@ -17,74 +22,60 @@ const magnify = `
   cf-secret:empty { margin-top: 7px !important } cf-secret:focus-within { margin-top: 11px !important }
   :has(:invalid) { padding-left: 1px } a { padding-top: 53px !important }`;
 
-let browser: Browser;
 let world: World;
 
 beforeAll(async () => {
-  const sheet = {
-    body: magnify,
-    headers: {
-      'content-type': 'text/css',
-      'access-control-allow-origin': '*',
-      'cross-origin-resource-policy': 'cross-origin',
-    },
-  };
-  [browser, world] = await Promise.all([launchBrowser(), startWorld({}, { '/magnify.css': sheet })]);
+  world = await startWorld({}, { '/magnify.css': styleRoute(magnify) }, '127.0.0.1');
 });
-afterAll(async () => {
-  await Promise.all([browser?.close(), world?.close()]);
-});
-
-const command = (page: Page, name: string): Promise<void> =>
-  page.evaluate((command) => {
-    document.querySelector('iframe')?.blur();
-    const { send } = globalThis as unknown as { send(message: object): void };
-    send({ type: 'command', command });
-  }, name);
-
-/** Until the frame has said nothing for ten animation frames. */
-const settle = (page: Page): Promise<void> =>
-  page.evaluate(async () => {
-    const { messages } = globalThis as unknown as { messages: unknown[] };
-    for (let quiet = 0, seen = messages.length; quiet < 10; quiet += 1) {
-      await new Promise((resolve) => requestAnimationFrame(resolve));
-      if (messages.length !== seen) [quiet, seen] = [0, messages.length];
-    }
-  });
+afterAll(() => world?.close());
 
 /** What the page hears, and what its style sheets can see, of a form whose save is refused for another reason too. */
-async function observe(secret: string, later: string, stylesheets: string[] | undefined) {
+async function observe(browser: DrivenBrowser, secret: string, later: string, stylesheets: string[] | undefined) {
   const page = await openHost(browser, world, { isNameEditable: true, ...(stylesheets && { stylesheets }) });
-  const inside = page.frames()[1];
-  const field = page.frameLocator('iframe').getByLabel('API token', { exact: true });
-  await field.waitFor({ state: 'attached' });
+  const user = frameUser(page);
+  await user.find({ label: 'API token' });
+  const frame = await user.frame();
   if (stylesheets)
-    await inside?.waitForFunction(
-      () => getComputedStyle(document.querySelector('footer') ?? document.body).display === 'block',
-    );
-  await settle(page);
-  const earlier = (await messages(page)).length;
-  /** The elements that a sheet can select, with what it can select them by. */
-  const seen = () =>
-    inside?.evaluate(() =>
-      Array.from(document.querySelectorAll('#form *'), (element) => {
-        const attributes = Array.from(element.attributes, ({ name, value }) => `${name}=${value.slice(0, 80)}`);
-        const text = Array.from(element.childNodes, (node) => (node.nodeType === Node.TEXT_NODE ? node.nodeValue : ''));
-        return [element.localName, ...attributes, text.join('').trim()].join(' ');
+    await eventually('the sheet', () =>
+      frame.evaluate(() => {
+        const footer = document.querySelector('footer');
+        return (footer && getComputedStyle(footer).display === 'block') || undefined;
       }),
     );
+  const tracer = await traceHost(page, { servers: [world.host, world.service.url] });
+  await tracer.settled();
+  const earlier = (await messages(page)).length;
   const looks = [];
   for (const text of [secret, later]) {
-    await field.fill(text);
-    await field.evaluate((input) => input.blur());
-    looks.push(await seen());
-    await command(page, 'save');
-    await settle(page);
-    looks.push(await seen());
+    await user.focus({ label: 'API token' });
+    await pressKeys(page.keyboard, 'Control+a');
+    await page.keyboard.type(text);
+    await eventually('what was typed', async () => (await user.value('API token')) === text || undefined);
+    await frame.evaluate(() => Object(document.activeElement).blur());
+    await tracer.settled();
+    looks.push(await frame.evaluate(selectable));
+    await page.evaluate(() => {
+      document.querySelector('iframe')?.blur();
+      Object(globalThis).send({ type: 'command', command: 'save' });
+    });
+    await tracer.settled();
+    await user.find({ selector: 'cf-summary' });
+    await tracer.settled();
+    looks.push(await frame.evaluate(selectable));
   }
   const said = (await messages(page)).slice(earlier).map((message) => JSON.stringify(message));
+  tracer.stop();
   await page.close();
   return { said, looks };
+}
+
+/** Runs in the form: the elements that a sheet can select, with what it can select them by. */
+function selectable(): string[] {
+  return Array.from(document.querySelectorAll('#form *'), (element) => {
+    const attributes = Array.from(element.attributes, ({ name, value }) => `${name}=${value.slice(0, 80)}`);
+    const text = Array.from(element.childNodes, (node) => (node.nodeType === Node.TEXT_NODE ? node.nodeValue : ''));
+    return [element.localName, ...attributes, text.join('').trim()].join(' ');
+  });
 }
 
 const VALID = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
@@ -95,15 +86,15 @@ const cases = [
   ['••••••••', 'y'.repeat(300)],
 ];
 
-describe.each([
-  { name: 'the form\u2019s own look', sheets: false },
-  { name: 'a sheet that magnifies every difference', sheets: true },
-])('S37: under $name', ({ sheets }) => {
-  test('a refused save looks the same to the page whatever the secret is', async () => {
+inEngines('a page that asks for a save', ['Chromium'], ({ browser }) => {
+  test.each([
+    { name: 'the form\u2019s own look', sheets: false },
+    { name: 'a sheet that magnifies every difference', sheets: true },
+  ])('S37: a refused save looks the same to the page whatever the secret is, under $name', async ({ sheets }) => {
     const stylesheets = sheets ? [`${world.host}/magnify.css`] : undefined;
-    const [first, ...others] = await Promise.all(
-      cases.map(([secret = '', later = '']) => observe(secret, later, stylesheets)),
-    );
+    const seen = [];
+    for (const [secret = '', later = ''] of cases) seen.push(await observe(browser(), secret, later, stylesheets));
+    const [first, ...others] = seen;
     expect(first?.looks.flat().join()).toContain('cf-summary');
     for (const other of others) expect(other).toEqual(first);
   });

@@ -9,18 +9,14 @@ import { long } from '../support/long.js';
 import { openHost } from '../support/open-host.js';
 import { logRequests } from '../support/request-log.js';
 import { serve, type Route } from '../support/serve.js';
+import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
 
 let world: World;
 
 beforeAll(async () => {
-  const headers = {
-    'content-type': 'text/css',
-    'access-control-allow-origin': '*',
-    'cross-origin-resource-policy': 'cross-origin',
-  };
-  const routes: Record<string, Route> = { '/leak': { body: '', headers } };
-  for (const [name, body] of Object.entries(hostileSheets)) routes[`/${name}.css`] = { body, headers };
+  const routes: Record<string, Route> = { '/leak': styleRoute('') };
+  for (const [name, css] of Object.entries(hostileSheets)) routes[`/${name}.css`] = styleRoute(css);
   world = await startWorld({}, routes, '127.0.0.1');
 });
 afterAll(() => world?.close());
