@@ -121,7 +121,7 @@ const sentence = async (user: FrameUser): Promise<string> =>
   (await user.find({ selector: '#sent' })).evaluate((element) => element.innerText.trim());
 
 /** What the person sees of the control: its text and the sentence, at one place of the page whatever is around it. */
-async function pixels({ page, user }: Opened): Promise<string> {
+async function pixels({ page, user }: Opened): Promise<Buffer> {
   const frame = await user.frame();
   const place = (): Promise<{ x: number; y: number }> =>
     frame.evaluate(() => {
@@ -148,8 +148,13 @@ async function pixels({ page, user }: Opened): Promise<string> {
   );
   const clip = { x: Math.round(x) + 10, y: 21, width: 400, height: 66 };
   const png = await page.screenshot({ clip });
-  return (await sharp(png).raw().toBuffer()).toString('base64');
+  // Softened: an engine may draw half a pixel lower under another sheet.
+  return sharp(png).greyscale().blur(1.5).raw().toBuffer();
 }
+
+/** The share of pixels that differ clearly. */
+const difference = (one: Buffer, other: Buffer): number =>
+  one.filter((value, index) => Math.abs(value - (other[index] ?? 0)) > 40).length / one.length;
 
 const heardCodes = async (page: DrivenPage) => (await heard(page)).flatMap(({ code }) => code ?? []);
 
@@ -157,7 +162,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
   describe('S31: where a secret goes', () => {
     test('is seen by whoever sees its control, under sheets that hide it', async () => {
       const existingId = await aimed();
-      const looks = [];
+      const looks: Buffer[] = [];
       for (const opens of [open, openHidden]) {
         const opened = await opens(browser(), { existingId });
         await enter(opened);
@@ -165,7 +170,10 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
         looks.push(await pixels(opened));
         await opened.page.close();
       }
-      expect(looks[0]).toBe(looks[1]);
+      const [one = Buffer.alloc(0), other = Buffer.alloc(0)] = looks;
+      expect(difference(one, other)).toBeLessThan(0.001);
+      // Without its text it would be another picture.
+      expect(difference(one, Buffer.alloc(one.length, one.at(0)))).toBeGreaterThan(0.02);
     });
 
     test('decides: a command while it is out of sight sends nothing, one while it is in sight does', async () => {
