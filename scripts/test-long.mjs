@@ -2,7 +2,8 @@
  * `npm run test:long`: every test in full (`LONG=1`), in three engines, 200 kills of the whole service, and the mutation check, which breaks a
  * security property at a time and expects a test to notice. Takes hours on two cores.
  * Words after `--` go to the test runner, and nothing else is run then: `npm run test:long -- packages/engine/src/connectors/ssrf`.
- * `npm run test:long -- kills` and `npm run test:long -- mutations` run these alone.
+ * `npm run test:long -- kills` and `npm run test:long -- mutations` run these alone, `… -- mutations S30 S31` the mutations of these
+ * properties.
  * The last line counts: `N passed, N failed`.
  */
 import { checkMutations } from './lib/mutation-check.mjs';
@@ -21,7 +22,7 @@ const steps = {
     const code = await run(process.execPath, ['packages/service/scripts/kill-loop.mjs', String(KILLS)]);
     tally.count(`${KILLS} kills (R02, R08)`, code === 0);
   },
-  mutations: (tally, env) => checkMutations(tally, env),
+  mutations: checkMutations,
 };
 
 const words = process.argv.slice(2);
@@ -29,8 +30,8 @@ const { browsers, built } = await prepare({ webkit: true });
 const tally = createTally();
 tally.count('build and types', built);
 if (built) {
-  const step = words.length === 1 ? steps[words[0]] : undefined;
-  if (step) await step(tally, browsers);
+  const step = steps[words[0]];
+  if (step) await step(tally, browsers, words.slice(1));
   else {
     await tally.vitest(words, { ...browsers, ...LONG });
     if (words.length === 0) for (const each of Object.values(steps)) await each(tally, browsers);

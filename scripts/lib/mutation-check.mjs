@@ -20,17 +20,20 @@ import { say } from './say.mjs';
  * Breaks one property at a time in a copy of the tree, runs the test that shows it, and counts it as passed when a test with
  * the property's id in its title fails. The tests pass on the unchanged copy first, or their failures would prove nothing.
  * @param env of the test runner
+ * @param rows ids of the properties to break. Default: all
  */
-export async function checkMutations(tally, env) {
+export async function checkMutations(tally, env, rows = []) {
+  const chosen = mutations.filter(({ row }) => rows.length === 0 || rows.includes(row));
+  if (chosen.length === 0) return tally.count(`mutations of ${rows.join(', ')}`, false);
   const folder = copyTree();
   try {
     say('Mutation check: the tests on an unchanged copy ...');
-    const files = [...new Set(mutations.map(({ test }) => test))];
+    const files = [...new Set(chosen.map(({ test }) => test))];
     const before = await failuresOf(folder, files, env);
     tally.count('the tests of the mutation check on an unchanged copy', before?.length === 0);
     if (before?.length !== 0) return;
-    for (const mutation of mutations) {
-      const { row, what, file, test } = mutation;
+    for (const mutation of chosen) {
+      const { row, what, file, test, build } = mutation;
       const path = join(folder, file);
       const source = readFileSync(path, 'utf8');
       const changed = mutate(source, mutation);
@@ -41,9 +44,9 @@ export async function checkMutations(tally, env) {
         continue;
       }
       say(`${name} ...`);
-      writeFileSync(path, changed);
+      await write(folder, path, changed, build);
       const failures = await failuresOf(folder, [test], { ...env, ...mutation.env });
-      writeFileSync(path, source);
+      await write(folder, path, source, build);
       const noticed = failures?.filter((title) => title.includes(row)) ?? [];
       if (noticed.length === 0) console.error(`No test with ${row} in its title failed in ${test}.`);
       else console.log(`  noticed by ${noticed.length} of the tests, first: ${noticed[0]}`);
@@ -52,6 +55,14 @@ export async function checkMutations(tally, env) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Writes a source file, and builds its package where the tests read what is built. */
+async function write(folder, path, source, build) {
+  writeFileSync(path, source);
+  if (build === undefined) return;
+  const code = await run('npm', ['run', 'build', '-w', build], { cwd: folder, quiet: true });
+  if (code !== 0) throw new Error(`${build} does not build with ${path} as it is.`);
 }
 
 /** `undefined`: the text is not there, or not once. */
@@ -91,7 +102,7 @@ async function failuresOf(folder, files, env) {
   const report = join(folder, 'mutation-tests.json');
   rmSync(report, { force: true });
   const reporters = ['--reporter=json', `--outputFile.json=${report}`];
-  await run('npx', ['vitest', 'run', '--project', 'unit', ...reporters, ...files], { cwd: folder, env, quiet: true });
+  await run('npx', ['vitest', 'run', ...reporters, ...files], { cwd: folder, env, quiet: true });
   try {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
     const broken = testResults.filter(

@@ -1,5 +1,6 @@
 const service = (path) => `packages/service/src/${path}`;
 const egress = (path) => `packages/engine/src/egress/${path}`;
+const form = (path) => `packages/form/src/${path}`;
 
 /**
  * Security and reliability properties, each with a change of the sources that breaks it and the test that must notice.
@@ -7,6 +8,7 @@ const egress = (path) => `packages/engine/src/egress/${path}`;
  * - `find`: a text that stands in `file` exactly once, or a regular expression with the flag `g`, of which every match is replaced.
  *   Where it is not found the mutation counts as failed: change it together with the code.
  * - `env`: variables for the test
+ * - `build`: the package to build first, for tests in a browser, which read what is built
  */
 export const mutations = [
   {
@@ -47,6 +49,14 @@ export const mutations = [
     file: egress('addresses.ts'),
     find: 'if (!within(address, open) && within(address, closed)) return false;',
     replace: '',
+    test: egress('refused.test.ts'),
+  },
+  {
+    row: 'S10',
+    what: 'the guard follows a redirect to another origin',
+    file: egress('fetch.ts'),
+    find: "if (url?.origin !== step.url.origin || url.username !== '' || url.password !== '') {",
+    replace: 'if (url === undefined) {',
     test: egress('refused.test.ts'),
   },
   {
@@ -113,6 +123,49 @@ export const mutations = [
     find: 'exceeded = true;',
     replace: 'exceeded = refusal.consumedPoints > limit.points;',
     test: service('http/rate-limits.test.ts'),
+  },
+  {
+    row: 'S08',
+    what: 'the form takes messages of any window and origin',
+    file: form('model/channel.ts'),
+    find: 'if (event.source !== source || event.origin !== origin) return;',
+    replace: '',
+    test: 'test/browser/attack-frame.test.ts',
+    build: 'packages/form',
+  },
+  {
+    row: 'S30',
+    what: 'a secret control takes input while it can not be seen',
+    file: form('view/protected/secret-control.ts'),
+    find: "=> visibility === 'visible' || visibility === 'inside';",
+    replace: '=> visibility !== undefined;',
+    test: 'test/browser/secret-control.test.ts',
+    build: 'packages/form',
+  },
+  {
+    row: 'S31',
+    what: 'nothing asks whether destinations were seen',
+    file: form('view/root.ts'),
+    find: "if (control.value !== '' && !(await control.confirmDestination(scroll))) return false;",
+    replace: '',
+    test: 'test/browser/attack-destination.test.ts',
+    build: 'packages/form',
+  },
+  {
+    row: 'S32',
+    what: 'transport is no part of the destination',
+    file: 'packages/catalog/src/validate/destination.ts',
+    find: "field['x-destination'] === true || field['x-transport'] === true",
+    replace: "field['x-destination'] === true",
+    test: service('connectors/downgrade.test.ts'),
+  },
+  {
+    row: 'S33',
+    what: 'a secret opens with the destination that is stored with it',
+    file: service('secrets/cipher.ts'),
+    find: '[header ?? parts.header, ...context]',
+    replace: '[parts.header, ...context]',
+    test: service('secrets/vault.test.ts'),
   },
   {
     row: 'S34',

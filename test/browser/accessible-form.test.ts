@@ -177,6 +177,7 @@ test('edit: a kept secret, its replacement, and the way back', async () => {
   await body.getByRole('button', { name: 'Replace API token' }).focus();
   await page.keyboard.press('Enter');
   await page.keyboard.type('••••••••');
+  await expect.poll(() => body.getByLabel('API token').inputValue()).toBe('••••••••');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   // Out of the field, so that it says what is wrong.

@@ -90,12 +90,16 @@ inEngines('a page that asks for a save', ['Chromium'], ({ browser }) => {
   test.each([
     { name: 'the form\u2019s own look', sheets: false },
     { name: 'a sheet that magnifies every difference', sheets: true },
-  ])('S37: a refused save looks the same to the page whatever the secret is, under $name', async ({ sheets }) => {
-    const stylesheets = sheets ? [`${world.host}/magnify.css`] : undefined;
-    const seen = [];
-    for (const [secret = '', later = ''] of cases) seen.push(await observe(browser(), secret, later, stylesheets));
-    const [first, ...others] = seen;
-    expect(first?.looks.flat().join()).toContain('cf-summary');
-    for (const other of others) expect(other).toEqual(first);
-  });
+  ])(
+    'S37: a refused save looks the same to the page whatever the secret is, under $name',
+    { timeout: 180_000 },
+    async ({ sheets }) => {
+      const stylesheets = sheets ? [`${world.host}/magnify.css`] : undefined;
+      const seen = [];
+      for (const [secret = '', later = ''] of cases) seen.push(await observe(browser(), secret, later, stylesheets));
+      const [first, ...others] = seen;
+      expect(first?.looks.flat().join()).toContain('cf-summary');
+      for (const other of others) expect(other).toEqual(first);
+    },
+  );
 });

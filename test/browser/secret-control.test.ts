@@ -265,7 +265,7 @@ describe('what is drawn', () => {
   });
 });
 
-describe('what can not be seen takes no input', () => {
+describe('what can not be seen takes no input (S30)', () => {
   test('while part of it is out of view; it says so, and takes it once it can be seen', async () => {
     const page = await open();
     await page.keyboard.type('ab');
@@ -327,7 +327,7 @@ describe('what can not be seen takes no input', () => {
   });
 });
 
-describe('style sheets of the page', () => {
+describe('style sheets of the page (S31)', () => {
   const covers = [
     'body::after { content: ""; position: fixed; inset: 0; z-index: 2147483647; background: white; pointer-events: none }',
     '.cf-field::after { content: "Sent to trusted.example"; position: absolute; inset: 0; background: white; z-index: 9999 }',

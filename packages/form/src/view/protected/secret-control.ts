@@ -43,7 +43,7 @@ const COVER_LOOK_MS = 400;
 const SEEN_MS = 200;
 
 /** How long the control must be out of sight until edits are dropped, in milliseconds. A page may need a moment to make room for it. */
-const BLOCK_MS = 500;
+const BLOCK_MS = 1_500;
 
 /** Each password manager has its own word for "leave this alone". */
 const attributes = {
