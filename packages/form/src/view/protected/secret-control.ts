@@ -390,7 +390,8 @@ export class SecretControl extends HTMLElement {
   #insert(text: string): void {
     const { multiline } = this.#options ?? {};
     const inserted = multiline ? text.replaceAll(/\r\n?/g, '\n') : text.replaceAll(/[\r\n]/g, '');
-    this.#edit((state) => insertText(state, inserted));
+    // Nothing to insert leaves a selection as it is: Firefox asks for a line break at Enter in an input too.
+    if (inserted) this.#edit((state) => insertText(state, inserted));
   }
 
   /**
