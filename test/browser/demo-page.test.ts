@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Page, Route } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
-import { startDemoStage, type DemoStage } from '../support/demo.js';
+import { allWays, startDemoStage, type DemoStage } from '../support/demo.js';
+import { longOr } from '../support/long.js';
 
 let stage: DemoStage;
 
@@ -22,7 +23,7 @@ const lists = (page: Page) => page.getByRole('heading', { name: 'Connect your da
 const refuse = (route: Route) =>
   route.fulfill({ status: 502, json: { code: 'upstream_error', message: 'The service is down.' } });
 
-describe.each(['script', 'react', 'vue'] as const)('%s', (way) => {
+describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as const))('%s', (way) => {
   test('create, see the id, edit, reload; another customer sees none of it', async () => {
     const page = await open(way);
     await product(page, 'Synthetic Data').click();
@@ -101,7 +102,7 @@ describe.each(['script', 'react', 'vue'] as const)('%s', (way) => {
   });
 });
 
-describe.each(['react', 'vue'] as const)('%s', (way) => {
+describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (way) => {
   test('by keyboard alone: to a product, into its form, and the focus goes along', async () => {
     const page = await open(way);
     await page.getByRole('searchbox').fill('okta system');
@@ -141,7 +142,7 @@ describe.each(['react', 'vue'] as const)('%s', (way) => {
   });
 });
 
-describe.each(['script', 'html'] as const)('%s', (way) => {
+describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (way) => {
   test('by keyboard alone: search, a product, past the menus into its form', async () => {
     const page = await open(way);
     await page.getByRole('searchbox').fill('okta system');
@@ -231,7 +232,7 @@ describe('html', () => {
 /** Whether the focus is in the form: the page sees the element that holds the frame. */
 const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?.localName === 'connector-frame');
 
-describe.each(['script', 'html', 'react', 'vue'] as const)('%s', (way) => {
+describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
   test('no session can be had: the reason stands in place of the form, and trying again is enough', async () => {
     const page = await open(way);
     await page.route('**/api/session', refuse);

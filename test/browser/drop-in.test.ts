@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { ConnectorFrameElement } from '@connector-frame/element';
 import { createHost } from '@connector-frame/host';
 import { toNodeHandler } from '@connector-frame/host/node';
@@ -8,6 +6,7 @@ import { createServer, type RunningServer } from '@connector-frame/service';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../support/browser.js';
+import { newDataFolder } from '../support/data-folder.js';
 import { serve } from '../support/serve.js';
 
 // Pages that load the built drop-in from the service, as a customer's page does: two lines of HTML, and a host of `createHost` behind `/api`.
@@ -26,7 +25,7 @@ const script = (version = '0') =>
   `<script type="module" src="${service.url}/v/${version}/connector-frame.js"></script>`;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'drop-in-'));
+  folder = await newDataFolder('drop-in');
   let host: ReturnType<typeof toNodeHandler> | undefined;
   site = await serve((request, response) => {
     if (request.url?.startsWith('/api/')) return host?.(request, response);

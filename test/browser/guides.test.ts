@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createHost } from '@connector-frame/host';
 import { toNodeHandler } from '@connector-frame/host/node';
@@ -11,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../support/browser.js';
 import { bundle } from '../support/bundle.js';
 import { codeOf } from '../support/guides.js';
+import { newDataFolder } from '../support/data-folder.js';
 import { serve } from '../support/serve.js';
 
 // What the guides print, word for word but for the service's address: a reader's page on one origin, a real service on another.
@@ -28,7 +27,7 @@ const code = async (guide: string, file: string) => (await codeOf(guide, file)).
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css' };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guides-'));
+  folder = await newDataFolder('guides');
   let host: ReturnType<typeof toNodeHandler> | undefined;
   site = await serve((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://any');

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { embeddedDatabase, postgresDatabase, type Database } from '../../packages/service/src/store/database.js';
 import { loadMigrations, migrate } from '../../packages/service/src/store/migrate.js';
+import { templateFolder, templateKey } from './database-template.js';
 import { startPostgres, type Postgres } from './postgres.js';
 
 /** A kind of database to run a suite on. */
@@ -47,8 +46,6 @@ export function postgresql(): TestDatabases & { url(): Promise<string> } {
 /** A pool on a database that exists. */
 export const connect = (url: string): Database => postgresDatabase(url, () => undefined);
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
 /** Making a database takes seconds, copying one does not: the copy is kept until PGlite or a migration changes. */
 async function openEmbedded(): Promise<Database> {
   const file = await templateFile();
@@ -58,21 +55,14 @@ async function openEmbedded(): Promise<Database> {
 
 async function templateFile(): Promise<string> {
   const migrations = await loadMigrations();
-  const lock: { packages: Record<string, unknown> } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'));
-  const version = lock.packages['node_modules/@electric-sql/pglite'];
-  const key = createHash('sha256')
-    .update(JSON.stringify([version, migrations]))
-    .digest('hex')
-    .slice(0, 16);
-  const folder = `${root}node_modules/.cache`;
-  const file = join(folder, `pglite-${key}.tar`);
+  const file = join(templateFolder, `pglite-${templateKey(migrations)}.tar`);
   if (existsSync(file)) return file;
   const client = await PGlite.create();
   const database = embeddedDatabase(client);
   await migrate(database, migrations);
   const dump = await client.dumpDataDir('none');
   await client.close();
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(templateFolder, { recursive: true });
   const mine = `${file}.${process.pid}`;
   writeFileSync(mine, Buffer.from(await dump.arrayBuffer()));
   // Two test processes may both have made one; either is fine, half of one is not.

@@ -6,6 +6,7 @@ import { build } from 'vite';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startDemo, type Demo } from '../../demo/src/start-demo.js';
 import { launchBrowser } from './browser.js';
+import { newDataFolder } from './data-folder.js';
 
 export type Way = 'script' | 'html' | 'react' | 'vue';
 export const allWays: readonly Way[] = ['script', 'html', 'react', 'vue'];
@@ -32,7 +33,7 @@ export async function startDemoStage(environment: Readonly<Record<string, string
   const folder = await mkdtemp(join(tmpdir(), 'demo-stage-'));
   const configFile = fileURLToPath(new URL('../../demo/vite.config.ts', import.meta.url));
   await build({ configFile, logLevel: 'error', build: { outDir: join(folder, 'pages') } });
-  const data = join(folder, 'data');
+  const data = await newDataFolder('demo-data');
   const variables = { SERVICE_PORT: '0', HOST_PORT: '0', DATA_DIR: data, LOG_LEVEL: 'silent', ...environment };
   const [demo, browser] = await Promise.all([startDemo(variables, join(folder, 'pages')), launchBrowser()]);
   const record = JSON.parse(await readFile(join(data, 'host.json'), 'utf8')) as {
@@ -76,7 +77,7 @@ export async function startDemoStage(environment: Readonly<Record<string, string
     async close() {
       await browser.close();
       await demo.close();
-      await rm(folder, { recursive: true, force: true });
+      for (const used of [folder, data]) await rm(used, { recursive: true, force: true });
     },
   };
 }

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createHost, HostError } from '@connector-frame/host';
 import { toNodeHandler } from '@connector-frame/host/node';
 import { createServer, type RunningServer } from '@connector-frame/service';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { bundle } from './bundle.js';
+import { newDataFolder } from './data-folder.js';
 import { serve } from './serve.js';
 
 /** A host page that has nothing but the element, its host routes, and a service on another origin: all real. */
@@ -52,7 +51,7 @@ const listen = `
 `;
 
 export async function startElementWorld(): Promise<ElementWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'element-'));
+  const folder = await newDataFolder('element');
   const scripts: Record<string, string> = {
     '/listen.js': listen,
     '/define.js': await bundle(`import '@connector-frame/element/define'`),

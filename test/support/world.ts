@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { createServer, type RunningServer } from '@connector-frame/service';
 import { serve, type Route } from './serve.js';
 import { bundle } from './bundle.js';
+import { newDataFolder } from './data-folder.js';
 
 /** A host page of one origin and a service of another, both real, for tests in a browser. */
 export interface World {
@@ -65,7 +64,7 @@ export async function startWorld(
   extra: Record<string, Route> = {},
   hostname: 'localhost' | '127.0.0.1' = 'localhost',
 ): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), 'connector-frame-'));
+  const folder = await newDataFolder('connector-frame');
   const routes: Record<string, Route> = {
     '/': hostPage(),
     '/host.js': { body: await bundle(script), headers: { 'content-type': 'text/javascript' } },

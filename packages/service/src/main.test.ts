@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { writeForm } from '../../../test/support/form-assets.js';
+import { newDataFolder } from '../../../test/support/data-folder.js';
 import { connect, postgresql } from '../../../test/support/databases.js';
 import { openStored } from '../../../test/support/stored-secrets.js';
 import { format1Connectors, format1MasterText, upgraded } from '../../../test/support/format-1.js';
@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => form.remove());
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'service-'));
+  folder = await newDataFolder('service');
   environment = operatorsEnvironment(folder, form.folder);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));

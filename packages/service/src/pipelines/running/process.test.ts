@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { newDataFolder } from '../../../../../test/support/data-folder.js';
 import { postgresql } from '../../../../../test/support/databases.js';
 import { writeForm } from '../../../../../test/support/form-assets.js';
 import { API_KEY, operatorsEnvironment } from '../../../../../test/support/operator.js';
@@ -18,7 +17,7 @@ let form: Awaited<ReturnType<typeof writeForm>>;
 let environment: Record<string, string>;
 
 async function someFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'service-'));
+  const folder = await newDataFolder('service');
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

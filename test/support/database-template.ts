@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Where databases with the schema are kept between runs: creating one takes seconds, copying one does not. */
+export const templateFolder = join(root, 'node_modules/.cache/connector-frame');
+
+/** Changes with the version of PGlite and with every migration. */
+export function templateKey(migrations: readonly object[]): string {
+  const lock: { packages: Record<string, unknown> } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const version = lock.packages['node_modules/@electric-sql/pglite'];
+  return createHash('sha256')
+    .update(JSON.stringify([version, migrations]))
+    .digest('hex')
+    .slice(0, 16);
+}
