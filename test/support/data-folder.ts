@@ -1,7 +1,9 @@
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openDatabase } from '../../packages/service/src/store/open-database.js';
 import { createLog } from '../../packages/service/src/log.js';
 import { loadMigrations, migrate } from '../../packages/service/src/store/migrate.js';
@@ -14,9 +16,12 @@ import { templateFolder, templateKey } from './database-template.js';
  */
 export async function newDataFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
-  await cp(await databaseTemplate(), join(folder, 'db'), { recursive: true });
+  // Node's own `cp` takes five times as long for these thousand files.
+  await run('cp', ['-R', await databaseTemplate(), join(folder, 'db')]);
   return folder;
 }
+
+const run = promisify(execFile);
 
 let template: Promise<string> | undefined;
 const databaseTemplate = (): Promise<string> => (template ??= findOrCreateTemplate());
