@@ -6,8 +6,8 @@ import { heard, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
- * What a screen reader is given, and what a keyboard reaches: the accessibility tree of the real form in its frame, as the browser computes it,
- * from the first paint to a save, an edit and a session that ends.
+ * Checks the accessibility tree of the real form in its frame, as the browser computes it, and its
+ * keyboard order: from the first paint through save, edit and session expiry.
  */
 
 let browser: Browser;
@@ -65,7 +65,7 @@ test('create, error, save: by keyboard alone, with the tree at each step', async
       - status"
   `);
 
-  // Save, with nothing filled in.
+  // Save the empty form.
   await body.getByLabel('Organization URL').focus();
   await page.keyboard.press('Enter');
   await body.getByRole('group', { name: 'Two things to fix before saving' }).waitFor();
@@ -103,7 +103,7 @@ test('create, error, save: by keyboard alone, with the tree at each step', async
   `);
   expect(await violations(page)).toEqual([]);
 
-  // From the summary to the first field, and on.
+  // From the error summary to the first field, then through the rest of the form.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.keyboard.type('https://acme.okta.com');
@@ -180,7 +180,7 @@ test('edit: a kept secret, its replacement, and the way back', async () => {
   await expect.poll(() => body.getByLabel('API token').inputValue()).toBe('••••••••');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
-  // Out of the field, so that it says what is wrong.
+  // Blur the field to trigger validation.
   const control = body.locator('.cf-secret');
   await control.getByText('These are only dots.').waitFor({ state: 'attached' });
   expect(await control.ariaSnapshot()).toMatchInlineSnapshot(`

@@ -16,16 +16,22 @@ import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
- * Non-interference: whatever the secret, the page around the form observes the same. Layouts of the page, style sheets and
- * secrets are random; `SEED` repeats a run.
+ * Non-interference: the page around the form observes the same for every secret. Page layouts,
+ * style sheets and secrets are random; set `SEED` to repeat a run.
  */
 const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
 const SCENES = longOr(6, 1);
 const SECRETS = longOr(8, 3);
-/** How often two secrets are entered again whose traces differ, as the order of frames and messages is not always the same. */
+/**
+ * How many times a pair of secrets is entered again after its traces differ; the order of frames
+ * and messages is not deterministic.
+ */
 const REPEATS = 4;
 
-/** Layouts in which all of the control is in sight, so that it takes input. In the others it refuses, and says why. */
+/**
+ * Layouts that show the whole control, so that it accepts input. In the others the control rejects
+ * input and gives the reason.
+ */
 const open: readonly LayoutName[] = ['plain', 'padding', 'restless'];
 const layouts = longOr<readonly LayoutName[]>(layoutNames, ['clip', 'restless']);
 
@@ -38,7 +44,7 @@ const typeIds = Object.keys(fields) as TypeId[];
 
 let world: World;
 const sheetPath = (layout: LayoutName, index: number): string => `/${layout}-${index}.css`;
-/** The style sheet of a scene. The first scene of each layout has none. */
+/** Returns the style sheet of a scene. The first scene of each layout has none. */
 const sheetOf = (layout: LayoutName, index: number): string =>
   index === 0 ? '' : randomSheet(seededRandom(hash(`${seed} ${layout} ${index} sheet`)));
 
@@ -74,17 +80,20 @@ function randomScene(random: () => number, layout: LayoutName, index: number): S
 
 const ASCII = Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index));
 
-/** 1 to 150 characters. */
+/** Returns a secret of 1 to 150 characters. */
 const randomSecret = (random: () => number): string =>
   Array.from({ length: 1 + Math.floor(random() ** 2 * 150) }, () => pick(random, ASCII)).join('');
 
-/** What the page observes while a secret is entered and removed again, and the value of the control in between. */
+/**
+ * What the page observes while a secret is entered and removed, and the control's value before
+ * removal.
+ */
 interface Observed {
   traces: HostTrace[];
   value: string;
 }
 
-/** Opens a form in its scene. */
+/** Opens a form in the given scene. */
 async function stage(browser: DrivenBrowser, scene: Scene) {
   const { layout, typeId, stylesheets, isShown, isPasted } = scene;
   const label = fields[typeId];
@@ -94,10 +103,10 @@ async function stage(browser: DrivenBrowser, scene: Scene) {
   await user.find({ label });
   const tracer = await traceHost(page, { servers: [world.host, world.service.url] });
 
-  // No look into the frame while the page is observed: WebKit's driver moves focus for it.
+  // Do not read from the frame while the page is observed: WebKit's driver moves focus to do so.
   async function traced(keys: () => Promise<void>): Promise<HostTrace> {
     await user.focus({ label });
-    // Focus scrolls, from wherever the page was scrolled to before.
+    // Focus scrolls, starting from the page's previous scroll position.
     await tracer.settled();
     await page.evaluate(scrollAsBefore);
     await tracer.start();
@@ -120,7 +129,7 @@ async function stage(browser: DrivenBrowser, scene: Scene) {
     return { traces: [entered, removed], value };
   }
 
-  // The first secret changes what the form says of the field ("required").
+  // The first secret changes the field's message ("required").
   await user.focus({ label });
   await page.keyboard.type('first');
   await tracer.settled();
@@ -151,10 +160,10 @@ inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
           for (let count = 1; count < SECRETS; count += 1) {
             const secret = randomSecret(random);
             const found = await observe(secret);
-            // A sheet can bring the control into sight or push it out.
+            // A sheet can move the control into or out of view.
             if (scene.sheet === '')
               expect(found.value, JSON.stringify(scene)).toBe(open.includes(layout) ? secret : '');
-            // A trace that the other secret can leave too tells nothing.
+            // A trace that both secrets can produce reveals nothing.
             const [ones, others] = [[reference.traces], [found.traces]];
             let told = secretsTold(ones, others);
             for (let again = 0; told.length > 0 && again < REPEATS; again += 1) {
@@ -172,7 +181,10 @@ inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
   });
 });
 
-/** The channels that tell two secrets apart in each pair of their traces. Empty: one pair is equal. */
+/**
+ * Returns the channels that distinguish two secrets in every pair of their traces; empty if at
+ * least one pair is equal.
+ */
 function secretsTold(ones: HostTrace[][], others: HostTrace[][]): string[] {
   const found = ones.flatMap((one) =>
     others.map((other) => one.flatMap((trace, part) => differences(trace, other[part] ?? {}))),
@@ -180,7 +192,7 @@ function secretsTold(ones: HostTrace[][], others: HostTrace[][]): string[] {
   return found.find((channels) => channels.length === 0) ?? found[0] ?? [];
 }
 
-/** Runs in the page: scrolls everything to where it was at the first call. */
+/** Runs in the page: restores the scroll positions recorded by the first call. */
 function scrollAsBefore(): void {
   const world = globalThis as { scrolled?: [Element, number, number][] };
   world.scrolled ??= [...document.querySelectorAll('*')].map((element) => [

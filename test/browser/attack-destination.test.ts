@@ -11,11 +11,13 @@ import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
- * S31: a host page that holds nothing but a session aims an output at a server of its own, hides everything but the secret,
- * and asks the form to test or save.
+ * S31: a host page that holds only a session points an output at an attacker's server, hides
+ * everything but the secret control, and asks the form to test or save.
  */
 
-/** What an attacker would serve as `stylesheets`: nothing is left but one control, which looks like part of the page. */
+/**
+ * The attacker's style sheet: hides everything except one control that looks like part of the page.
+ */
 const hide = `
   .cf-header, .cf-lock, .cf-note, .cf-help, .cf-head, .cf-fold, .cf-field:not(.cf-secret), .cf-footer { display: none !important }
   .cf-secret::after { content: 'Sent to trusted.example, kept for You'; position: absolute; inset: 0; z-index: 2147483647;
@@ -36,7 +38,7 @@ beforeAll(async () => {
       response.writeHead(200).end();
     });
   }, '127.0.0.1');
-  // The attacker's server is on this machine, so that nothing is dialed elsewhere.
+  // The attacker's server runs on this machine, so the test opens no external connections.
   world = await startWorld({ EGRESS_ALLOW: '127.0.0.0/8' }, { '/hide.css': styleRoute(hide) }, '127.0.0.1');
 });
 afterAll(async () => {
@@ -47,7 +49,7 @@ beforeEach(() => void received.splice(0));
 const SECRET = 'b5e1d6d0-canary-4c1f-9d4e-8a2b7c3d4e5f';
 const where = () => new URL(attacker.origin).host;
 
-/** A connector that the attacker made with the session of its own page. */
+/** Creates a connector with the session of the attacker's page. */
 async function aimed(): Promise<string> {
   const { protocol, hostname, port } = new URL(attacker.origin);
   const { body } = await world.call('POST', `/v2/${world.team}/outputs`, {
@@ -66,14 +68,14 @@ interface Opened {
   user: FrameUser;
 }
 
-/** A form on the attacker's page. */
+/** Opens a form on the attacker's page. */
 async function open(browser: DrivenBrowser, options: Record<string, unknown>): Promise<Opened> {
   const page = await openHost(browser, world, { kind: 'output', typeId: 'splunk', ...options });
   await expect.poll(() => heard(page)).toContainEqual({ type: 'ready' });
   return { page, user: frameUser(page) };
 }
 
-/** A form of which its page leaves nothing but the control. */
+/** Opens a form whose page hides everything but the control. */
 async function openHidden(browser: DrivenBrowser, options: Record<string, unknown>): Promise<Opened> {
   const opened = await open(browser, { ...options, stylesheets: [`${world.host}/hide.css`] });
   const frame = await opened.user.frame();
@@ -86,14 +88,14 @@ async function openHidden(browser: DrivenBrowser, options: Record<string, unknow
   return opened;
 }
 
-/** What a page does that wants the form to send: it takes the focus away and sends commands. */
+/** Sends a command as a malicious page would: takes focus away from the frame first. */
 const command = (page: DrivenPage, name: string): Promise<void> =>
   page.evaluate((command) => {
     document.querySelector('iframe')?.blur();
     Object(globalThis).send({ type: 'command', command });
   }, name);
 
-/** Shapes the page around the frame, so that only a strip of the frame can be seen. */
+/** Clips the container so that only a strip of the frame is visible. */
 const clip = (page: DrivenPage, height: string): Promise<void> =>
   page.evaluate((height) => {
     const box = document.getElementById('form');
@@ -107,7 +109,10 @@ async function enter({ page, user }: Opened): Promise<void> {
   await expect.poll(() => user.value('HEC token')).toBe(SECRET);
 }
 
-/** Changes the port of the destination: by another number than ever before, the address is one that nobody has seen. */
+/**
+ * Adds `by` to the destination's port. A value that was not used before makes the destination one
+ * that the user has not seen.
+ */
 async function aimElsewhere({ user }: Opened, by: number): Promise<void> {
   const frame = await user.frame();
   await frame.evaluate((by) => {
@@ -120,7 +125,10 @@ async function aimElsewhere({ user }: Opened, by: number): Promise<void> {
 const sentence = async (user: FrameUser): Promise<string> =>
   (await user.find({ selector: '#sent' })).evaluate((element) => element.innerText.trim());
 
-/** What the person sees of the control: its text and the sentence, at one place of the page whatever is around it. */
+/**
+ * Returns the visible pixels of the control (its text and the destination sentence), captured at a
+ * fixed position in the page.
+ */
 async function pixels({ page, user }: Opened): Promise<Buffer> {
   const frame = await user.frame();
   const place = (): Promise<{ x: number; y: number }> =>
@@ -142,17 +150,17 @@ async function pixels({ page, user }: Opened): Promise<Buffer> {
     const box = document.getElementById('form');
     if (box) box.style.top = `${top}px`;
   }, 20 - y);
-  // Drawn again where it is now, and the pointer is somewhere else.
+  // Wait until the frame is repainted at its new position.
   await page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true)))),
   );
   const clip = { x: Math.round(x) + 10, y: 21, width: 400, height: 66 };
   const png = await page.screenshot({ clip });
-  // Softened: an engine may draw half a pixel lower under another sheet.
+  // Blur: an engine may draw half a pixel lower under another sheet.
   return sharp(png).greyscale().blur(1.5).raw().toBuffer();
 }
 
-/** The share of pixels that differ clearly. */
+/** Returns the share of pixels whose values differ by more than 40 of 255. */
 const difference = (one: Buffer, other: Buffer): number =>
   one.filter((value, index) => Math.abs(value - (other[index] ?? 0)) > 40).length / one.length;
 
@@ -172,7 +180,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       }
       const [one = Buffer.alloc(0), other = Buffer.alloc(0)] = looks;
       expect(difference(one, other)).toBeLessThan(0.001);
-      // Without its text it would be another picture.
+      // Positive control: an image without the text differs.
       expect(difference(one, Buffer.alloc(one.length, one.at(0)))).toBeGreaterThan(0.02);
     });
 
@@ -182,7 +190,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       await enter(opened);
       const codes: string[] = [];
       for (const name of ['test', 'save']) {
-        // The page keeps the sentence out of sight.
+        // Clip the sentence out of view.
         await clip(page, '12px');
         await aimElsewhere(opened, -1);
         await command(page, name);
@@ -192,7 +200,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       expect(received.join()).not.toContain(SECRET);
       await clip(page, 'auto');
       await aimElsewhere(opened, 2);
-      // Refused until the browser has drawn the control again.
+      // Rejected until the browser has painted the control again.
       await expect
         .poll(async () => {
           await command(page, 'test');
@@ -202,12 +210,12 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       await page.close();
     });
 
-    // Other engines tell a frame nothing of what lies above it (SECURITY.md).
+    // Other engines do not report to a frame what covers it (SECURITY.md).
     testUnless('trackVisibility', 'decides: a command while the page covers it sends nothing', async () => {
       const opened = await openHidden(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
-      // The form has looked for covers, and found none.
+      // Wait until the form has checked for covering elements and found none.
       const frame = await opened.user.frame();
       await eventually('a look for covers', () =>
         frame.evaluate(() => Object(document.querySelector('cf-secret')).destinationSeen === true || undefined),

@@ -10,7 +10,8 @@ import { logRequests, type RequestLog } from '../support/request-log.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
-// Hostile pages around the real form. The page is `127.0.0.1`, the service `localhost`: two sites.
+// Hostile pages around the real form. The page is on `127.0.0.1` and the service on `localhost`, so
+// they are different sites.
 
 let world: World;
 let log: RequestLog;
@@ -25,7 +26,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Calls of the API that a browser sent; the test itself calls with a key. */
+/** Returns the API calls sent by a browser. The test's own calls use an API key. */
 const apiCalls = (since: number): string[] =>
   log
     .all()
@@ -38,7 +39,7 @@ const scripts = (since: number): string[] =>
     .slice(since)
     .flatMap(({ path }) => (path.startsWith('/embed/assets') ? [path] : []));
 
-/** Pages and servers of one test, closed after it. */
+/** Registers pages and servers to close after the current test. */
 function cleanup(): {
   opened<P extends DrivenPage>(page: P): P;
   served<S extends { close(): Promise<void> }>(server: S): S;
@@ -130,7 +131,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
           const source = 'monad-embed';
           raw.post(index, null, 1, 'x', [], { type: 'init' }, { source }, { ...other, type: 'nonsense' });
           raw.post(index, 'x'.repeat(1_000_000), new Map([['source', source]]), { source, type: { toString: null } });
-          // A sibling of the page's own origin is not the parent.
+          // A sibling frame on the page's own origin is not the parent.
           const sibling = document.createElement('iframe');
           const session = JSON.stringify({ source, type: 'session', sessionToken: 'evil' });
           const command = JSON.stringify({ source, type: 'command', command: 'cancel' });
@@ -141,7 +142,8 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
         },
         { other, index: frame.index },
       );
-      // Messages are handled in order: what follows them all is typed into a form that is as it was.
+      // Messages are handled in order, so once this input is processed, all of the above were
+      // ignored.
       await frame.type('Organization URL', 'https://acme.okta.com');
       expect(await frame.value('Organization URL')).toBe('https://acme.okta.com');
       await frame.find({ role: 'heading', name: 'Okta System Log' });
@@ -167,19 +169,20 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       await frame.post(...inert);
       await frame.post(init);
       await frame.find({ label: 'Organization URL' });
-      // Of all of them one began to load a form.
+      // Only one of the inits started to load a form.
       const loads = apiCalls(start).filter((line) => line.includes('okta-systemlog'));
       expect(loads).toEqual(['GET /v1/inputs/okta-systemlog']);
     });
   });
 });
 
-// The short run takes Firefox too: it lets a page without an origin pass some policies that Chromium does not.
+// The short run includes Firefox: it lets a page with an opaque origin pass some policies that
+// Chromium enforces.
 inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ browser }) => {
   const { opened, served } = cleanup();
 
   describe('S07: only the registered page', () => {
-    /** Waits until every frame of a page came or was refused, and everything it asked for is answered. */
+    /** Waits until every frame has loaded or was blocked, and no request is pending. */
     async function loaded(page: DrivenPage): Promise<void> {
       const tracer = await traceHost(page, { servers: [] });
       await tracer.settled();
@@ -226,7 +229,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const page = opened(await openRaw(browser(), world));
       const start = log.all().length;
       const address = embedAddress(world, world.host);
-      // Passes on what it hears, and says once that it has run.
+      // Forwards the messages it receives, and reports once that it has run.
       const inner = `<script>
         parent.postMessage('running', '*');
         addEventListener('message', ({ data }) => parent.postMessage(data, '*'));
@@ -288,7 +291,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       await page.focus('button');
       await page.keyboard.press('Enter');
       await expect.poll(() => scripts(start)).not.toEqual([]);
-      // A few more inits, now that the form's script is there.
+      // Post several more inits, now that the form's script has loaded.
       const posted = (): number => log.linesTo(evil.origin).filter((line) => line === 'GET /posted').length;
       const before = posted();
       await expect.poll(posted).toBeGreaterThan(before + 3);

@@ -7,8 +7,8 @@ import { logRequests, type RequestLog } from '../support/request-log.js';
 import { serve, type Handler } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
-// The host's own routes, on a server that knows who is signed in by a cookie, in front of the real service. Two people are
-// customers: of `acme`, who is at the browser, and of `globex`.
+// The host's own routes, on a server that identifies the user by a cookie, in front of the real
+// service. There are two tenants: `acme`, who is signed in, and `globex`.
 
 let world: World;
 let log: RequestLog;
@@ -47,7 +47,7 @@ afterAll(async () => {
   await Promise.all([host?.close(), evil?.close(), world?.close()]);
 });
 
-/** Calls of the service while `run` runs. */
+/** Returns the calls the service receives while `run` runs. */
 async function upstream(run: () => Promise<void>): Promise<string[]> {
   const start = log.all().length;
   await run();
@@ -58,7 +58,7 @@ async function upstream(run: () => Promise<void>): Promise<string[]> {
 }
 
 inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
-  /** Opens the product, which signs the person in, and then another page. */
+  /** Opens the product, which signs the user in, and then another origin. */
   async function open(origin: string): Promise<DrivenPage> {
     const page = await browser().newPage();
     await page.goto(host.origin);
@@ -71,7 +71,7 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
     path: string;
     body?: unknown;
   }
-  /** The status of each call, sent by a page of the product. */
+  /** Returns the status of each call, sent from a page of the product. */
   const statuses = (page: DrivenPage, calls: Call[]): Promise<number[]> =>
     page.evaluate(
       (calls) =>
@@ -170,7 +170,7 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
             for (const enctype of ['text/plain', 'multipart/form-data', 'application/x-www-form-urlencoded']) {
               const form = document.createElement('form');
               Object.assign(form, { method: 'post', action: origin + path, target: 'sink', enctype });
-              // As text, this is JSON.
+              // With `enctype="text/plain"` the body is valid JSON.
               form.append(
                 Object.assign(document.createElement('input'), { name: '{"tenantId":"acme","x":"', value: '"}' }),
               );

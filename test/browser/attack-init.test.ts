@@ -9,7 +9,8 @@ import { logRequests, type RequestLog } from '../support/request-log.js';
 import { serve, type Route } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
-// What a hostile page puts into an `init`: options of every shape, values of the appearance, addresses of style sheets.
+// What a hostile page can put into an `init`: options of every shape, appearance values, and style
+// sheet URLs.
 
 let world: World;
 let log: RequestLog;
@@ -54,7 +55,7 @@ afterAll(async () => {
 
 const label = { label: 'Organization URL' };
 
-/** Runs a check for each case, and names the one that fails. */
+/** Runs a check for each case. The error names the case that fails. */
 async function each<T>(cases: Record<string, T>, check: (value: T) => Promise<void>): Promise<void> {
   for (const [name, value] of Object.entries(cases)) {
     await check(value).catch((cause: unknown) => {
@@ -68,7 +69,10 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
   const open = async (): Promise<DrivenPage> => (page = await openRaw(browser(), world));
   afterEach(() => page?.close());
 
-  /** Sends an init; its options are the value of an expression, so that they can be what JSON can't say. */
+  /**
+   * Sends an init. `options` is the source of an expression, so it can hold values that JSON cannot
+   * express.
+   */
   async function start(options: string): Promise<RawFrame> {
     const frame = await openRawFrame(page, world);
     const given = { index: frame.index, init: await initMessage(world), options };
@@ -110,7 +114,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
     };
     const oversized: Record<string, string> = {
       'nine levels': overrides(deep(9)),
-      // Of much more, Chromium makes no message at all.
+      // Chromium fails to create a message with much deeper nesting.
       'a hundred levels': overrides(deep(100)),
       '2,001 fields': overrides(
         `Object.fromEntries([...Array(2_000).keys()].map((n) => ['f' + n, {}]).concat([['org_url', { name: 'yes' }]]))`,
@@ -153,7 +157,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
   });
 
   describe('S19: values of the appearance', () => {
-    /** Everything that the look of the form is made of. */
+    /** Returns all inline styles that make up the form's appearance. */
     const look = async (frame: RawFrame): Promise<string> => {
       await frame.find(label);
       return (await frame.frame()).evaluate(() => document.documentElement.style.cssText);
@@ -189,7 +193,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       expect(log.to(attacker.origin)).toHaveLength(before);
     });
 
-    // Colors are read by the browser: each engine has to agree.
+    // The browser parses colors, so every engine must agree.
     const colors = {
       '#4f46e5': '#4f46e5',
       'rgb(79 70 229)': '#4f46e5',
@@ -246,7 +250,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       'one that is no style sheet': (host) => [`${host}/not.css`],
       'one with an error': (host) => [`${host}/error.css`],
       'one that leads elsewhere': (host) => [`${host}/moved.css`],
-      // Only the long run waits until the form has waited long enough.
+      // Only the long run waits for the form's timeout.
       ...(long && { 'one that never comes': (host: string) => [`${host}/slow.css`] }),
     };
     test('that are not all its own and good: the form keeps its look and tells the page, and nobody else is asked', async () => {
@@ -277,7 +281,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       const before = log.to(attacker.origin).length;
       const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/loud.css`] }));
       await frame.find(label);
-      // The engine has tried: with its @import refused, a sheet loads or fails.
+      // Wait until the engine has processed the sheet: with its @import blocked, it loads or fails.
       await eventually('the sheet', async () =>
         (await outlineOf(frame)) === 'solid' || (await failed(frame)) ? true : undefined,
       );

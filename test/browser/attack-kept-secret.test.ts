@@ -9,8 +9,9 @@ import { listenHttp } from '../support/listener.js';
 import { openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
-// Somebody who does not know a kept secret wants it sent to them: a page that lets a person turn certificate checks off, and
-// a writer of the database. The servers are on this machine.
+// Attackers without access to a stored secret try to have it sent to them: a page that gets a user
+// to turn off certificate checks, and someone with write access to the database. All servers run on
+// this machine.
 
 const KEPT = randomBytes(16).toString('hex');
 const ENTERED = randomBytes(16).toString('hex');
@@ -18,7 +19,7 @@ const ENTERED = randomBytes(16).toString('hex');
 const databases = postgresql();
 let database: ReturnType<typeof connect>;
 let world: World;
-/** A server whose certificate nobody trusts. */
+/** A server with an untrusted certificate. */
 let impostor: Awaited<ReturnType<typeof listenHttp>>;
 const received: string[] = [];
 
@@ -49,7 +50,7 @@ afterAll(async () => {
 
 const settings = (changes: object = {}) => ({ url: 'https://127.0.0.1', port: String(impostor.port), ...changes });
 
-/** An output with a secret, as an honest customer has saved it. */
+/** Creates an output with a secret, as a legitimate customer would. */
 async function keep(given: object): Promise<string> {
   const config = { settings: given, secrets: { token: { value: KEPT } } };
   const { body } = await world.call('POST', `/v2/${world.team}/outputs`, { name: 'Kept', type: 'splunk', config });

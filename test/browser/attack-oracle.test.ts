@@ -10,11 +10,12 @@ import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
- * S37: a host page can ask the form to save whenever it likes, and its style sheets can make a height of any element, attribute or text.
- * What it can observe must be the same whatever is wrong with a secret, or nothing.
+ * S37: a host page can ask the form to save at any time, and its style sheets can turn any element,
+ * attribute or text into a height. Its observations must not depend on what is wrong with a secret,
+ * or whether anything is.
  */
 
-/** Makes visible as a height whatever differs in the document that the sheet can select. */
+/** Turns every difference in the document that a sheet can select into a height. */
 const magnify = `
   * { display: block !important; position: static !important; contain: none !important; clip-path: none !important; }
   [class] { padding-top: 1px !important } [aria-invalid], [data-invalid], .cf-error, .cf-bad { padding-top: 97px !important }
@@ -29,7 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** What the page hears, and what its style sheets can see, of a form whose save is refused for another reason too. */
+/**
+ * Returns the messages the page receives, and what its style sheets can select, for a form whose
+ * save also fails for another reason.
+ */
 async function observe(browser: DrivenBrowser, secret: string, later: string, stylesheets: string[] | undefined) {
   const page = await openHost(browser, world, { isNameEditable: true, ...(stylesheets && { stylesheets }) });
   const user = frameUser(page);
@@ -69,7 +73,10 @@ async function observe(browser: DrivenBrowser, secret: string, later: string, st
   return { said, looks };
 }
 
-/** Runs in the form: the elements that a sheet can select, with what it can select them by. */
+/**
+ * Runs in the form: returns the elements a sheet can select, with the attributes and text it can
+ * select them by.
+ */
 function selectable(): string[] {
   return Array.from(document.querySelectorAll('#form *'), (element) => {
     const attributes = Array.from(element.attributes, ({ name, value }) => `${name}=${value.slice(0, 80)}`);

@@ -23,7 +23,10 @@ afterAll(() => world?.close());
 
 const sheets = Object.keys(hostileSheets) as HostileSheet[];
 
-/** Fields for a secret of one line and of many, and secrets that the form takes for valid, of any length. */
+/**
+ * Single-line and multi-line secret fields, with generators of secrets of any length that the form
+ * accepts.
+ */
 const fields = {
   'okta-systemlog': { label: 'API token', secret: (bytes: number) => randomBytes(bytes).toString('hex') },
   'google-workspace-admin-activity': {
@@ -34,7 +37,10 @@ const fields = {
 type TypeId = keyof typeof fields;
 
 inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
-  /** Types a secret, shows and hides it. Returns all that the page observed, and all that the form's document held. */
+  /**
+   * Types a secret, shows it and hides it. Returns everything the page observed and everything the
+   * form's document contained.
+   */
   async function observe(sheet: HostileSheet, typeId: TypeId, secret: string) {
     const { label } = fields[typeId];
     const page = await openHost(browser(), world, { typeId, stylesheets: [`${world.host}/${sheet}.css`] });
@@ -69,7 +75,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
   describe('S02: of the page', () => {
     const types = Object.keys(fields) as TypeId[];
     const all = sheets.flatMap((sheet) => types.map((typeId) => ({ sheet, typeId })));
-    // The short run takes one type for each sheet, in turn.
+    // The short run tests one type per sheet, alternating.
     const cases = all.filter((_, index) => long || index % 4 === 0 || index % 4 === 3);
     test.each(cases)(
       'tells the page nothing about a secret: $sheet, $typeId',
@@ -80,7 +86,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
         for (const one of secrets) {
           const { trace, document } = await observe(sheet, typeId, one);
           traces.push(trace);
-          // Neither in an attribute, a text, an address nor a title, masked and shown.
+          // The secret is in no attribute, text, URL or title, whether masked or shown.
           expect(document).not.toContain(one);
           expect(document).toContain(fields[typeId].label);
         }
@@ -89,7 +95,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
       120_000,
     );
 
-    // The same sheets decode controls that are built the usual way, so the tests above can fail.
+    // Positive control: the same sheets decode controls built the usual way.
     const mirrored = '<input oninput="this.setAttribute(\'value\', this.value)">';
     for (const { sheet, control, needs } of [
       { sheet: 'attributes', control: mirrored },
@@ -124,7 +130,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
   });
 });
 
-/** Runs in the form: collects its document at each change, with what is in open shadow roots. */
+/** Runs in the form: records its document, including open shadow roots, at each change. */
 function watchDocument(): void {
   const seen = new Set<string>();
   const watched = new Set<Node>();
@@ -142,7 +148,7 @@ function watchDocument(): void {
     seen.add(JSON.stringify(history.state) ?? '');
   };
   const observer = new MutationObserver(look);
-  // A key that changes nothing in the document is looked at as well.
+  // Also record after a key that does not change the document.
   for (const type of ['input', 'keyup', 'focusin', 'focusout']) addEventListener(type, look, true);
   look();
   Object.assign(globalThis, {

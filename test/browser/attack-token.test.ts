@@ -7,8 +7,9 @@ import { heard, openHost } from '../support/open-host.js';
 import { logRequests, type RequestLog } from '../support/request-log.js';
 import { startWorld, type World } from '../support/world.js';
 
-// A whole life of a form: its page gets the token from its own server, a person types and saves, the page removes it.
-// Where the token and the typed secret were seen on the way is searched afterwards.
+// The full lifecycle of a form: the page gets a token from its own server, a user types and saves,
+// and the page removes the form. Then the test searches every place where the token or the typed
+// secret could have leaked.
 
 const SECRET = '00aBcDeFgHiJkLmNoPqR';
 
@@ -24,7 +25,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** A token and the parts of it that would be enough. */
+/** Returns a token and each of its parts that would be sensitive by itself. */
 const partsOf = (token: string): string[] => [token, ...token.split('.').filter((part) => part.length > 20)];
 
 inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
@@ -33,7 +34,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
     since = log.all().length;
   });
 
-  /** Opens a form whose page asks its own server for the session, and fills it in. */
+  /** Opens a form whose page fetches the session from its own server, and fills in the form. */
   async function fill(
     watch?: (page: DrivenPage) => void,
   ): Promise<{ page: DrivenPage; user: FrameUser; tokens: string[] }> {
@@ -51,7 +52,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
     return { page, user, tokens: sentTokens() };
   }
 
-  /** The tokens that the form sent to the service. */
+  /** Returns the tokens the form sent to the service. */
   function sentTokens(): string[] {
     const bearers = log
       .all()
@@ -77,7 +78,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
         for (const secret of [...tokens, SECRET]) expect(said).not.toContain(secret);
         if (authorization) expect(origin).toBe(world.service.url);
       }
-      // The page of the form says `no-referrer`: none of its requests tells where it is used.
+      // The form's page sets `no-referrer`, so its requests do not reveal where it is embedded.
       const referrers = requests.filter(({ headers }) => headers.authorization).map(({ headers }) => headers.referer);
       expect(new Set(referrers)).toEqual(new Set([undefined]));
       await page.close();
@@ -89,7 +90,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       const before = [await traces(page), await traces(frame)];
       await save(page, user);
       for (const text of [...before, await traces(page), await traces(frame)]) {
-        // The traces do hold something: the name of the connector type.
+        // Positive control: the traces contain the name of the connector type.
         expect(text).toMatch(/okta/i);
         for (const secret of [...tokens, SECRET]) expect(text).not.toContain(secret);
       }
@@ -113,7 +114,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       await page.evaluate(() => {
         const iframe = document.querySelector('iframe');
         Object(globalThis).frame.destroy();
-        // The same window again, as something that kept it would have it.
+        // Reinsert the same iframe, as code that kept a reference to it could.
         if (iframe) document.body.append(iframe);
         for (const type of ['ready', 'session_request']) {
           postMessage({ source: 'monad-embed', type, version: 1 }, '*');
@@ -143,7 +144,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
         const strings = await heapStrings(page);
         return [...tokens, SECRET].filter((secret) => strings.some((text) => text.includes(secret)));
       };
-      // The page of a form in use has the token, never the secret.
+      // While the form is in use, the page holds the token but never the secret.
       expect(await found()).toEqual(expect.arrayContaining(tokens.slice(0, 1)));
       expect(await found()).not.toContain(SECRET);
       await page.evaluate(() => Object(globalThis).frame.destroy());
@@ -153,7 +154,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
   });
 });
 
-/** Everything that a document leaves behind, as one text. */
+/** Returns everything a document leaves behind, as one string. */
 function traces(document_: DrivenPage | DrivenFrame): Promise<string> {
   return document_.evaluate(async () => {
     const found: unknown[] = [document.title, location.href, document.referrer, document.cookie, name, history.state];

@@ -5,7 +5,7 @@ import { heard, messages, mount, openHost } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
-// Buttons of the page that stand for buttons of the form.
+// Host page buttons that trigger the form's actions.
 
 let browser: Browser;
 let world: World;
@@ -33,11 +33,11 @@ afterEach(() => page?.close());
 
 const form = () => page.frameLocator('iframe');
 const inside = (): Frame => page.frames()[1] ?? page.mainFrame();
-/** What a button of the page does. */
+/** Sends a message to the form, as a host page button does. */
 const send = (message: Record<string, unknown>) =>
   page.evaluate((data) => (globalThis as unknown as { send(message: object): void }).send(data), message);
 const command = async (name: string): Promise<void> => {
-  // A press of the page's own button takes the focus out of the form.
+  // Clicking the page's own button moves focus out of the form.
   await page.evaluate(() => document.querySelector('iframe')?.blur());
   await send({ type: 'command', command: name });
 };
@@ -48,7 +48,7 @@ async function fill(): Promise<void> {
   await form().getByLabel('API token', { exact: true }).fill('00QCjAl4MlV-WPXM5mAnoyuY');
 }
 
-/** Makes the service's answers to writes wait. */
+/** Holds the service's responses to writes until the returned function is called. */
 async function hold(): Promise<() => void> {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -81,7 +81,7 @@ describe('save', () => {
       .getByRole('heading', { name: /things to fix/ })
       .waitFor();
     expect(await focused()).toBe('cf-summary');
-    // The keyboard goes on from there.
+    // Keyboard navigation continues from the summary.
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('cf/settings/org_url');
@@ -116,7 +116,7 @@ describe('test and cancel', () => {
   test('test tests once at a time, and leaves focus on the page', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
-    // Okta is not there; what the service says of it is all that is made up.
+    // Okta is not reachable; only the service's test response is mocked.
     await page.route('**/test-connection', async (route) => {
       await held;
       await route.fulfill({ json: { message: 'success', summary: 'Read 1 event.', duration_ms: 412 } });

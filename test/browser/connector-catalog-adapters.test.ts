@@ -6,7 +6,10 @@ import { reacts } from '../support/react.js';
 import { serve } from '../support/serve.js';
 import { vues } from '../support/vue.js';
 
-/** The picker in React and Vue: props arrive as properties, callbacks get payloads, a new callback changes nothing else. */
+/**
+ * The picker in React and Vue: props are set as properties, callbacks receive payloads, and a new
+ * callback changes nothing else.
+ */
 const types = [
   { type_id: 'okta-systemlog', name: 'Okta System Log', description: 'Sign-ins.', category: 'Identity', icon: null },
   { type_id: 'splunk', name: 'Splunk', description: 'Search.', category: 'SIEM', icon: null },

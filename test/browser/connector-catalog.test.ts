@@ -4,7 +4,7 @@ import { axeViolations } from '../support/axe-violations.js';
 import { useElementPages } from '../support/element-pages.js';
 import { toldOf, type PageOptions } from '../support/element-world.js';
 
-/** The picker, with the host's real catalog and with one of its own. */
+/** The picker, with the host's real catalog and with a custom one. */
 const on = useElementPages();
 
 const head = '<script type="module" src="/define-catalog.js"></script>';

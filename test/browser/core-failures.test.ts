@@ -6,7 +6,7 @@ import { launchBrowser } from '../support/browser.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
-// A form that does not come ends in one error with its cause, never in silence.
+// A form that fails to load reports exactly one error with its cause.
 
 let browser: Browser;
 let form: FakeFrameServer;
@@ -34,7 +34,7 @@ const policy = (text: string): CoreHostOptions => ({ headers: { 'content-securit
 const failure = (code: string, message: string) => [['error', code, message, 'ConnectorFrameError', true]];
 const originOf = (address: string) => new URL(address).origin;
 
-/** Two frames of time for anything more to be told. */
+/** Waits two animation frames, so that any further callbacks can run. */
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
 
@@ -55,7 +55,7 @@ describe('a policy of the page that blocks the form is told at once, with the li
       await mountCore(page, { frameOrigin: form.frameOrigin, loadTimeout: 60_000 });
       const line = `CSP of this page lacks frame-src ${originOf(form.frameOrigin)}`;
       await expect.poll(() => toldTo(page)).toEqual(failure('frame_blocked', line));
-      // The second frame has its own error, and does not repeat the first one's.
+      // The second frame reports its own error and does not repeat the first one.
       await mountCore(page, { frameOrigin: form.frameOrigin });
       await expect.poll(async () => (await toldTo(page)).length).toBe(2);
       await settle(page);
@@ -89,7 +89,7 @@ describe('a policy of the page that blocks the form is told at once, with the li
   });
 });
 
-/** What is told when nothing is ready at an address. */
+/** Returns the callbacks that run when no frame becomes ready at an address. */
 async function toldOf(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
   let told: unknown[] = [];
   await withHost(host, async (page, origin) => {

@@ -6,7 +6,7 @@ import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { serve } from '../support/serve.js';
 
-// The host's side: which window the SDK listens to, and what it takes from it.
+// The host's side: which window the SDK listens to, and which messages it accepts.
 
 let host: CoreHost;
 let form: FakeFrameServer;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([host?.close(), form?.close(), stranger?.close()]));
 
-// A form has these, and would block a frame without them.
+// The form sends these headers, and would block a frame without them.
 const embeddable = {
   'cross-origin-embedder-policy': 'credentialless',
   'cross-origin-resource-policy': 'cross-origin',
@@ -37,13 +37,16 @@ const valid = [
   { source, type: 'session_request' },
 ];
 
-/** Sends messages to the host page from a window of it. As text: BiDi sends no `__proto__`. */
+/**
+ * Sends messages to the host page from one of its windows, serialized as text because BiDi does not
+ * transfer `__proto__`.
+ */
 const say = (from: DrivenPage | DrivenFrame, ...messages: unknown[]): Promise<void> =>
   from.evaluate((text) => {
     for (const message of JSON.parse(text)) (top ?? self).postMessage(message, '*');
   }, JSON.stringify(messages));
 
-/** Puts an iframe into a document. */
+/** Inserts an iframe into a document. */
 async function insert(parent: DrivenPage | DrivenFrame, address: string, sandbox?: string): Promise<DrivenFrame> {
   const index = await parent.evaluate(
     ({ address, sandbox }) => {
@@ -73,13 +76,16 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
   });
   afterEach(() => page.close());
 
-  /** What the callbacks got before the last message of the real form: by then all earlier messages were handled. */
+  /**
+   * Returns the callbacks up to a final message from the real form. By then all earlier messages
+   * have been handled.
+   */
   async function heardAll(): Promise<unknown[]> {
     await say(frame, { source, type: 'cancel' });
     await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
     return toldTo(page);
   }
-  /** Waits until this many messages have reached the page, whoever sent them. */
+  /** Waits until the page has received this many messages from any sender. */
   const arrived = (count: number): Promise<void> =>
     expect.poll(() => page.evaluate(() => Object(globalThis).arrived)).toBeGreaterThanOrEqual(count);
   const height = (): Promise<string | undefined> => page.evaluate(() => document.querySelector('iframe')?.style.height);

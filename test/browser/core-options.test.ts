@@ -16,7 +16,7 @@ afterAll(async () => {
   await host?.close();
 });
 
-/** What mounting with these options over good ones throws. */
+/** Returns the error thrown when mounting valid options overridden by these. */
 const refusal = (options: Record<string, unknown>) =>
   page.evaluate((options) => {
     const { thrown, createConnectorFrame } = coreHost;

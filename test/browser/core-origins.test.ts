@@ -7,7 +7,7 @@ import { eventually } from '../support/engines/eventually.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { serve, type Site } from '../support/serve.js';
 
-// Which page gets a form from which address: real pages, real origins.
+// Which page may load a form from which origin, tested with real pages and origins.
 
 let host: CoreHost;
 let registered: FakeFrameServer;
@@ -61,7 +61,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
   };
   afterEach(() => Promise.all(opened.splice(0).map((page) => page.close())));
 
-  /** A frame of a page, once the script of the host runs in it. */
+  /** Returns the page's first child frame once the host script has run in it. */
   async function innerHost(page: DrivenPage): Promise<DrivenFrame> {
     const inner = await childFrame(page, 0);
     await eventually('the script of the page', () => inner.evaluate(() => 'coreHost' in globalThis || undefined));

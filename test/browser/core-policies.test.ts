@@ -5,7 +5,7 @@ import { launchBrowser } from '../support/browser.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
-// The frame's element itself, and pages that are strict with what they embed.
+// The iframe element itself, and pages with strict embedding policies.
 
 let browser: Browser;
 let form: FakeFrameServer;
@@ -105,7 +105,7 @@ describe('the form is no box on the page', () => {
       const page = '<!doctype html><meta name="color-scheme" content="light dark">';
       if (form !== 'hangs') response.setHeader('content-type', 'text/html').end(page);
     });
-    // The system's own preference: one that the test forces on the page would reach into every frame.
+    // Set the system preference: a color scheme emulated on the page would apply to every frame.
     const chosen = await launchBrowser([`--blink-settings=preferredColorScheme=${system === 'dark' ? 0 : 1}`]);
     const host = await serveCoreHost({ head: `<style>${css}</style>` });
     const page = await host.open(await chosen.newContext({ colorScheme: null }));
@@ -117,7 +117,7 @@ describe('the form is no box on the page', () => {
   });
 });
 
-/** Red, green and blue of the middle of a picture, read by the browser. */
+/** Returns the red, green and blue values of an image's center pixel, decoded by the browser. */
 function pixel(page: Page, png: Buffer): Promise<number[]> {
   return page.evaluate(async (base64) => {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -15,7 +15,7 @@ afterAll(async () => {
   await host?.close();
 });
 
-/** A page with a fake form mounted; `told` waits for the last thing its callbacks got. */
+/** Mounts a fake form on a page. `told` returns the callbacks so far. */
 async function withForm(form: FakeFrameOptions, options: Record<string, unknown> = {}) {
   const frame = await serveFakeFrame(form);
   const page = await host.open(browser);

@@ -136,7 +136,7 @@ test.each(failures)('a fetchSession that $name is an error, and the next try cou
   const { frame, page, told, close } = await withForm({ sessions: [answer, answer, session('third')] }, { ready: 200 });
   await expect.poll(told).toContainEqual(failed(says));
   await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
-  // The form loads anew, as a person would make it.
+  // Reload the form, as a user could.
   await expect.poll(async () => (await told()).filter(([callback]) => callback === 'fetchSession').length).toBe(2);
   await page.frames()[1]?.evaluate(() => location.reload());
   expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'third' });

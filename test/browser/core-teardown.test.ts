@@ -5,10 +5,10 @@ import { launchBrowser } from '../support/browser.js';
 import { longOr } from '../support/long.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
 
-/** Mounted in one page. */
+/** Number of frames mounted in one page. */
 const FRAMES = longOr(1_000, 100);
 
-// What must be left when a frame goes, and what must survive when it only moves.
+// What a removed frame must clean up, and what must survive a move in the document.
 
 let browser: Browser;
 let host: CoreHost;
@@ -16,7 +16,7 @@ let form: FakeFrameServer;
 let page: Page;
 
 declare global {
-  /** What is registered in the page and was not taken back. */
+  /** Listeners, timers and observers registered in the page and not yet removed. */
   var kept: {
     listeners: { target: EventTarget; type: string; listener: unknown }[];
     timers: Set<unknown>;
@@ -24,7 +24,7 @@ declare global {
   };
 }
 
-/** Runs in the page before anything else. */
+/** Runs in the page before any other script: tracks listeners, timers and observers. */
 function keepBooks(): void {
   globalThis.kept = { listeners: [], timers: new Set(), observers: new Set() };
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
@@ -90,13 +90,13 @@ beforeEach(async () => {
   const context = await browser.newContext();
   await context.addInitScript(keepBooks);
   page = await host.open(context);
-  // Playwright adds listeners of its own once it waits or clicks.
+  // Playwright adds its own listeners when it first waits or clicks.
   await page.waitForFunction(() => true);
   before = await keptBy(page);
 });
 afterEach(() => page.context().close());
 
-/** Nothing is left: no element, listener, timer, observer. */
+/** Asserts that no element, listener, timer or observer is left. */
 async function expectNothingLeft(): Promise<void> {
   await expect.poll(() => keptBy(page)).toEqual(before);
   expect(await page.locator('iframe').count()).toBe(0);
@@ -203,7 +203,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
   });
 });
 
-/** The form is still heard. */
+/** Asserts that the form's messages still reach the page. */
 async function expectAlive(): Promise<void> {
   await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
   await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
@@ -266,7 +266,8 @@ test(`${FRAMES} frames, half of them dropped, leave no listener, timer or observ
 test.each(['destroy', 'drop'])('no token is left in the memory of the page after a %s', async (end) => {
   await page.evaluate(
     ({ frameOrigin, end }) => {
-      // The page keeps the handle, as a component does; the token is made at run time, and is in no source text.
+      // The page keeps the handle, as a component does. The token is built at run time so that no
+      // source text contains it.
       const sessionToken = ['canary', 'of', 'the', 'token'].join('~');
       const container = document.body.appendChild(document.createElement('div'));
       const frame = coreHost.mount({ frameOrigin, sessionToken, organizationId: 'org_1', container });
@@ -281,7 +282,7 @@ test.each(['destroy', 'drop'])('no token is left in the memory of the page after
   expect(await heapHolds('canary~of~the~token')).toBe(false);
 });
 
-/** Whether a string lives in the page's heap. */
+/** Returns whether the page's heap contains a string. */
 async function heapHolds(text: string): Promise<boolean> {
   const client = await page.context().newCDPSession(page);
   let snapshot = '';

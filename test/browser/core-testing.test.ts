@@ -6,7 +6,7 @@ import { bundle } from '../support/bundle.js';
 import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
-// The three ways in which a host tests its page without a service, each as a host would write it.
+// The three ways to test a host page without a service, written as a host developer would.
 
 let browser: Browser;
 let host: CoreHost;

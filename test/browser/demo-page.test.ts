@@ -184,7 +184,7 @@ describe('html', () => {
     page.on('request', (request) => {
       if (request.resourceType() === 'script' && request.frame() === page.mainFrame()) scripts.push(request.url());
     });
-    // The list has scripts, which may still come.
+    // Scripts of the list page may still load before the navigation.
     page.on('framenavigated', (frame) => {
       if (frame === page.mainFrame()) scripts.splice(0);
     });
@@ -229,7 +229,7 @@ describe('html', () => {
   });
 });
 
-/** Whether the focus is in the form: the page sees the element that holds the frame. */
+/** Returns whether the form has focus: the page sees the frame's host element as active. */
 const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?.localName === 'connector-frame');
 
 describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
@@ -238,7 +238,7 @@ describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
     await page.route('**/api/session', refuse);
     await product(page, 'Okta System Log').click();
     await page.getByText('The service is down.').first().waitFor();
-    await page.waitForLoadState('networkidle'); // The frame asks once more when it is there.
+    await page.waitForLoadState('networkidle'); // The frame fetches the session once more when it has loaded.
     await page.unroute('**/api/session');
     await page.getByRole('button', { name: 'Try again' }).click();
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
@@ -256,7 +256,7 @@ describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
         .evaluate((one) => one.textContent ?? ''),
     ]);
     if (name === 'connector.html') {
-      // Filled in by the server, and found word for word in what it sent.
+      // The server fills in this source; the response must contain it verbatim.
       const sent = await (await page.request.get(page.url())).text();
       expect(code).toContain(`src="${stage.demo.serviceUrl}/v/0/connector-frame.js"`);
       expect(sent).toContain(code.trim());
@@ -266,14 +266,14 @@ describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
     }
   });
 
-  // Their look is one: each scheme on two of them.
+  // All four share one design, so each color scheme runs on two of them.
   const scheme = way === 'script' || way === 'vue' ? 'light' : 'dark';
   test(`${scheme}: axe finds nothing, nothing is cut off at any width`, async () => {
-    // One product is as the other.
+    // Products are rendered alike; axe checks only the first nine.
     const further = [['.products li:nth-child(n + 10)'], ['connector-catalog', 'li:nth-child(n + 10)']];
     const page = await open(way, { colorScheme: scheme });
     const check = async () => {
-      // 900 px has the layout of one of the others.
+      // 900 px shares its layout with another width, so axe skips it.
       for (const width of [1280, 900, 320]) {
         await page.setViewportSize({ width, height: 800 });
         expect(width === 900 ? [] : await axeViolations(page, { exclude: further }), `${width} px`).toEqual([]);

@@ -4,7 +4,7 @@ import { axeViolations } from '../support/axe-violations.js';
 import { startDemoStage, type DemoStage } from '../support/demo.js';
 import { longOr } from '../support/long.js';
 
-/** Whoever looks, by whatever means: rows of pipelines in every light and width, by keyboard, and many of them. */
+/** Pipeline rows in every color scheme and width, by keyboard, and in large numbers. */
 let stage: DemoStage;
 
 beforeAll(async () => {
@@ -63,7 +63,8 @@ test('by keyboard alone: built, opened, paused, asked about deleting, and the fo
   expect(stage.complaints).toEqual([]);
 });
 
-// All four pages use the same element: each page once, each scheme twice; in the short run one page in each scheme.
+// All four pages use the same element. The long run tests each page once and each scheme twice, the
+// short run one page per scheme.
 const seen = [
   ['script', 'light'],
   ['html', 'dark'],
@@ -78,10 +79,10 @@ test.each(seen.slice(...longOr([0], [1, 3])))(
     await addInput(name);
     const page = await stage.open(way, { colorScheme });
     const check = async (what: string) => {
-      // 700 px has the layout of one of the others.
+      // 700 px shares its layout with another width, so axe skips it.
       for (const width of [1200, 700, 320]) {
         await page.setViewportSize({ width, height: 800 });
-        // The catalog below is the same without rows, and has its own test.
+        // The catalog below does not depend on the rows and has its own test.
         const found = width === 700 ? [] : await axeViolations(page, { exclude: ['#catalog'] });
         expect(found, `${what}, ${width} px`).toEqual([]);
         expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);

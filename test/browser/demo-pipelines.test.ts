@@ -12,7 +12,7 @@ import { rowOf, send, sendOverPause } from '../support/pipeline-row.js';
 import { startPostgres } from '../support/postgres.js';
 import { serve } from '../support/serve.js';
 
-/** What stands behind a connection, on the pages of the demo, with the real service and its engine. */
+/** The pipeline behind a connection, on the demo's pages, with the real service and engine. */
 let stage: DemoStage;
 let receiver: Awaited<ReturnType<typeof serve>>;
 let arrived: string[] = [];
@@ -37,7 +37,7 @@ afterEach(async () => {
   arrived = [];
 });
 
-/** Connects an HTTP input through the form; answers its row. */
+/** Connects an HTTP input through the form and returns its row. */
 async function connect(page: Page, way: Way, name: string) {
   await page.goto(`${stage.demo.hostUrl}/${way}/?kind=input&type=monad-http`);
   const form = page.frameLocator('iframe');
@@ -226,7 +226,7 @@ describe('deleting', () => {
     ['html', 'Everything', false, false],
   ] as const;
 
-  // In the short run each policy once.
+  // The short run tests each policy once.
   test.each(policies.slice(0, longOr(4, 3)))('on %s: %s', async (way, label, keepsInput, keepsOutput) => {
     const [name, target] = [`Short-lived ${way}`, `Target ${way}`];
     await addOutput(target);

@@ -9,7 +9,8 @@ import { launchBrowser } from '../support/browser.js';
 import { newDataFolder } from '../support/data-folder.js';
 import { serve } from '../support/serve.js';
 
-// Pages that load the built drop-in from the service, as a customer's page does: two lines of HTML, and a host of `createHost` behind `/api`.
+// Pages that load the built drop-in from the service, as a customer's page does: two lines of HTML,
+// and a host made with `createHost` at `/api`.
 
 let browser: Browser;
 let context: BrowserContext;
@@ -17,7 +18,7 @@ let service: RunningServer;
 let folder: string;
 let organization: { apiKey: string; team: string };
 let site: Awaited<ReturnType<typeof serve>>;
-/** What the site answers at `/`. */
+/** The response of the site at `/`. */
 let page: { html: string; headers: Record<string, string> };
 
 const element = `<connector-frame kind="input" type-id="okta-systemlog" host-url="/api" tenant-id="acme"></connector-frame>`;
@@ -60,7 +61,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Opens a page of the host's with this in its body, and notes what the browser complains of. */
+/** Opens a host page with this body and collects the browser's errors and warnings. */
 async function open(body: string, headers: Record<string, string> = {}): Promise<{ tab: Page; complaints: string[] }> {
   page = {
     html: `<!doctype html><html lang="en"><head><title>Host</title></head><body>\n${body}\n</body></html>`,
@@ -79,7 +80,7 @@ async function open(body: string, headers: Record<string, string> = {}): Promise
 const form = (tab: Page) => tab.frameLocator('iframe');
 const isShown = (tab: Page) => form(tab).getByLabel('Organization URL').waitFor();
 
-/** The id that the element's next `save` tells. */
+/** Resolves with the connector id of the element's next `save` event. */
 const nextSave = (tab: Page): Promise<string> =>
   tab.evaluate(
     () =>
@@ -89,7 +90,7 @@ const nextSave = (tab: Page): Promise<string> =>
       }),
   );
 
-/** As a person does it: by keyboard, field after field. */
+/** Fills in and saves the form by keyboard, one field at a time. */
 async function connect(tab: Page): Promise<string> {
   const saved = nextSave(tab);
   await form(tab).getByLabel('Organization URL').click();
@@ -175,9 +176,9 @@ describe('a strict page needs no more than the service\u2019s address', () => {
   test.each(policies)('$name', async ({ headers }) => {
     const { tab, complaints } = await open(`${script()}\n${element}`, headers(new URL(service.url).origin));
     await isShown(tab);
-    // The look is there too: no inline style was needed for it.
+    // The styles apply although the policy forbids inline styles.
     expect(await tab.locator('connector-frame').evaluate((host) => getComputedStyle(host).display)).toBe('block');
-    // No icon may be loaded by such a page; that is its own.
+    // The page's own policy also blocks the favicon; ignore that message.
     expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([]);
   });
 });

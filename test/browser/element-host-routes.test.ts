@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
 
-/** The embed without a script of the page's: `host-url` and `tenant-id`. */
+/** Embedding without a page script, through `host-url` and `tenant-id`. */
 let browser: Browser;
 let world: ElementWorld;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ test.each(['monad/config', 'session'])('the addresses and the session both fail,
   );
   await page.addScriptTag({ url: '/define.js', type: 'module' });
   await Promise.all(both);
-  // What is asked after it is answered after it.
+  // Requests are answered in order: when this one completes, the earlier ones have been handled.
   await page.evaluate(() => fetch('/web'));
   expect(await toldOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
   await page.close();
@@ -127,7 +127,7 @@ test('when the session is refused in the middle, the host is asked for another a
   await page.close();
 });
 
-/** The service refuses the next write, as it does when a session has run out. */
+/** Makes the service reject the next write, as it does when the session has expired. */
 async function refuseOnce(page: Page): Promise<void> {
   let refused = false;
   await page.route(`${world.service.url}/**`, (route) => {

@@ -4,7 +4,7 @@ import { serveFakeFrame } from '@connector-frame/core/testing';
 import { useElementPages } from '../support/element-pages.js';
 import { toldOf } from '../support/element-world.js';
 
-/** Which changes keep the form, which replace it, and when it ends. */
+/** Which changes keep the form, which replace it, and when it is removed. */
 const on = useElementPages();
 
 const tag = (attributes = '') =>
@@ -17,7 +17,7 @@ const set = (page: Page, values: object) =>
 const url = (page: Page) => page.frameLocator('iframe').getByLabel('Organization URL');
 const readies = async (page: Page) => (await toldOf(page)).filter(([event]) => event === 'ready').length;
 
-/** A real form with typed work in it. */
+/** Opens a real form with unsaved edits. */
 async function typed(): Promise<Page> {
   const page = await open(tag(real));
   await url(page).fill('https://acme.okta.com');
@@ -80,12 +80,12 @@ test('with typed work the form asks before another takes its place; kept, it sta
   await form.getByRole('button', { name: 'Keep editing' }).click();
   await expect.poll(() => url(page).inputValue()).toBe('https://acme.okta.com');
 
-  // Back and forth while nobody is asked: nothing happens.
+  // Changing the type back before the user answers has no effect.
   await set(page, { typeId: 'okta-systemlog' });
   expect(await url(page).inputValue()).toBe('https://acme.okta.com');
   expect(await readies(page)).toBe(1);
 
-  // Asked again, with a change of mind of the page's: the last one is mounted.
+  // Another change while the question is shown: the last type is mounted.
   await set(page, { typeId: 'github-audit-logs' });
   await form.getByRole('button', { name: 'Discard' }).waitFor();
   await set(page, { kind: 'output', typeId: 's3', displayName: 'Bucket' });

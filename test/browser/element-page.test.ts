@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
 import { toldOf } from '../support/element-world.js';
 
-/** The element among the page's own policies, buttons, dialogs and style sheets. */
+/** The element combined with the page's own policies, buttons, dialogs and style sheets. */
 const on = useElementPages();
 
 const tag = (attributes = 'tenant-id="acme"', content = '') =>

@@ -3,7 +3,10 @@ import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
 import { toldOf } from '../support/element-world.js';
 
-/** The form's page before there is a form: loaded when the person comes near, told nothing, and moved in. */
+/**
+ * Preloading the form's page: loaded when the user approaches the element, sent no messages, and
+ * moved into place on mount.
+ */
 const on = useElementPages();
 
 const session = 'session-token="token-1" organization-id="org_1"';
@@ -16,7 +19,7 @@ async function open(body: string): Promise<Page> {
   return page;
 }
 
-/** Frames of the page beside itself. */
+/** Returns the number of child frames of the page. */
 const frames = (page: Page) => page.frames().length - 1;
 
 test('idle: loaded when the page has nothing to do; nothing is told to it; mounting moves that very frame in', async () => {

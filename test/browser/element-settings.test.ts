@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
 import { toldOf } from '../support/element-world.js';
 
-/** What attributes, properties and style sheets come to, as the form hears it. */
+/** Which options the form receives for attributes, properties and style sheets. */
 const on = useElementPages();
 
 const { open } = on;
@@ -12,7 +12,7 @@ const session = 'session-token="token-1" organization-id="org_1"';
 const tag = (attributes: string, content = '') =>
   `<connector-frame frame-origin="${on.fake.frameOrigin}" ${attributes}>${content}</connector-frame>`;
 
-/** The one \`init\` that a page's form gets. */
+/** Returns the last `init` that the fake form received. */
 async function initOf(page: Page): Promise<Record<string, unknown>> {
   await page.frameLocator('iframe').getByText('New input').waitFor();
   const inits = on.fake.received.filter(({ type }) => type === 'init');
@@ -97,7 +97,7 @@ test.each([
   expect(await page.locator('iframe').count()).toBe(0);
   expect(await page.getByRole('alert').innerText()).toContain('The form could not be loaded.');
 
-  // Corrected, it comes.
+  // After the correction the form loads.
   await page.locator('connector-frame').evaluate(
     (element, [name = '', right = '']) => {
       if (right) element.setAttribute(name, right);

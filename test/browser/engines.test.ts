@@ -11,10 +11,11 @@ import { limits } from '../support/engines/limits.js';
 import { locate, searchOf } from '../support/engines/locate.js';
 import { serve } from '../support/serve.js';
 
-// What the other suites rely on: a frame of another site gets real keys and a real pointer in every engine.
+// Preconditions of the other suites: in every engine, a cross-site frame receives real key and
+// pointer events.
 
 declare global {
-  /** In the frame: what happened to it, with whether a person did it. */
+  /** In the frame: the events it received, and whether they were trusted. */
   var events: [type: string, isTrusted: boolean, detail: string][];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Every connector type as a person meets it: the real form from the real service, in a frame of another site. `npm test` takes a
- * sample, another one each day (`SEED` repeats one); `npm run test:catalog` takes all of them.
+ * Every connector type, tested end to end: the real form from the real service, in a cross-site
+ * frame. `npm test` runs a different sample each day (set `SEED` to repeat one);
+ * `npm run test:catalog` runs all types.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { exampleConfig, type ConnectorTypeData } from '@connector-frame/catalog';
@@ -24,10 +25,10 @@ if (!long) console.log(`every type: ${title}`);
 
 const moveOf = (type: ConnectorTypeData) => movesOf(type).find(({ mark }) => mark === 'destination');
 
-/** Valid, with every field that is shown; with secrets, if the type has any. */
+/** Returns a valid configuration with every visible field, and with secrets if the type has any. */
 const exampleOf = (type: ConnectorTypeData) => moveOf(type)?.before ?? exampleConfig(type.config, { optional: true });
 
-/** A change of the address, and one of the transport that leaves all secrets in use. */
+/** Returns one destination change, and one transport change that keeps all secrets in use. */
 function changesOf(type: ConnectorTypeData): Move[] {
   const example = exampleOf(type);
   const keys = Object.keys(example.secrets).length;
@@ -40,7 +41,10 @@ function changesOf(type: ConnectorTypeData): Move[] {
   return [moveOf(type), weaker].filter((move) => move !== undefined);
 }
 
-/** Together these have every kind of control: a person's keys and mouse fill them in, which takes seconds. A script fills in the others. */
+/**
+ * Types that together cover every kind of control. Their forms are filled in with real key and
+ * mouse input, which takes seconds; a script fills in the others.
+ */
 const byHand = covering(types, (type) => leavesOf(type, exampleOf(type)).map(({ control }) => control));
 
 let browser: Browser;
@@ -60,7 +64,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** Runs with a tab that no other test has. */
+/** Runs `use` with exclusive access to a tab. */
 async function withTab(use: (tab: FormTab) => Promise<void>): Promise<void> {
   const tab = idle.pop() ?? (await new Promise<FormTab>((resolve) => waiting.push(resolve)));
   try {

@@ -8,8 +8,9 @@ import { startFakeOkta, type FakeOkta } from '../support/fake-okta.js';
 import { startProcess, type DemoProcess } from '../support/start-process.js';
 
 /**
- * The whole path, nothing replaced but Okta itself: the process of `npm start`, its database on disk, a browser, two origins, and an https server that
- * answers as Okta documents it. The operator has opened this machine's loopback, as one does for a system inside one's own network.
+ * The whole path with only Okta replaced: the process of `npm start`, its database on disk, a
+ * browser, two origins, and an HTTPS server that responds as Okta documents. Egress to loopback is
+ * allowed, as an operator does for systems in their own network.
  */
 const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
 
@@ -54,7 +55,7 @@ test('a person saves a connector in a frame, the page gets its id; a restart kee
   await open(page, '#catalog', 'Okta System Log');
   expect(new URL(demo.serviceUrl).origin).not.toBe(new URL(page.url()).origin);
 
-  // A wrong token first: the test says what is wrong, on its field.
+  // A wrong token first: the connection test reports the error on its field.
   await form(page).getByLabel('Organization URL').fill(okta.url);
   await form(page).getByLabel('API token', { exact: true }).fill(TOKEN.replace('00a', '00b'));
   await form(page).getByRole('button', { name: 'Test connection' }).click();
@@ -84,13 +85,13 @@ test('a person saves a connector in a frame, the page gets its id; a restart kee
   expect(await form(page).getByLabel('Organization URL').inputValue()).toBe(okta.url);
   await form(page).getByText('Saved', { exact: false }).first().waitFor();
 
-  // The kept token still opens the door, though no one typed it again.
+  // The stored token still works without being typed again.
   const before = okta.hits.length;
   await form(page).getByRole('button', { name: 'Test connection' }).click();
   await form(page).getByRole('heading', { name: 'Connection works' }).waitFor();
   expect(okta.hits.slice(before)).toEqual([expect.objectContaining({ authorization: `SSWS ${TOKEN}` })]);
 
-  // Another address does not get it.
+  // The stored token is not used for another address.
   await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
   await form(page).getByLabel('Organization URL').blur();
   await form(page).getByLabel('API token', { exact: true }).waitFor();

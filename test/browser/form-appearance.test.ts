@@ -17,7 +17,7 @@ afterAll(async () => {
   await Promise.all([browser?.close(), world?.close()]);
 });
 
-/** What stands on the document of the frame, once the form is shown. */
+/** Returns an inline style of the frame's root element once the form is shown. */
 async function look(page: Page, name: string): Promise<string> {
   await page.frameLocator('iframe').getByLabel('Organization URL').waitFor();
   const root = page.frameLocator('iframe').locator('html');
@@ -44,7 +44,7 @@ const isStyled = (page: Page): Promise<boolean> =>
     .getByRole('button', { name: 'Save', exact: true })
     .evaluate((button) => getComputedStyle(button).backgroundColor === 'rgb(79, 70, 229)');
 
-// Which values and which style sheets the form refuses: attack-init.test.ts.
+// attack-init.test.ts covers the values and style sheets that the form rejects.
 
 describe('appearance', () => {
   test('leaves out what is no token, and says so once for each on the console', async () => {

@@ -5,7 +5,7 @@ import { painted, useGallery, valueOf } from '../support/gallery.js';
 const gallery = useGallery();
 
 declare global {
-  /** Everything of the page that a style sheet or a log could carry away, at each change. */
+  /** Everything in the page that a style sheet or log could leak, recorded at each change. */
   var seen: string[];
 }
 
@@ -65,7 +65,8 @@ test('a file dropped beside its control does not open in place of the form', asy
 });
 
 describe('secrets', () => {
-  // Letters that stand nowhere else on the page, so that a font asked for one of them can only mean what was typed.
+  // These letters occur nowhere else on the page, so a request for a font with one of them reveals
+  // what was typed.
   const secrets = ['ЖЖЖЖЖЖЖЖЖЖЖЖ', 'i', 'long '.repeat(400), 'Ф\nЮ\nЯ', 'ÄÖÜ ﷽ 漢字 🙂'];
 
   test('a typed secret is in no attribute, text, address or title, masked or shown', async () => {
@@ -81,7 +82,7 @@ describe('secrets', () => {
       for (const element of document.querySelectorAll('cf-secret')) {
         if (element.shadowRoot) observer.observe(element.shadowRoot, watched);
       }
-      // A keystroke that changes nothing is looked at as well.
+      // Also record after a keystroke that does not change the document.
       addEventListener('input', () => document.documentElement.toggleAttribute('data-typed'));
     });
     for (const label of ['API token', 'Signing key', 'Service account key', 'Passphrases']) {
@@ -122,7 +123,7 @@ describe('secrets', () => {
         document.adoptedStyleSheets.push(sheet);
       }, gallery.origin);
       gallery.requests.length = 0;
-      // A control: the same attack on a field that is no secret is seen.
+      // Positive control: the same attack on a field that is not secret is detected.
       await page.getByLabel('Account', { exact: true }).fill('Щ');
       for (const label of ['API token', 'Service account key', 'Passphrases']) {
         await page.getByLabel(label).fill(secret);

@@ -3,7 +3,7 @@ import { callsOf, focused, status, useGallery, valueOf } from '../support/galler
 
 const gallery = useGallery();
 
-/** Names of what the first ten presses of Tab reach. */
+/** Returns the names of the elements that the first ten presses of Tab focus. */
 const walk = async (width: number): Promise<string[]> => {
   const page = await gallery.open('create', { width });
   const names: string[] = [];

@@ -24,19 +24,19 @@ async function fill(page: Page): Promise<void> {
   await form(page).getByLabel('API token', { exact: true }).fill(TOKEN);
 }
 
-/** What was typed is still there. */
+/** Asserts that the typed values are unchanged. */
 async function expectKept(page: Page): Promise<void> {
   expect(await form(page).getByLabel('Organization URL').inputValue()).toBe('https://acme.okta.com');
   expect(await form(page).getByLabel('API token', { exact: true }).inputValue()).toBe(TOKEN);
 }
 
-/** The connectors the service keeps for the team. */
+/** Returns the connectors stored for the team. */
 async function kept(): Promise<{ id: string; name: string }[]> {
   const { body } = await world.call('GET', `/v1/${world.team}/inputs?limit=1000`);
   return body['inputs'] as { id: string; name: string }[];
 }
 
-/** A session whose API key can be revoked, as an operator does while people have forms open. */
+/** Creates a session whose API key can be revoked, as an operator may do while forms are open. */
 async function revocable(): Promise<{ sessionToken: string; revoke(): Promise<void> }> {
   const { body: key } = await world.call('POST', `/v3/${world.team}/api-keys`, {
     name: 'short-lived',

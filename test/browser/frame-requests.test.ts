@@ -63,7 +63,7 @@ test('the frame says ready before its script has come', async () => {
   const typeCall = page.waitForRequest((request) => request.url().includes('/v1/inputs/okta-systemlog'));
   await mount(page, world);
   await expect.poll(async () => (await messages(page)).map(({ type }) => type)).toContain('ready');
-  // The call for the type has gone out as well: it does not wait for the script either.
+  // The request for the type does not wait for the script either.
   await typeCall;
   release();
   await page.frameLocator('iframe').getByLabel('Organization URL').waitFor();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { startDemoStage, type DemoStage } from '../support/demo.js';
 
-/** The contact sheet of all forms. */
+/** The gallery page that shows all forms. */
 let stage: DemoStage;
 beforeAll(async () => {
   stage = await startDemoStage();

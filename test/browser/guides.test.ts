@@ -12,7 +12,8 @@ import { codeOf } from '../support/guides.js';
 import { newDataFolder } from '../support/data-folder.js';
 import { serve } from '../support/serve.js';
 
-// What the guides print, word for word but for the service's address: a reader's page on one origin, a real service on another.
+// The guides' code, verbatim except for the service's address: the reader's page on one origin, a
+// real service on another.
 
 const printed = 'https://connect.example.com';
 let browser: Browser;
@@ -60,7 +61,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Opens `/connect` with this in its body, and keeps what the console says. */
+/** Opens `/connect` with this body and collects the console output. */
 async function open(body: string, options = {}, head = ''): Promise<{ page: Page; said: string[] }> {
   files['/connect'] =
     `<!doctype html><html lang="en"><head><title>Host</title>${head}</head><body>${body}</body></html>`;
@@ -276,7 +277,7 @@ test('pipelines: built at a save, paused, resumed, deleted', async () => {
 });
 
 describe('testing', () => {
-  /** Playwright's test runner, as far as the guide's tests use it. */
+  /** A stub of Playwright's test runner, as far as the guide's tests use it. */
   const runner = `
     export const test = (name, run) => globalThis.guideTests.push({ name, run });
     export const expect = (locator) => globalThis.guideExpect(locator);
@@ -289,7 +290,7 @@ describe('testing', () => {
     },
   };
 
-  /** The tests of a guide's file. */
+  /** Loads the tests in a guide's code block. */
   async function read(file: string): Promise<{ name: string; run(fixtures: { page: Page }): Promise<void> }[]> {
     const tests: Awaited<ReturnType<typeof read>> = [];
     const result = await build({
@@ -313,7 +314,9 @@ describe('testing', () => {
     return tests;
   }
 
-  /** A page as its reader has it: says in a status what it heard. */
+  /**
+   * Serves a page as a reader would write it: it shows the events it receives in a status element.
+   */
   async function prepare(frameOrigin: string): Promise<Page> {
     files['/page.js'] = await bundle(`
       import '@connector-frame/element/define';

@@ -7,14 +7,14 @@ import { long } from '../support/long.js';
 import { logRequests } from '../support/request-log.js';
 import { serve } from '../support/serve.js';
 
-// The controls of every test that compares two traces: the recorder sees the leaks that are known, and two equal runs
-// leave equal traces.
+// Positive and negative controls for every test that compares two traces: the recorder detects the
+// known leaks, and two equal runs leave equal traces.
 
-/** A form with the usual password field, as most forms have it. */
+/** A form with an ordinary password field. */
 const usual = `<!doctype html><style>body { margin: 0 } input { width: 100%; font: 32px monospace }</style>
 <label>Secret <input type="password"></label>`;
 
-/** A form that tells its page in every way there is how many characters it has. */
+/** A form that leaks its number of characters to the page over every channel. */
 const talkative = `<!doctype html><label>Secret <input type="password"></label><script>
   const input = document.querySelector('input');
   input.addEventListener('input', () => {
@@ -45,7 +45,10 @@ beforeAll(async () => {
 afterAll(() => Promise.all((sites ?? []).map((site) => site.close())));
 
 inEngines('what a page observes', ['Chromium'], ({ browser }) => {
-  /** What a page observes while a secret is typed, key by key so that each has its own place in the trace. */
+  /**
+   * Returns what a page observes while a secret is typed, one key at a time so that each keystroke
+   * is a separate step in the trace.
+   */
   async function observe(path: string, secret: string): Promise<HostTrace> {
     const page = await browser().newPage();
     const origin = sites[0]?.origin ?? '';
@@ -75,7 +78,7 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
         await observe(layout, 'abcdef'),
       ];
       expect(differences(one, again)).toEqual([]);
-      // A page that scrolls back at once observes where it was only as events.
+      // A page that resets its scroll position at once observes the position only in events.
       expect(differences(one, longer)).toContain(layout === 'restless' ? 'scroll' : 'positions');
     },
     120_000,
@@ -104,9 +107,10 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
 });
 
 /**
- * What no frame can prevent: HTML gives every page above a frame the user activation of each key pressed in it
- * (https://html.spec.whatwg.org/#activation-notification). A page that uses it up each time counts the keys, without seeing
- * which they are. SECURITY.md says so.
+ * A leak that no frame can prevent: HTML gives every ancestor of a frame user activation for each
+ * key pressed in it (https://html.spec.whatwg.org/#activation-notification). A page that consumes
+ * it each time can count the keystrokes, but not see which keys they are. Documented in
+ * SECURITY.md.
  */
 inEngines('a page that uses up user activation', [], ({ engine, browser, testUnless }) => {
   testUnless('activationIsUsedUp', 'counts the keys that are typed in a frame', async () => {
@@ -126,7 +130,8 @@ inEngines('a page that uses up user activation', [], ({ engine, browser, testUnl
     const used = (): number => log.linesTo(host.origin).filter((line) => line === 'GET /used').length;
     const page = await browser().newPage();
     await page.goto(host.origin);
-    // No look into the page or its frame on the way: what a driver runs there counts as activation too.
+    // Do not read from the page or its frame in between: scripts that a driver runs there also
+    // count as activation.
     await page.keyboard.press('Tab');
     for (const count of [1, 2, 3, 4, 5]) {
       await expect.poll(used).toBe(count);

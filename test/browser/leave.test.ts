@@ -4,7 +4,7 @@ import { launchBrowser } from '../support/browser.js';
 import { messages, mount, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
-// The page wants the form to go: nothing typed is lost without a yes.
+// The page asks to unload the form: unsaved edits are lost only after the user confirms.
 
 let browser: Browser;
 let world: World;
@@ -59,7 +59,7 @@ describe('with something typed it asks', () => {
     await settle();
     expect(await left()).toBe(0);
     expect(await focused()).toBe('Keep editing');
-    // Tab stays with the answers until it leaves the frame; the fields behind are out of reach.
+    // Tab cycles through the answers until it leaves the frame; the fields behind are inert.
     await page.keyboard.press('Shift+Tab');
     expect(await focused()).toBe('Discard');
     await page.keyboard.type('x');
@@ -171,7 +171,7 @@ test('goes once a save under way has succeeded', async () => {
 });
 
 describe('goes at once', () => {
-  /** A page whose form gets as far as `options` and `block` let it. */
+  /** Opens a page whose form is stopped at the stage that `options` and `block` cause. */
   async function stuck(options: Record<string, unknown>, block: RegExp): Promise<Page> {
     const other = await browser.newPage();
     await other.route(block, (route) => route.abort());

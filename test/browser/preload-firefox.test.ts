@@ -4,7 +4,8 @@ import { engines, launchEngine } from '../support/engines/engines.js';
 import type { DrivenBrowser } from '../support/engines/driven.js';
 import { serveCoreHost, type CoreHost } from '../support/core-host.js';
 
-// Firefox knows moveBefore too, but makes no event whose source is a window of another process.
+// Firefox supports moveBefore too, but dispatches no event whose source is a window of another
+// process.
 
 const missing = engines.some((engine) => engine.name === 'Firefox' && engine.missing !== undefined);
 

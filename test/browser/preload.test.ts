@@ -24,7 +24,10 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([page?.close(), form?.close()]));
 
-/** Loads a form's page ahead; `until` it listens, or what the address led to has loaded. */
+/**
+ * Preloads a form's page. `until`: wait until it is ready, until the frame has loaded, or not at
+ * all.
+ */
 async function preload(frameOrigin = form.frameOrigin, until: 'ready' | 'loaded' | 'asked' = 'ready'): Promise<void> {
   await page.evaluate(
     ({ frameOrigin, until }) =>
@@ -39,7 +42,7 @@ async function preload(frameOrigin = form.frameOrigin, until: 'ready' | 'loaded'
   );
 }
 
-/** The frame is marked, to know it again. */
+/** Marks the frame's window to recognize it later. */
 const mark = () => page.frames()[1]?.evaluate(() => Object.assign(globalThis, { marked: true }));
 const marked = async () =>
   Promise.all(
@@ -191,7 +194,8 @@ test.each([
   }, form.frameOrigin);
   await page.evaluate(end);
   expect(await iframes()).toBe(0);
-  // The test's own `once` listener for the first message is gone by itself, and still counted.
+  // The test's own `once` listener for the first message was removed automatically but is still
+  // counted.
   expect(await listeners()).toBe(Number(before) + 1);
   await context.close();
 });
@@ -298,7 +302,7 @@ describe('where a frame can not be moved', () => {
 });
 
 describe('one that fails is not heard of, and mounting goes its own way', () => {
-  /** Whether the form at `origin` answers is told by `status` at the time. */
+  /** Serves a form whose response status is set through `mood.status`. */
   async function moody() {
     const mood = { status: 401 };
     const site = await serve((_request, response) => {

@@ -10,7 +10,10 @@ import { launchBrowser } from '../support/browser.js';
 import { codeOf, freePort, makeFolder, start, writeCode } from '../support/guides.js';
 import { startWorld, type World } from '../support/world.js';
 
-/** The guides of React and Next.js, word for word, in one application: built, started, and opened in a browser, with a real service behind it. */
+/**
+ * The code of the React and Next.js guides, verbatim, in one application: built, started, and
+ * opened in a browser, with a real service behind it.
+ */
 let browser: Browser;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
 let world: World;
@@ -62,7 +65,10 @@ afterAll(async () => {
 const layout = `
   export default ({ children }) => <html lang="en"><head><link rel="icon" href="data:," /></head><body>{children}</body></html>;`;
 
-/** Next would ask for TypeScript's own packages: the types are left out, the JSX stays. */
+/**
+ * Writes a file with its types removed and JSX kept: Next would otherwise require TypeScript's own
+ * packages.
+ */
 async function write(file: string, code: string): Promise<void> {
   const path = join(folder.path, file.replace(/\.ts(x?)$/, '.js$1'));
   await mkdir(dirname(path), { recursive: true });
@@ -71,7 +77,7 @@ async function write(file: string, code: string): Promise<void> {
 
 const form = (page: Page) => page.frameLocator('iframe');
 
-/** A page of a person that is signed in, and what its console says. */
+/** Opens a page as a signed-in user and collects its console output. */
 async function open(path: string) {
   const context = await browser.newContext();
   await context.addCookies([{ name: 'tenant', value: 'acme', url: origin }]);

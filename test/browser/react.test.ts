@@ -31,7 +31,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
   }, 120_000);
   afterAll(() => host?.close());
 
-  /** A page with a form that is shown. */
+  /** Opens a page and waits until its form is shown. */
   async function open(more: Record<string, unknown> = {}, how: { label?: string; strict?: boolean } = {}) {
     const opened = await host.open(browser);
     const given = { ...host.options, fetchSession: true, ...more };
@@ -172,7 +172,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
 
   test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
-    // Defined, but not yet hydrated: the tag waits, and nothing is reported for it.
+    // Defined but not yet hydrated: the element waits and reports nothing.
     await page.getByRole('link', { name: 'Connect by mail' }).waitFor();
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => reactPage.hydrate({ ...given, fetchSession: true }), host.options);

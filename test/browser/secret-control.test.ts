@@ -3,7 +3,8 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { painted, useGallery, valueOf } from '../support/gallery.js';
 
-// A secret control makes its edits itself and draws its text (decisions/017). It must still do what a text field does.
+// A secret control handles its own edits and draws its own text (decisions/017). It must still
+// behave like a text field.
 
 const gallery = useGallery();
 const LINE = '/secrets/signing_key';
@@ -21,7 +22,10 @@ const selection = (page: Page) =>
     input instanceof HTMLInputElement ? [input.selectionStart, input.selectionEnd, input.selectionDirection] : [],
   );
 
-/** What the control looks like, without its round corners and the space for a note, where the page shows. */
+/**
+ * Returns the control's pixels without its rounded corners and the space for a note, where the page
+ * shows through.
+ */
 async function pixels(page: Page): Promise<string> {
   await settled(page);
   await page.mouse.move(0, 0);
@@ -38,7 +42,7 @@ async function pixels(page: Page): Promise<string> {
   ).toString('base64');
 }
 
-/** Until every edit was made or dropped. */
+/** Waits until every pending edit was applied or dropped. */
 const settled = (page: Page): Promise<void> =>
   page.evaluate(async (id) => {
     const control = document.getElementById(id) as unknown as { settled(): Promise<void> };
@@ -159,7 +163,7 @@ describe('by pointer', () => {
   test('a tap focuses it and a keyboard without key names types into it', async () => {
     const page = await gallery.open('kinds-empty', { hasTouch: true, isMobile: true });
     await line(page).tap();
-    // What a virtual keyboard sends: text, and no key.
+    // Emulates a virtual keyboard, which sends text but no key events.
     await page.keyboard.insertText('tok-');
     await page.keyboard.insertText('123');
     await expect.poll(() => valueOf(page, LINE)).toBe('tok-123');
@@ -287,7 +291,8 @@ describe('what can not be seen takes no input (S30)', () => {
     const page = await open();
     await page.keyboard.type('a');
     await expect.poll(() => valueOf(page, LINE)).toBe('a');
-    // A sheet can't get above the control; the top layer of the page around can, and stands for it here.
+    // A sheet can't cover the control, but the top layer of the surrounding page can; this popover
+    // simulates that.
     await page.evaluate(() => {
       const cover = document.createElement('div');
       cover.popover = 'manual';
@@ -321,7 +326,8 @@ describe('what can not be seen takes no input (S30)', () => {
   test('but what comes before the browser has said whether it can be seen waits for that', async () => {
     const page = await gallery.open('kinds-empty');
     await page.evaluate(() => scrollTo(0, 0));
-    // Far below: focus scrolls to it, and the keys come in the same moment.
+    // The field is far below the viewport: focus scrolls to it, and the keys arrive at the same
+    // time.
     await area(page).fill('{"typed": "at once"}');
     await expect.poll(() => valueOf(page, AREA)).toBe('{"typed": "at once"}');
   });

@@ -30,7 +30,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
   }, 120_000);
   afterAll(() => host?.close());
 
-  /** A page with a form that is shown. */
+  /** Opens a page and waits until its form is shown. */
   async function open(
     more: Record<string, unknown> = {},
     defaults?: Record<string, unknown>,

@@ -1,7 +1,7 @@
 import '@connector-frame/element/define';
 import { serveWay, type Callbacks, type Settings } from './way.js';
 
-// Properties are set before the element comes into the document, as a page's script does.
+// Properties are set before the element is connected, as a page's script does.
 serveWay((box, first, callbacks) => {
   const element = document.createElement('connector-frame');
   let settings: Settings = {} as Settings;

@@ -2,11 +2,11 @@ import { createConnectorFrame } from '@connector-frame/core/connect';
 import { MESSAGE_SOURCE, sendToFrame } from '@connector-frame/core/protocol';
 import { serveWay, type Callbacks, type Settings } from './way.js';
 
-/** What decides which form it is; a change of anything else leaves the frame alone. */
+/** Identity of the mounted form. Any other change leaves the frame alone. */
 const identity = ({ kind, typeId, organizationId, existingId, frameOrigin, apiBase }: Settings): string =>
   JSON.stringify([kind, typeId, organizationId, existingId, frameOrigin, apiBase]);
 
-// The bare function is mounted once: a page that has other settings decides by itself what to do, as here.
+// `createConnectorFrame` mounts once. When settings change, the page decides what to do, as here.
 serveWay((box, first, callbacks) => {
   let settings = first;
   let now = callbacks;

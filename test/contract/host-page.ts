@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { serve } from '../support/serve.js';
 
-/** What a page is strict with; each is a path of the host. */
+/** The page's policy. Each kind is a path of the host. */
 export type PageKind = 'plain' | 'dark' | 'strict' | 'trusted-types' | 'coep' | 'isolated' | 'without-frames';
 
 export interface HostPage {
   origin: string;
-  /** Addresses asked of the host, with their method: `POST /session`. */
+  /** Requests the host received, as method and path: `POST /session`. */
   requests: string[];
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface HostPageOptions {
   /** The page's script. */
   code: string;
   trustedTypes: string;
-  /** Known once the service runs, which wants to know the page's origin first. */
+  /** Available once the service runs; the service needs the page's origin first. */
   service: () => { url: string; session: () => Promise<string>; team: string };
 }
 
@@ -31,8 +31,9 @@ const page = (kind: string): string => `<!doctype html><html lang="en" class="${
 <script type="module" src="/way.js"></script></html>`;
 
 /**
- * Serves a host's pages and its session route. By address and not by name, while the service is `localhost`: not only
- * another origin but another site, which browsers keep in another process.
+ * Serves a host's pages and its session route. The host uses an IP address while the service is on
+ * `localhost`, so they are not only different origins but different sites, which browsers isolate
+ * in separate processes.
  */
 export async function serveHostPage({ code, trustedTypes, service }: HostPageOptions): Promise<HostPage> {
   const requests: string[] = [];

@@ -1,10 +1,10 @@
-/** What a page and its frames leave behind, or complain about. For `page.evaluate`. */
+/** Listeners, policy violations and errors of a page and its frames. For `page.evaluate`. */
 export interface Observed {
-  /** Listeners on the window for messages and for violations of the policy. */
+  /** Number of window listeners for messages and policy violations. */
   listeners: number;
-  /** Directives that were violated. */
+  /** Violated directives, each with the blocked URI. */
   violations: string[];
-  /** Errors that nobody caught. */
+  /** Uncaught errors and unhandled rejections. */
   uncaught: string[];
 }
 
@@ -12,7 +12,7 @@ declare global {
   var observed: Observed;
 }
 
-// Runs before everything else of the page.
+// Runs before any other script of the page.
 const observed: Observed = (globalThis.observed = { listeners: 0, violations: [], uncaught: [] });
 addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
   observed.violations.push(`${effectiveDirective} ${blockedURI}`),

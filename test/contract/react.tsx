@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { ConnectorFrame } from '@connector-frame/react';
 import { serveWay, type Callbacks, type Settings } from './way.js';
 
-// For React 18 and 19: which one it is, the bundle decides.
+// For React 18 and 19; the bundle's alias decides which.
 serveWay((box, settings, callbacks) => {
   const root = createRoot(box);
   const render = (settings: Settings, { onReady, onSave, onCancel, onError }: Callbacks): void =>

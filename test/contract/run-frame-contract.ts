@@ -14,31 +14,32 @@ import { startStage, type Stage } from './stage.js';
 import type { Tab } from './tab.js';
 import type { WayIn } from './ways.js';
 
-/** What a behavior has at hand. */
+/** What a behavior suite receives. */
 export interface Use {
   engine: EngineName;
   way: WayIn;
   stage(): Stage;
-  /** Opens a page of the host, closed after the test. */
+  /** Opens a host page. It is closed after the test. */
   open(kind?: PageKind): Promise<Tab>;
-  /** A test, skipped by name in an engine that has this limit. */
+  /** Defines a test that is skipped, with the reason in its title, in engines with this limit. */
   testUnless: InEngine['testUnless'];
 }
 
 const all = [basics, failures, changes, apart, hostile, policies, look];
 
 /**
- * The short run tests all behaviors of the function and of the element, which is written over it, in Chromium, and the ones that
- * an adapter adds to in Firefox; React and Vue, which wrap the element, in Chromium alone. The long run tests everything in both
- * engines and takes minutes longer: `npm run test:contract`.
+ * The short run tests all behaviors of the function and of the element, which is built on it, in
+ * Chromium, and in Firefox the behaviors that adapters add to. It tests React and Vue, which wrap
+ * the element, only in Chromium. The long run tests everything in both engines and takes minutes
+ * longer: `npm run test:contract`.
  */
 const inFull: readonly string[] = ['the function', 'the element'];
 const behaviorsOf = (name: string, engine: EngineName) =>
   long || (engine === 'Chromium' && inFull.includes(name)) ? all : [basics, changes];
 
 /**
- * What holds for every way to put a form on a page, in every engine: a real service, a host on another site, a person's
- * mouse and keys.
+ * Defines the behavior that every adapter must have in every engine, with a real service, a host on
+ * another site, and real mouse and key input.
  */
 export function runFrameContract(name: string, way: WayIn): void {
   let stage: Stage;

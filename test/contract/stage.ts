@@ -6,15 +6,18 @@ import { serveHostPage, type HostPage, type PageKind } from './host-page.js';
 import { tabOf, type Tab } from './tab.js';
 import { bundleWay, type WayIn } from './ways.js';
 
-/** A service, a host in front of it on another site, and the browsers: started once for all behaviors of a way. */
+/**
+ * A service, a host for it on another site, and the browsers. Started once for all behaviors of an
+ * adapter.
+ */
 export interface Stage {
   world: World;
   host: HostPage;
-  /** Opens a page of the host. */
+  /** Opens a host page in a new tab. */
   open(engine: EngineName, kind?: PageKind): Promise<Tab>;
-  /** Ids and names of what the service keeps for the team. */
+  /** Returns the ids and names of the connectors stored for the team. */
   kept(): Promise<{ id: string; name: string }[]>;
-  /** Closes the tabs of the last test. */
+  /** Closes the tabs that the last test opened. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }

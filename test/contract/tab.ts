@@ -3,22 +3,31 @@ import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
 import type { Observed } from './observe.js';
 import type { Heard } from './way.js';
 
-/** A host page in a browser's tab. Where a box is not named, it is `form`. */
+/** A host page in a browser tab. `box` defaults to `form`. */
 export interface Tab {
   page: DrivenPage;
-  /** Puts a form on the page: a new Okta connector of the team. @param changes over those settings; null leaves one out */
+  /**
+   * Mounts a form: by default, a new Okta connector of the team.
+   * @param changes override the default settings; null removes one
+   */
   mount(changes?: Record<string, unknown>, box?: string): Promise<void>;
-  /** Renders again. @param changes over the settings so far; null takes one back */
+  /**
+   * Renders again.
+   * @param changes override the current settings; null removes one
+   */
   update(changes?: Record<string, unknown>, box?: string): Promise<void>;
   unmount(box?: string): Promise<void>;
   form(box?: string): FrameUser;
   heard(box?: string): Promise<Heard[]>;
   observed(): Promise<Observed>;
-  /** Iframes of the whole page, in shadow roots too. */
+  /** Counts the iframes of the whole page, including those in shadow roots. */
   iframes(): Promise<number>;
 }
 
-/** @param defaults settings of every form that is mounted */
+/**
+ * Creates the driver of a tab.
+ * @param defaults settings of every mounted form
+ */
 export function tabOf(page: DrivenPage, defaults: () => Promise<Record<string, unknown>>): Tab {
   return {
     page,

@@ -1,14 +1,14 @@
 import type { ConnectorFrameOptions, SavedConnector } from '@connector-frame/core/connect';
 
-// The page's side: what each way in is made into, so that one suite can drive them all.
+// Runs in the page: the common interface of all adapters, so that one suite can drive them.
 
 type Callback = 'onReady' | 'onSave' | 'onCancel' | 'onError';
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
-/** The options that all ways take under the same names. */
+/** The options that all adapters accept under the same names. */
 export type Settings = Without<ConnectorFrameOptions, Callback | 'container'>;
 
-/** New functions with each update, as an inline function of a framework is. */
+/** New functions for every update, like inline functions in a framework. */
 export interface Callbacks {
   onReady(): void;
   onSave(connector: SavedConnector): void;
@@ -17,27 +17,33 @@ export interface Callbacks {
 }
 
 export interface Mounted {
-  /** Renders again with these settings in the place of those before. */
+  /** Renders again with these settings, which replace the previous ones. */
   update(settings: Settings, callbacks: Callbacks): void;
   unmount(): void;
 }
 
-/** Puts a form into an element of the page. */
+/** Mounts a form in an element of the page. */
 export type Way = (box: HTMLElement, settings: Settings, callbacks: Callbacks) => Mounted;
 
-/** What the callbacks were given: `['ready']`, `['save', connector]`, `['cancel']`, `['error', code, message]`. */
+/**
+ * A callback and its arguments: `['ready']`, `['save', connector]`, `['cancel']`,
+ * `['error', code, message]`.
+ */
 export type Heard = [callback: string, ...given: unknown[]];
 
-/** For `page.evaluate`. A form is named by the id of its box; data is all a test can give. */
+/** For `page.evaluate`. A form is identified by the id of its box; tests can pass only data. */
 export interface Contract {
-  /** @param settings with `fetchSession: true`, the page's own server is asked for sessions */
+  /** @param settings with `fetchSession: true`, sessions are fetched from the page's own server */
   mount(settings: object, box?: string): void;
-  /** @param changes over the settings so far; null takes one back */
+  /** @param changes override the current settings; null removes one */
   update(changes?: object, box?: string): void;
   unmount(box?: string): void;
-  /** By box; a call to a function of an earlier rendering is `['stale', ...]`. */
+  /**
+   * Returns the callbacks for a box. A call to a callback of an earlier render is recorded as
+   * `['stale', ...]`.
+   */
   heard(box?: string): Heard[];
-  /** The iframes within a box, in shadow roots too. */
+  /** Returns the iframes within a box, including those in shadow roots. */
   iframes(box?: string): HTMLIFrameElement[];
 }
 
@@ -45,7 +51,7 @@ declare global {
   var contract: Contract;
 }
 
-/** Makes `globalThis.contract` of a way. */
+/** Installs `globalThis.contract` for an adapter. */
 export function serveWay(way: Way): void {
   const forms = new Map<string, { mounted: Mounted | undefined; settings: Settings; render: number }>();
   const said = new Map<string, Heard[]>();
@@ -68,7 +74,8 @@ export function serveWay(way: Way): void {
     try {
       return run() ?? undefined;
     } catch (error) {
-      // The function throws what is wrong with its options; the others have no caller to throw at.
+      // `createConnectorFrame` throws on invalid options; the other adapters report them in
+      // `onError`.
       heard(box).push(['error', Object(error).code, Object(error).message]);
       return undefined;
     }
@@ -109,7 +116,7 @@ function iframesIn(root: ParentNode): HTMLIFrameElement[] {
   ]);
 }
 
-/** As a test gave them: they may be wrong on purpose, so no check stands here. */
+/** Returns the test's settings unchecked: some tests pass invalid ones on purpose. */
 function settingsOf(given: object): Settings {
   const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const settings: Settings = JSON.parse(JSON.stringify(kept));

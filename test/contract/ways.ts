@@ -4,20 +4,23 @@ import { bundle } from '../support/bundle.js';
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const react18 = (name: string): string => file(`../react-18/node_modules/${name}`);
 
-/** A way to put a form on a page. */
+/** An adapter to put a form on a page. */
 export interface WayIn {
   /** The page's script. */
   script: string;
-  /** Other packages than those that the code names. */
+  /** Packages to replace, by name. */
   alias?: Record<string, string>;
-  /** What a page under Trusted Types has to allow for it. */
+  /** The Trusted Types policies that a page must allow for it. */
   trustedTypes: string;
-  /** The iframe stands in a shadow root: Firefox 153 loads such a one anew even where `moveBefore` moves it. */
+  /**
+   * Whether the iframe is in a shadow root. Firefox 153 reloads such an iframe even if it is moved
+   * with `moveBefore`.
+   */
   inShadow: boolean;
 }
 
 export const ways = {
-  // No policy at all: the function writes no markup.
+  // No policy: the function writes no markup.
   function: { script: 'function.ts', trustedTypes: `'none'`, inShadow: false },
   element: { script: 'element.ts', trustedTypes: 'lit-html', inShadow: true },
   'React 18': {
@@ -27,11 +30,11 @@ export const ways = {
     inShadow: true,
   },
   'React 19': { script: 'react.tsx', trustedTypes: 'lit-html', inShadow: true },
-  // Vue makes a policy of its own.
+  // Vue creates its own policy.
   Vue: { script: 'vue.ts', trustedTypes: 'lit-html vue', inShadow: true },
 } satisfies Record<string, WayIn>;
 
-/** The page's script as a host's build would make it. */
+/** Bundles the page's script as a host's build would. */
 export function bundleWay({ script, alias }: WayIn): Promise<string> {
   const code = [`./observe.ts`, `./${script}`].map((path) => `import ${JSON.stringify(file(path))};`).join('\n');
   return bundle(code, { ...(alias && { alias }) });

@@ -5,24 +5,25 @@ import { startWorld, type World } from './world.js';
 /** A host page written with a framework, in front of a real service. */
 export interface AdapterHost {
   world: World;
-  /** Options of a form for the service, without a session. */
+  /** Options of a form on the service, without a session. */
   options: Record<string, unknown>;
-  /** Opens the page in a new tab; `fetchSession` of its forms mints a session each time. */
+  /** Opens the page in a new tab. Each call of a form's `fetchSession` mints a new session. */
   open(browser: Browser, path?: string): Promise<AdapterPage>;
   close(): Promise<void>;
 }
 
 export interface AdapterPage {
   page: Page;
-  /** What the console said: errors and warnings. */
+  /** Console errors and warnings. */
   console: string[];
-  /** Sessions asked for so far. */
+  /** Returns the number of sessions requested so far. */
   sessions(): number;
 }
 
 /**
  * Serves `module` of test/support, bundled, on a page with `<div id="root">`.
- * @param markup what a server rendered into the root for the page at `/rendered`, from these options
+ * @param markup returns the server-rendered content of the root at `/rendered`, for the given
+ *   options
  */
 export async function serveAdapterHost(
   module: string,

@@ -6,8 +6,9 @@ import type { Frame, Page } from 'playwright-core';
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * What axe finds in a document, frames in it apart: for each rule its name and the elements.
- * @param context a selector, or what to leave out; the whole document by default
+ * Returns axe's violations in a document, excluding its frames: for each rule, its id and the
+ * elements.
+ * @param context a selector, or what to exclude; defaults to the whole document
  */
 export async function axeViolations(document: Page | Frame, context?: ElementContext): Promise<string[]> {
   if (!(await document.evaluate(`'axe' in globalThis`))) await document.evaluate(source);

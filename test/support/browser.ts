@@ -4,8 +4,9 @@ import { chromium, type Browser } from 'playwright-core';
 const installed = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'];
 
 /**
- * A headless Chromium: the one `npm test` found (`CHROME_PATH`), or an installed one. The caller closes it.
- * A frame of another site is in a process of its own, as in a normal browser; the headless shell has to be told to.
+ * Launches a headless Chromium: the one `npm test` found (`CHROME_PATH`), or an installed one. The
+ * caller closes it. Passes `--site-per-process`, because the headless shell does not isolate
+ * cross-site frames in their own process by default.
  */
 export async function launchBrowser(args: string[] = []): Promise<Browser> {
   const executablePath = process.env['CHROME_PATH'] ?? installed.find((path) => existsSync(path));

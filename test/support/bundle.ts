@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 interface BundleOptions {
   minify?: boolean;
-  /** Packages that stand in for others: `{ react: '/path/to/react-18' }`. */
+  /** Packages to replace: `{ react: '/path/to/react-18' }`. */
   alias?: Record<string, string>;
   /** `node` for code that renders on a server. Default: `browser`. */
   platform?: 'browser' | 'node';
@@ -28,12 +28,12 @@ export async function bundle(code: string, { minify = false, alias = {}, platfor
   return result.outputFiles[0]?.text ?? '';
 }
 
-// Vue asks for them. A host may leave the options API out.
+// Feature flags that Vue requires. A host may disable the options API.
 const vueFlags = {
   __VUE_OPTIONS_API__: 'false',
   __VUE_PROD_DEVTOOLS__: 'false',
   __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'false',
 };
 
-// What is CommonJS in the bundle asks for Node's own modules with it.
+// CommonJS modules in the bundle call `require` for Node's built-in modules.
 const nodeBanner = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;

@@ -11,7 +11,10 @@ export interface Certificate {
   key: string;
 }
 
-/** A fresh certificate for these names and addresses, good for two days, trusted by nobody. Needs the `openssl` command. */
+/**
+ * Creates a self-signed certificate for these names and addresses, valid for two days. Requires the
+ * `openssl` command.
+ */
 export function createCertificate(...hosts: string[]): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
   const keyFile = join(folder, 'key.pem');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../../packages/service/src/app.js';
 
-/** Throws when an answer is not what the service's own OpenAPI document says of it. */
+/** Throws if a response does not conform to the service's own OpenAPI document. */
 export type Conformance = (method: string, path: string, status: number, body: unknown, isJson: boolean) => void;
 
 type JsonSchema = Record<string, unknown>;
@@ -15,7 +15,10 @@ interface DocumentedAnswer {
   content?: Record<string, { schema: JsonSchema }>;
 }
 
-/** Statuses that need no word: another spelling of the address, and a failure of our own. */
+/**
+ * Statuses that the document does not list: 304, redirects to the canonical URL, and internal
+ * errors.
+ */
 const UNDOCUMENTED = new Set([304, 308, 500]);
 
 export async function createConformance(app: App): Promise<Conformance> {

@@ -3,10 +3,13 @@ import { eventually } from './engines/eventually.js';
 import type { HostPage } from './open-host.js';
 import { serve, type Route } from './serve.js';
 
-/** What the page's callbacks got, in order: `['save', { id: 'con_1' }]`, `['error', code, message]`. */
+/**
+ * A callback of the page and its arguments: `['save', { id: 'con_1' }]`,
+ * `['error', code, message]`.
+ */
 export type Told = [callback: string, ...given: unknown[]];
 
-/** A host page with nothing but `createConnectorFrame`, for tests of the core alone. */
+/** A host page with only `createConnectorFrame`, for tests of core alone. */
 export interface CoreHost {
   origin: string;
   /** Opens the page in a new tab, in any engine. */
@@ -16,9 +19,9 @@ export interface CoreHost {
 
 export interface CoreHostOptions {
   headers?: Record<string, string>;
-  /** Between the tags of the body. */
+  /** HTML added to the body. */
   body?: string;
-  /** Between the tags of the head. */
+  /** HTML added to the head. */
   head?: string;
   /** Default: `localhost`, as for fake forms; `127.0.0.1` is another site. */
   hostname?: 'localhost' | '127.0.0.1';
@@ -85,12 +88,12 @@ declare global {
     frames: { destroy(): void }[];
     mount: (options: object) => { destroy(): void };
     thrown: (run: () => unknown) => { name: string; code: string; message: string } | null;
-    /** Lets a session with `gate` go. There once it was asked for. */
+    /** Releases a session with `gate`. Defined once that session has been requested. */
     openGate?: () => void;
   };
 }
 
-/** Serves a host page on an origin of its own. */
+/** Serves a host page on its own origin. */
 export async function serveCoreHost({
   headers = {},
   body = '',
@@ -103,7 +106,7 @@ export async function serveCoreHost({
       headers,
       body: `<!doctype html><html lang="en"><head><title>Host</title>${head}<script type="module" src="/host.js"></script></head><body><div id="box"></div>${body}</body></html>`,
     },
-    // Also for a page without an origin.
+    // CORS, because a page with an opaque origin loads this too.
     '/host.js': { headers: { 'content-type': 'text/javascript', 'access-control-allow-origin': '*' }, body: code },
   };
   const site = await serve(routes, hostname);
@@ -119,12 +122,12 @@ export async function serveCoreHost({
   };
 }
 
-/** Mounts a frame. Options must be data; see `mount` above for `sessions`. */
+/** Mounts a frame. Options must be JSON-serializable; see `mount` above for `sessions`. */
 export async function mountCore(page: HostPage, options: Record<string, unknown>): Promise<void> {
   await page.evaluate((options) => void coreHost.mount(options), options);
 }
 
-/** What the callbacks got so far. */
+/** Returns the callbacks called so far, in order. */
 export function toldTo(page: HostPage): Promise<Told[]> {
   return page.evaluate(() => coreHost.told);
 }

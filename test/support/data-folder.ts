@@ -10,9 +10,10 @@ import { loadMigrations, migrate } from '../../packages/service/src/store/migrat
 import { templateFolder, templateKey } from './database-template.js';
 
 /**
- * Creates a folder for `DATA_DIR` with an embedded database that has the schema and no rows. A service starts on it
- * in a quarter of the time that it needs to create a database; tests of the first start use an empty folder.
- * @param name start of the folder's name
+ * Creates a folder for `DATA_DIR` with an embedded database that has the schema and no rows. The
+ * service starts on it in a quarter of the time it takes to create a database; tests of the first
+ * start use an empty folder.
+ * @param name prefix of the folder's name
  */
 export async function newDataFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
@@ -35,7 +36,8 @@ async function findOrCreateTemplate(): Promise<string> {
   const database = await openDatabase({ folder: mine }, createLog('silent'));
   await migrate(database, migrations);
   await database.close();
-  // Another test process may have created it meanwhile; renaming onto a folder that is not empty fails.
+  // Another test process may have created it in the meantime; renaming onto a non-empty folder
+  // fails.
   await rename(join(mine, 'db'), path).catch((error: unknown) => {
     if (!existsSync(path)) throw error;
   });

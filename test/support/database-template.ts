@@ -5,10 +5,13 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Where databases with the schema are kept between runs: creating one takes seconds, copying one does not. */
+/**
+ * Folder of database templates kept between runs: creating a database takes seconds, copying one
+ * does not.
+ */
 export const templateFolder = join(root, 'node_modules/.cache/connector-frame');
 
-/** Changes with the version of PGlite and with every migration. */
+/** Returns a key that changes with the version of PGlite and with every migration. */
 export function templateKey(migrations: readonly object[]): string {
   const lock: { packages: Record<string, unknown> } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const version = lock.packages['node_modules/@electric-sql/pglite'];

@@ -9,14 +9,14 @@ import { startPostgres, type Postgres } from './postgres.js';
 /** A kind of database to run a suite on. */
 export interface TestDatabases {
   name: string;
-  /** A new database with the schema. */
+  /** Creates a database with the schema. */
   open(): Promise<Database>;
-  /** A new database with nothing in it. */
+  /** Creates a database without any tables. */
   empty(): Promise<Database>;
   close(): Promise<void>;
 }
 
-/** PGlite in memory. */
+/** PGlite databases in memory. */
 export function embedded(): TestDatabases {
   return {
     name: 'PGlite',
@@ -26,7 +26,7 @@ export function embedded(): TestDatabases {
   };
 }
 
-/** PostgreSQL, started with the first `open`. */
+/** PostgreSQL databases. The server starts on first use. */
 export function postgresql(): TestDatabases & { url(): Promise<string> } {
   let server: Promise<Postgres> | undefined;
   const url = async () => (await (server ??= startPostgres())).createDatabase();
@@ -43,10 +43,13 @@ export function postgresql(): TestDatabases & { url(): Promise<string> } {
   };
 }
 
-/** A pool on a database that exists. */
+/** Opens a connection pool on an existing database. */
 export const connect = (url: string): Database => postgresDatabase(url, () => undefined);
 
-/** Making a database takes seconds, copying one does not: the copy is kept until PGlite or a migration changes. */
+/**
+ * Opens a copy of a template, because creating a database takes seconds. The template is kept until
+ * PGlite or a migration changes.
+ */
 async function openEmbedded(): Promise<Database> {
   const file = await templateFile();
   const template = new Blob([readFileSync(file)]);
@@ -65,7 +68,8 @@ async function templateFile(): Promise<string> {
   mkdirSync(templateFolder, { recursive: true });
   const mine = `${file}.${process.pid}`;
   writeFileSync(mine, Buffer.from(await dump.arrayBuffer()));
-  // Two test processes may both have made one; either is fine, half of one is not.
+  // Two test processes may both create the file. Renaming is atomic, so neither reads a partial
+  // one.
   renameSync(mine, file);
   rmSync(mine, { force: true });
   return file;

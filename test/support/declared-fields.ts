@@ -2,7 +2,7 @@ import { loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { TestOutcome } from '../../packages/engine/src/connectors/index.js';
 
-/** The catalog's type by a tester's name: `input:okta-systemlog`. */
+/** Returns the catalog type for a tester's name: `input:okta-systemlog`. */
 export function typeOf(name: string): ConnectorTypeData {
   const [kind, typeId = ''] = name.split(':');
   const type = loadCatalog().get(kind === 'input' ? 'input' : 'output', typeId);
@@ -10,14 +10,17 @@ export function typeOf(name: string): ConnectorTypeData {
   return type;
 }
 
-/** Pointers in an outcome that lead to no field of the type: the form could not show what is said there. */
+/**
+ * Returns pointers in an outcome that match no field of the type; the form could not show their
+ * messages.
+ */
 export function undeclaredFields(name: string, outcome: TestOutcome): string[] {
   const { config } = typeOf(name);
   const paths = outcome.ok ? [] : (outcome.issues ?? []).map(({ path }) => path);
   return paths.filter((path) => !declares(config, path));
 }
 
-/** Whatever variant is chosen. */
+/** Returns whether any variant declares the field. */
 function declares(config: ConnectorTypeData['config'], pointer: string): boolean {
   const [, root = '', ...keys] = pointer.split('/');
   let fields: unknown[] = [getAt(config, `/${root}`)];

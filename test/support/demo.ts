@@ -15,20 +15,29 @@ export const allWays: readonly Way[] = ['script', 'html', 'react', 'vue'];
 export interface DemoStage {
   demo: Demo;
   browser: Browser;
-  /** Where the data of the demo is kept. */
+  /** The demo's data folder. */
   folder: string;
-  /** What browsers complained about (policy, scripts) since the last `clear`; refusals that a test asks for are not. */
+  /**
+   * Policy violations and script errors since the last `clear`. HTTP error responses are excluded,
+   * because tests cause them on purpose.
+   */
   complaints: string[];
-  /** A page, signed in as Acme. */
+  /** Opens a page and signs in as Acme. */
   open(way: Way, options?: BrowserContextOptions): Promise<Page>;
-  /** Calls the service with the product's key; `~` in the path is Acme's organization. */
+  /**
+   * Calls the service with the product's API key; `~` in the path is replaced by Acme's
+   * organization id.
+   */
   call(method: string, path: string, body?: object): Promise<{ status: number; body: Record<string, unknown> }>;
   /** Closes all pages. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param environment of the demo, beyond free ports and a folder of its own */
+/**
+ * Builds the demo's pages and starts the demo and a browser.
+ * @param environment variables that override the defaults (free ports, new data folder)
+ */
 export async function startDemoStage(environment: Readonly<Record<string, string>> = {}): Promise<DemoStage> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-stage-'));
   const configFile = fileURLToPath(new URL('../../demo/vite.config.ts', import.meta.url));

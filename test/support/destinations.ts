@@ -19,21 +19,22 @@ import {
   discriminatorOf,
 } from '@connector-frame/catalog/validate';
 
-/** A change of where or how a connector's secrets would be sent. */
+/** A change of where or how a connector's secrets are sent. */
 export interface Move {
   type: ConnectorTypeData;
-  /** The field that decides. */
+  /** Pointer of the changed field. */
   path: string;
-  /** By which of the two marks. */
+  /** How the schema marks the field. */
   mark: 'destination' | 'transport';
   before: ConnectorConfig;
-  /** Valid too, with another destination. */
+  /** Also valid, with another destination. */
   after: ConnectorConfig;
 }
 
 /**
- * Every field of a type that decides where or how secrets go, with a valid change of it that leaves a secret in use. A field
- * whose every change drops the secrets is left out. Throws where no valid change is known.
+ * Returns, for every field that decides where or how secrets are sent, a valid change of it that
+ * keeps at least one secret in use. Skips a field if every change of it drops the secrets.
+ * @throws Error if no valid change of a field is known
  */
 export function movesOf(type: ConnectorTypeData): Move[] {
   if (Object.keys(type.config.secrets.properties).length === 0) return [];
@@ -56,7 +57,10 @@ export function movesOf(type: ConnectorTypeData): Move[] {
   });
 }
 
-/** An example that has the field and in which a secret is asked for; some types have choices without one. */
+/**
+ * Returns an example configuration that contains the field and at least one secret; some types have
+ * choices without any.
+ */
 function withSecrets(
   { config }: ConnectorTypeData,
   choices: ReadonlyMap<string, string | boolean>,
@@ -76,7 +80,7 @@ function withSecrets(
 interface Found {
   path: string;
   field: FieldSchema;
-  /** What must be chosen for the field to be shown. */
+  /** Choices that make the field visible. */
   choices: Map<string, string | boolean>;
 }
 
@@ -101,7 +105,7 @@ function destinationFields(type: ConnectorTypeData): Found[] {
   return found;
 }
 
-/** Values an attacker might try, valid for one kind of address or another. */
+/** Returns values an attacker might try, each valid for some kind of address. */
 function otherValues(field: FieldSchema, value: unknown): unknown[] {
   if (isUnion(field)) {
     return variantsOf(field).map((variant) => ({
@@ -145,7 +149,7 @@ function otherValues(field: FieldSchema, value: unknown): unknown[] {
     'https://evil.example/receiver/v1/http/evil',
     'api-0e1.duosecurity.com',
     'evil:ZXZpbA==',
-    // Another account, project or cluster of the vendor, for fields that take nothing else.
+    // Another account, project or cluster of the vendor, for fields that accept only those.
     ...Array.from(text, (_, index) =>
       ['z', 'Z', '7'].map((other) => text.slice(0, index) + other + text.slice(index + 1)),
     ),

@@ -5,7 +5,7 @@ import { decode, encode, type StringAnswer } from 'dns-packet';
 import type { Lookup } from '../../packages/engine/src/egress/dial.js';
 
 export interface DnsServer {
-  /** Names looked up so far, in order. A look-up sends an A and an AAAA query and counts once. */
+  /** Names looked up so far, in order. A lookup sends an A and an AAAA query and counts once. */
   readonly asked: readonly string[];
   /** Resolves a name through this server, over UDP. */
   lookup: Lookup;
@@ -13,8 +13,9 @@ export interface DnsServer {
 }
 
 /**
- * Starts a DNS server on loopback whose answers the test decides, per look-up.
- * @param answer addresses of a name, IPv4 and IPv6; `turn` counts the look-ups of that name from 0
+ * Starts a DNS server on loopback whose responses the test decides, per lookup.
+ * @param answer returns the IPv4 and IPv6 addresses of a name; `turn` counts the lookups of that
+ *   name from 0
  */
 export async function startDnsServer(answer: (name: string, turn: number) => readonly string[]): Promise<DnsServer> {
   const socket = createSocket('udp4');

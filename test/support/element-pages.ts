@@ -4,17 +4,17 @@ import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/test
 import { launchBrowser } from './browser.js';
 import { startElementWorld, type ElementWorld, type PageOptions } from './element-world.js';
 
-/** What the tests of a file share; there from the first test on. */
+/** Fixtures shared by the tests of a file; available from the first test on. */
 export interface ElementPages {
   readonly browser: Browser;
   readonly world: ElementWorld;
-  /** A form that is not there, for the same host page. */
+  /** A fake frame for the same host page. */
   readonly fake: FakeFrameServer;
-  /** Opens a page with this body; it is closed after the test. */
+  /** Opens a page with this body. It is closed after the test. */
   open(body: string, options?: PageOptions): Promise<Page>;
 }
 
-/** A browser, a host page with a service and a fake form, for the whole of a test file. */
+/** Starts a browser, a host page with a service, and a fake frame for all tests of a file. */
 export function useElementPages(): ElementPages {
   const pages: Page[] = [];
   let shared: Omit<ElementPages, 'open'> | undefined;

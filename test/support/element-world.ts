@@ -7,28 +7,34 @@ import { bundle } from './bundle.js';
 import { newDataFolder } from './data-folder.js';
 import { serve } from './serve.js';
 
-/** A host page that has nothing but the element, its host routes, and a service on another origin: all real. */
+/**
+ * A host page with only the element, its host routes, and a service on another origin. All are
+ * real.
+ */
 export interface ElementWorld {
   service: RunningServer;
-  /** Origin of the host page; `/api` has its routes. Tenant `acme` is signed in, `globex` is not. */
+  /**
+   * Origin of the host page, which serves the host routes at `/api`. Tenant `acme` is signed in,
+   * `globex` is not.
+   */
   origin: string;
   team: string;
   session(): Promise<string>;
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
-  /** Opens a page with this body; what its elements tell is written down. */
+  /** Opens a page with this body and records the events of its elements. */
   open(from: Browser | BrowserContext, body: string, options?: PageOptions): Promise<Page>;
   close(): Promise<void>;
 }
 
 export interface PageOptions {
   headers?: Record<string, string>;
-  /** Between the tags of the head. */
+  /** HTML added to the head. */
   head?: string;
   /** `false`: the test loads `/define.js` itself. */
   define?: boolean;
 }
 
-/** What a page wrote down: `['save', connector]`, `['error', code, message]`, `['uncaught', message]`. */
+/** A recorded event: `['save', connector]`, `['error', code, message]`, `['uncaught', message]`. */
 export type Told = [event: string, ...given: unknown[]];
 
 declare global {
@@ -36,7 +42,10 @@ declare global {
   var told: Told[];
 }
 
-/** Written before the element exists: capturing at the document hears also what does not bubble. */
+/**
+ * Runs before the element is defined. Listeners capture at the document, to also receive events
+ * that do not bubble.
+ */
 const listen = `
   globalThis.told = [];
   const tell = (...words) => told.push(words);
@@ -130,5 +139,5 @@ export async function startElementWorld(): Promise<ElementWorld> {
   };
 }
 
-/** What the page's elements told so far. */
+/** Returns the events that the page's elements have dispatched so far. */
 export const toldOf = (page: Page): Promise<Told[]> => page.evaluate(() => told);

@@ -10,14 +10,14 @@ export const BUCKET_KEYS = {
 
 export interface BucketRequest {
   method: string;
-  /** Of the object, decoded; empty for the bucket. */
+  /** Object key, decoded; empty for the bucket. */
   key: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
-/** `cutAfter`: so many bytes of the body, and the connection is gone. */
+/** Response of the bucket. `cutAfter`: closes the connection after this many bytes of the body. */
 export interface BucketAnswer {
   status?: number;
   headers?: Record<string, string>;
@@ -34,12 +34,12 @@ interface StoredObject {
 export interface FakeBucket extends WebListener {
   readonly objects: Map<string, StoredObject>;
   readonly requests: BucketRequest[];
-  /** Answers in place of the bucket, or leaves it to it. */
+  /** Overrides the response to a request; undefined uses the bucket's own. */
   intercept: ((request: BucketRequest) => BucketAnswer | undefined) | undefined;
-  /** Of the `Date` header and of new objects. */
+  /** Clock of the `Date` header and of new objects. */
   now: () => number;
   put(key: string, body: Buffer | string, time?: number): void;
-  /** Objects that were asked for, in order. */
+  /** Keys of the objects requested so far, in order. */
   readonly read: string[];
 }
 
@@ -50,8 +50,8 @@ export const problem = (status: number, code: string): BucketAnswer => ({
 });
 
 /**
- * A bucket named `logs` as the documentation of S3 has it: ListObjectsV2 by the bytes of keys with continuation, GET with
- * If-Match and Range, PUT with Content-MD5, and signatures verified.
+ * Starts a bucket named `logs` that behaves as S3 documents: ListObjectsV2 in byte order of keys
+ * with continuation, GET with If-Match and Range, PUT with Content-MD5, and verified signatures.
  */
 export async function startFakeBucket(): Promise<FakeBucket> {
   const objects = new Map<string, StoredObject>();

@@ -1,17 +1,18 @@
 import type { Received, Reply } from './vendor.js';
 
-/** What a document gets: the status of its item, and its error. `undefined`: it is created. */
+/** Decides the result of a document: the status of its item and its error; undefined creates it. */
 export type Verdict = (document: Record<string, unknown>, id: string) => { status: number; error?: object } | undefined;
 
 export interface FakeCluster {
-  /** Documents that were created, by id. */
+  /** Created documents, by id. */
   documents: Map<string, Record<string, unknown>>;
   respond: (request: Received) => Reply;
 }
 
 /**
- * `_bulk` with `create`, as Elasticsearch and OpenSearch document it: pairs of lines in, an item for each out, 409 for an
- * id that is there. It stands for neither: their own checks of fields and mappings are not in it.
+ * Creates a server for `_bulk` with `create`, as Elasticsearch and OpenSearch document it: pairs of
+ * lines in, one item per document out, 409 for an existing id. It does not emulate either product's
+ * checks of fields and mappings.
  */
 export function createFakeCluster(authorization: string, verdict: Verdict = () => undefined): FakeCluster {
   const documents = new Map<string, Record<string, unknown>>();

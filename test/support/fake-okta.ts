@@ -7,26 +7,28 @@ import { startVendor, type Received, type Reply } from './vendor.js';
 export interface OktaHit {
   method: string;
   url: string;
-  /** The Authorization header as it came. */
+  /** The Authorization header as received. */
   authorization: string | undefined;
-  /** Status of our answer. */
+  /** Status of the response. */
   status: number;
 }
 
 export interface FakeOkta {
-  /** `https://127.0.0.1:5555`: what a person types as the organization's address. */
+  /** `https://127.0.0.1:5555`, which a user types as the organization URL. */
   url: string;
-  /** Certificate authority to trust, PEM, and a file of it for `NODE_EXTRA_CA_CERTS`. */
+  /** Certificate authority to trust, as PEM text, and as a file for `NODE_EXTRA_CA_CERTS`. */
   ca: string;
   caFile: string;
   /** Every request so far, oldest first. */
   hits: readonly OktaHit[];
-  /** The next request gets this answer, whatever it asks. */
+  /** Sets the response to the next request, whatever it requests. */
   answer(reply: Reply): void;
   close(): Promise<void>;
 }
 
-/** An https server that answers for the System Log of an Okta organization as Okta documents it. */
+/**
+ * Starts an HTTPS server that serves the System Log of an Okta organization as Okta documents it.
+ */
 export async function startFakeOkta({ token }: { token: string }): Promise<FakeOkta> {
   const certificate = createCertificate('127.0.0.1', 'localhost');
   const folder = mkdtempSync(join(tmpdir(), 'fake-okta-'));

@@ -1,24 +1,24 @@
 import type { ServiceRequest } from '@connector-frame/core/connect';
 
-/** What a service can do beyond the public shapes, and how it likes to answer. */
+/** Optional features of a service beyond the public shapes, and its response behavior. */
 export interface Abilities {
-  /** The two atomic calls. */
+  /** The two atomic `integrations` calls. */
   integrations?: boolean;
-  /** Connectors name the pipelines that use them. */
+  /** Connectors list the pipelines that use them. */
   componentOf?: boolean;
   /** `PATCH /v1/{org}/pipelines/{id}`. */
   partialPatch?: boolean;
-  /** Rows of the pipeline list name their input. */
+  /** Rows of the pipeline list contain their input. */
   inputInList?: boolean;
-  /** Rows it gives at a time, whatever it is asked for. */
+  /** Maximum rows per page, whatever limit is requested. */
   pageSize?: number;
-  /** Whether a page knows how many there are. */
+  /** Whether a page contains the total count. */
   total?: boolean;
-  /** What a new pipeline's status says, question by question; the last one for ever. */
+  /** Statuses of a new pipeline, one per status request; the last one repeats. */
   statuses?: string[];
-  /** Errors as other request functions throw them: the status in the text alone. */
+  /** Throws errors as some request functions do, with the status only in the message. */
   statusInText?: boolean;
-  /** Awaited before each answer. */
+  /** Awaited before each response. */
   delay?: () => Promise<void>;
 }
 
@@ -33,12 +33,15 @@ export interface Asked {
 type Row = Record<string, unknown>;
 type Table = Map<string, Row>;
 
-/** How request number `index` goes wrong: before it has an effect, or after it, on the way back. */
+/** Makes request number `index` fail: before it takes effect, after it, or with a status. */
 export type Failure = (index: number, asked: Asked) => 'before' | 'after' | number | undefined;
 
 const ORG = 'org-1';
 
-/** A service in memory, as `request` sees it: every ability on or off, and failures wherever a test wants them. */
+/**
+ * Creates an in-memory service for `request`. Tests turn each feature on or off and inject
+ * failures.
+ */
 export function fakePipelines(can: Abilities = {}, fail: Failure = () => undefined) {
   const tables = { inputs: table(), outputs: table(), pipelines: table() };
   const asked: Asked[] = [];
@@ -117,7 +120,7 @@ export function fakePipelines(can: Abilities = {}, fail: Failure = () => undefin
     }
     if (method === 'GET') return pipeline;
     if (method === 'DELETE') return void tables.pipelines.delete(id);
-    // As a service that takes what is there for all there is.
+    // Replaces the whole pipeline, as a service without partial updates does.
     tables.pipelines.set(id, { ...body });
     return body;
   }
@@ -186,7 +189,7 @@ export function fakePipelines(can: Abilities = {}, fail: Failure = () => undefin
     }
   };
 
-  /** An input, and a pipeline from it to a new output if `piped`. */
+  /** Adds an input and, if `piped`, a pipeline from it to a new output. */
   const addInput = (piped = false, extra: Row = {}) => {
     const inputId = String(add('inputs', { type: 'monad-http', name: 'Web' })['id']);
     if (!piped) return { inputId };
@@ -210,7 +213,10 @@ class Refusal extends Error {
   }
 }
 
-/** The same service over `fetch`, for organization `org`. What it refuses has a body that no browser may see. */
+/**
+ * Returns a `fetch` of the same service for organization `org`. Error responses have a body that
+ * must not reach the browser.
+ */
 export function fetchOf(fake: FakePipelines, org: string): typeof globalThis.fetch {
   return async (input, init) => {
     const { pathname, search } = new URL(input instanceof Request ? input.url : input);

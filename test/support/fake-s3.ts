@@ -5,16 +5,19 @@ import { startVendor, type Received, type Reply, type Vendor } from './vendor.js
 export interface FakeS3Options {
   /** Secret access keys by access key ID. */
   keys: Readonly<Record<string, string>>;
-  /** By name: the keys in them, and whether the access key may list and write. */
+  /** Buckets by name: their keys, and whether the access key may list, write and abort. */
   buckets: Readonly<
     Record<string, { objects: readonly string[]; mayList?: boolean; mayWrite?: boolean; mayAbort?: boolean }>
   >;
   region?: string;
-  /** Access keys that AssumeRole hands out, by role ARN; session token is `session-of-<id>`. */
+  /** Access keys that AssumeRole returns, by role ARN. The session token is `session-of-<id>`. */
   roles?: Readonly<Record<string, string>>;
 }
 
-/** Listing, multipart uploads and AssumeRole as AWS documents them; signatures are verified by the document, not by a library. */
+/**
+ * Starts a server for listing, multipart uploads and AssumeRole as AWS documents them. Signatures
+ * are verified according to the documentation, not by a library.
+ */
 export function startFakeS3(options: FakeS3Options, tls?: Certificate): Promise<Vendor> {
   return startVendor((request) => respond(request, options), tls);
 }

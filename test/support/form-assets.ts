@@ -6,7 +6,7 @@ import { loadFormAssets, type FormAssets } from '../../packages/service/src/embe
 export const BOOT = "parent.postMessage({ source: 'monad-embed', type: 'ready', version: 1 }, '*');";
 export const SCRIPT = `export const filler = ${JSON.stringify('connector '.repeat(400))};`;
 
-/** A built form as small as one can be, in a new folder: the page, an inline script, a module. */
+/** Writes a minimal built form to a new folder: the page, an inline script, a module. */
 export async function writeForm(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'form-'));
   await mkdir(join(folder, 'assets'));
@@ -20,7 +20,7 @@ export async function writeForm(): Promise<{ folder: string; remove: () => Promi
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The same, read. */
+/** Loads the assets of such a form. */
 export async function formAssets(): Promise<FormAssets> {
   const { folder, remove } = await writeForm();
   const assets = await loadFormAssets(folder);

@@ -9,14 +9,14 @@ interface Row {
 }
 
 /**
- * Rows that the last release with format 1 wrote, through its own API, with the values that were entered:
- * `test/fixtures/secrets-format-1.json`. It is a recording; this code can't make it again.
+ * Rows that the last release with format 1 wrote through its own API, with the entered values:
+ * `test/fixtures/secrets-format-1.json`. It is a recording; the current code can't recreate it.
  */
 const recorded: {
   masterKey: string;
   schemaVersion: number;
   tables: Record<'organizations' | 'data_keys' | 'connectors' | 'secrets', Row[]>;
-  /** Secrets in clear, by connector and field. */
+  /** Plaintext secrets, by connector and field. */
   values: Record<string, Record<string, unknown>>;
 } = JSON.parse(readFileSync(new URL('../fixtures/secrets-format-1.json', import.meta.url), 'utf8'));
 
@@ -25,7 +25,7 @@ export const format1MasterText = recorded.masterKey;
 
 export const format1Master = (): MasterKey => readMasterKey(recorded.masterKey);
 
-/** Every recorded connector, its organization, and its secrets in clear. */
+/** Returns every recorded connector with its organization and its plaintext secrets. */
 export const format1Connectors = () =>
   recorded.tables.connectors.map(({ id, organization_id: team, kind, type, settings }) => ({
     id,
@@ -36,14 +36,17 @@ export const format1Connectors = () =>
     secrets: recorded.values[id] ?? {},
   }));
 
-/** The recorded connector of a type; the first one of several. */
+/** Returns the first recorded connector of a type. */
 export function format1Connector(type: string) {
   const found = format1Connectors().find((each) => each.type === type);
   if (!found) throw new Error(`no connector of type ${type} was recorded`);
   return found;
 }
 
-/** Makes an empty database one of that release, upgraded to this one. */
+/**
+ * Fills an empty database with that release's schema and rows, then migrates it to the current
+ * schema.
+ */
 export async function upgraded(database: Database): Promise<Database> {
   const migrations = await loadMigrations();
   await migrate(
@@ -55,14 +58,14 @@ export async function upgraded(database: Database): Promise<Database> {
   return database;
 }
 
-/** All rows as they were recorded, as a restored dump has them; nothing else is left. */
+/** Restores all rows as recorded, as from a dump, and removes all others. */
 export const restoreAll = (database: Database): Promise<void> =>
   database.script(async (run) => {
     await run('truncate organizations, data_keys, idempotency_keys cascade');
     await withoutCheck(run, () => insert(run, ['organizations', 'data_keys', 'connectors', 'secrets']));
   });
 
-/** Recorded rows of one table, in place of those there are now. */
+/** Restores the recorded rows of one table over the current ones. */
 export const restoreRows = (
   database: Database,
   table: 'data_keys' | 'secrets',
@@ -78,7 +81,10 @@ export const restoreRows = (
     });
   });
 
-/** The check refuses rows in format 1. A restored dump does not have it, and a writer of the database can drop it. */
+/**
+ * Runs `work` without the check constraint, which rejects rows in format 1. A restored dump does
+ * not have it, and someone with write access to the database can drop it.
+ */
 async function withoutCheck(run: Script, work: () => Promise<void>): Promise<void> {
   await run('alter table secrets drop constraint secrets_destination_is_sealed');
   await work();

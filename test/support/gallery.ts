@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { launchBrowser } from './browser.js';
 import { serve } from './serve.js';
 
-/** What the gallery puts on its window. */
+/** Globals of the gallery page. */
 declare global {
   var form: {
     values: Map<string, unknown>;
@@ -18,25 +18,28 @@ declare global {
   };
   /** Reported heights in CSS pixels, in order. */
   var heights: number[];
-  /** Lets a held save or test go on. */
+  /** Releases a held save or test. */
   var release: () => void;
 }
 
 interface SceneOptions extends BrowserContextOptions {
-  /** More of the address: `&theme=dark&dir=rtl`. */
+  /** Appended to the URL: `&theme=dark&dir=rtl`. */
   query?: string;
   /** CSS pixels. */
   width?: number;
 }
 
-/** The gallery of the form's view, built as it ships and served under the frame's own policy, for the tests of one file. */
+/**
+ * The gallery of the form's view for the tests of one file, built as it ships and served under the
+ * frame's own policy.
+ */
 export interface Gallery {
   readonly origin: string;
-  /** Paths asked of the server since the last `open`. */
+  /** Paths requested since the last `open`. */
   readonly requests: string[];
-  /** What the policy, the console or a script complained about since the last `open`. */
+  /** Policy violations, console messages and script errors since the last `open`. */
   readonly complaints: string[];
-  /** Shows a scene in a browser context of its own, closed after the test. */
+  /** Shows a scene in a new browser context, closed after the test. */
   open(scene: string, options?: SceneOptions): Promise<Page>;
   /** Shows another scene in the same page. */
   visit(page: Page, scene: string, query?: string): Promise<void>;
@@ -108,7 +111,7 @@ export function useGallery(): Gallery {
 }
 
 async function buildGallery(): Promise<Map<string, string | Uint8Array>> {
-  // Vitest's own value would bring Lit's development build.
+  // Vitest's value of NODE_ENV would select Lit's development build.
   vi.stubEnv('NODE_ENV', 'production');
   const built = await build({
     root: fileURLToPath(new URL('../../packages/form/gallery', import.meta.url)),
@@ -123,7 +126,10 @@ async function buildGallery(): Promise<Map<string, string | Uint8Array>> {
   );
 }
 
-/** The policy of the frame's page, with the hashes of its own style elements. Fonts may load: a leak by them must show. */
+/**
+ * Returns the policy of the frame's page, with the hashes of its style elements. Fonts may load, so
+ * that a leak through them becomes visible.
+ */
 function policyOf(html: string): string {
   const hashes = [...html.matchAll(/<style[^>]*>([\s\S]*?)<\/style>/g)].map(
     ([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
@@ -134,7 +140,7 @@ function policyOf(html: string): string {
   ].join('; ');
 }
 
-/** A value as the fake form holds it. */
+/** Returns a value held by the fake form. */
 export const valueOf = (page: Page, path: string): Promise<unknown> =>
   page.evaluate((at) => globalThis.form.values.get(at), path);
 
@@ -144,11 +150,11 @@ export const hold = (page: Page): Promise<void> =>
     form.pace = () => new Promise((resolve) => void (globalThis.release = resolve));
   });
 
-/** What was asked of the fake form, but for leaving fields. */
+/** Returns the calls to the fake form, except for leaving fields. */
 export const callsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => globalThis.form.calls.filter((call) => !call.startsWith('leave')));
 
-/** Name of what has focus, through shadow roots. */
+/** Returns the name of the focused element, through shadow roots. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     let element = document.activeElement;
@@ -161,10 +167,10 @@ export const focused = (page: Page): Promise<string> =>
     return (element.getAttribute('aria-label') ?? label ?? element.textContent).trim().replace(/\s+/g, ' ');
   });
 
-/** What the live regions say. */
+/** Returns the text of the live regions. */
 export const status = async (page: Page): Promise<string> =>
   (await page.getByRole('status').allTextContents()).join(' ').replaceAll(/\s+/g, ' ').trim();
 
-/** Two frames: what the first one asked for has happened. */
+/** Waits two animation frames, so that pending work has been painted. */
 export const painted = (page: Page): Promise<unknown> =>
   page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));

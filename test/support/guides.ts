@@ -9,7 +9,10 @@ import { serve } from './serve.js';
 const guides = fileURLToPath(new URL('../../docs/guides', import.meta.url));
 const room = fileURLToPath(new URL('../../packages/host', import.meta.url));
 
-/** What a reader brings: a sign-in and a record of teams. Signed in is who the cookie `tenant` names. */
+/**
+ * The reader's part: a sign-in and a record of teams. The cookie `tenant` names the signed-in
+ * tenant.
+ */
 const yourApp = `
   const teams = { acme: process.env.TEAM_ACME ?? 'org-acme', globex: 'org-globex' };
   export const teamOf = (tenantId) => teams[tenantId];
@@ -19,7 +22,7 @@ const yourApp = `
   }
 `;
 
-/** The code a guide shows for `file`, word for word. */
+/** Returns the code a guide shows for `file`, verbatim. */
 export async function codeOf(guide: string, file: string): Promise<string> {
   const page = await readFile(join(guides, `${guide}.md`), 'utf8');
   const start = page.indexOf(`\n\`\`\`${extname(file).slice(1)} ${file}\n`);
@@ -28,14 +31,17 @@ export async function codeOf(guide: string, file: string): Promise<string> {
   return page.slice(page.indexOf('\n', start + 1) + 1, end);
 }
 
-/** A folder inside the host's room, so that what it holds finds the installed packages. */
+/** Creates a folder inside the host package, so that its code resolves the installed packages. */
 export async function makeFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   await mkdir(join(room, '.cache'), { recursive: true });
   const path = await mkdtemp(join(room, '.cache', 'guide-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Writes a guide's code as JavaScript, with this package's sources and the reader's part built in. */
+/**
+ * Writes a guide's code as JavaScript, bundled with the host package's sources and the reader's
+ * part.
+ */
 export async function writeCode(code: string, file: string): Promise<void> {
   const result = await build({
     stdin: { contents: code, resolveDir: room, loader: 'ts' },
@@ -60,14 +66,14 @@ const yourAppPlugin: Plugin = {
   },
 };
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free at the time of the call. */
 export async function freePort(): Promise<string> {
   const site = await serve({});
   await site.close();
   return new URL(site.origin).port;
 }
 
-/** Runs `node ...args` until it answers on its port. */
+/** Runs `node ...args` and waits until it responds at `origin`. */
 export async function start(args: string[], cwd: string, env: Record<string, string>, origin: string) {
   const child = spawn(process.execPath, args, {
     cwd,

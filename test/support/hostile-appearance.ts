@@ -1,5 +1,5 @@
-// Values that an appearance does not take: other grammar of CSS, and what would leave the declaration.
-// `origin` is the attacker's, for what an engine might fetch.
+// Values that an appearance rejects: other CSS grammar, and text that would break out of the
+// declaration. `origin` is the attacker's, for anything an engine might fetch.
 
 export const hostileColors = (origin: string): string[] => [
   `url(${origin}/a)`,

@@ -1,6 +1,6 @@
 const letters = Array.from('abcdefghijklmnopqrstuvwxyz0123456789');
 
-/** A font for each letter: which of them a page loads says which letters it shows. */
+/** One font per letter: the fonts that a page loads reveal the letters it shows. */
 const fonts = ['system-ui', 'sans-serif', 'monospace', 'attack']
   .flatMap((family) =>
     letters.map((letter) => {
@@ -11,8 +11,8 @@ const fonts = ['system-ui', 'sans-serif', 'monospace', 'attack']
   .join('\n');
 
 /**
- * Style sheets that a host may give the form. Each is one way to turn typed characters into a size or a request. `/leak` is
- * a path of the host.
+ * Style sheets that a host may give the form. Each turns typed characters into a size or a request
+ * in a different way. `/leak` is a path of the host.
  */
 export const hostileSheets = {
   attributes: letters
@@ -45,8 +45,9 @@ export const hostileSheets = {
 export type HostileSheet = keyof typeof hostileSheets;
 
 /**
- * A sheet that needs a caret that moves: the boxes around a field scroll, and their position becomes the height of the
- * document, which the frame tells its page. A usual field leaks its length under it in an engine with scroll timelines.
+ * A sheet that needs a moving caret: the boxes around a field scroll, and their position becomes
+ * the height of the document, which the frame reports to its page. In an engine with scroll
+ * timelines, an ordinary field leaks its length under this sheet.
  */
 export const scrollTimelineSheet = `
   @keyframes grow { to { min-height: 3000px } }

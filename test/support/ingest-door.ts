@@ -16,7 +16,7 @@ export interface Sent {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** The JSON of the answer; an empty object when it holds none. */
+  /** The response body as JSON; an empty object if it is not JSON. */
   json: Record<string, unknown>;
 }
 
@@ -30,13 +30,15 @@ const stored = (): Promise<Ingested> => Promise.resolve({ stored: true, tooLarge
 
 export type IngestDoor = Awaited<ReturnType<typeof openIngestDoor>>;
 
-/** The way in for records, on a port, in front of an engine that says what the test wants. */
+/**
+ * Starts the ingest listener on a port, in front of an engine stub that returns what the test sets.
+ */
 export async function openIngestDoor() {
   const service = await createTestService({ database: await embedded().open() });
   const acme = await service.tenant('Northwind');
   const tokens = createIngestTokens(service.vault);
   const engine = {
-    /** What reached the engine, and what it says to it. */
+    /** The batches that reached the engine. `store` returns its result. */
     appended: [] as { connectorId: string; lines: readonly string[]; options?: AppendOptions | undefined }[],
     store: stored,
   };
@@ -102,15 +104,15 @@ export async function openIngestDoor() {
     tokens,
     engine,
     port,
-    /** Ids of an input of each type that is sent to over HTTP. */
+    /** Ids of one input for each type that receives records over HTTP. */
     http,
     otel,
     newInput,
     post,
-    /** Sends to an input with its own token. */
+    /** Sends records to an input with its own token. */
     give: (body: string | Uint8Array, headers?: Record<string, string>, id = http): Promise<Sent> =>
       post(`/ingest/${id}`, body, { token: tokens.of(id), ...(headers && { headers }) }),
-    /** Before each test: nothing has come, and all is stored. */
+    /** Resets the engine stub before each test: no batches, every append succeeds. */
     reset(): void {
       engine.appended.length = 0;
       engine.store = stored;

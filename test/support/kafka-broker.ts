@@ -5,21 +5,22 @@ import { Scram } from './kafka-scram.js';
 import { Reader, Writer } from './kafka-wire.js';
 
 /**
- * One broker that speaks as much of Kafka's wire protocol as a producer, a connection test and the start of a reader need,
- * with what the mock brokers of `kafka.ts` lack: TLS, sign-in, rights, limits, and an address of its own to advertise.
+ * A single broker that implements as much of Kafka's wire protocol as a producer, a connection test
+ * and the start of a consumer need. Unlike the mock brokers of `kafka.ts`, it supports TLS,
+ * authentication, authorization errors, limits, and a separate advertised address.
  * https://kafka.apache.org/protocol.html
  */
 export interface KafkaBrokerOptions {
-  /** By topic, how many partitions. */
+  /** Number of partitions, by topic. */
   topics: Readonly<Record<string, number>>;
   tls?: Certificate;
-  /** Passwords by user; absent: nobody signs in. */
+  /** Passwords by user; absent: no authentication. */
   users?: Readonly<Record<string, string>>;
-  /** Default: where it listens. */
+  /** Defaults to the listening address. */
   advertise?: { host: string; port: number };
-  /** Error of an answer, by the protocol's code; 0 or nothing: none. */
+  /** Returns the protocol's error code of a response; 0 or undefined for none. */
   error?(api: KafkaApi, topic: string, records: Buffer): number | undefined;
-  /** Words it puts wherever an answer has room for them. */
+  /** Text it puts into every text field of a response. */
   says?: string;
 }
 
@@ -27,14 +28,14 @@ export type KafkaApi = 'Produce' | 'Metadata' | 'InitProducerId' | 'FindCoordina
 
 export interface KafkaBroker {
   port: number;
-  /** Sets of messages that were taken, as they came. */
+  /** Accepted message sets, as received. */
   taken: { topic: string; partition: number; records: Buffer }[];
   requests: string[];
   connections(): number;
   close(): Promise<void>;
 }
 
-/** Number, lowest and highest version of what it knows. */
+/** API key, lowest and highest supported version. */
 const apis = {
   Produce: [0, 3, 3],
   ListOffsets: [2, 1, 1],
@@ -87,7 +88,7 @@ export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<Kaf
   };
 }
 
-/** One connection. */
+/** The state of one connection. */
 class Session {
   #user: string | undefined;
   #scram: Scram | undefined;

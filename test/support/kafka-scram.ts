@@ -1,8 +1,8 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The server's half of RFC 5802. */
+/** The server side of SCRAM (RFC 5802). */
 export class Scram {
-  /** Who has proved to be. */
+  /** The authenticated user. */
   user: string | undefined;
   #claimed = '';
   #first = '';

@@ -1,4 +1,4 @@
-/** A request of Kafka's protocol, value by value. */
+/** Reads a request of Kafka's protocol value by value. */
 export class Reader {
   #at = 0;
   constructor(private readonly source: Buffer) {}
@@ -22,7 +22,7 @@ export class Reader {
   }
 }
 
-/** An answer of Kafka's protocol, value by value. */
+/** Writes a response of Kafka's protocol value by value. */
 export class Writer {
   readonly #parts: Buffer[] = [];
 

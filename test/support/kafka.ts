@@ -1,8 +1,9 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 
 /**
- * A Kafka cluster in the protocol alone: the mock brokers inside of librdkafka, which Debian's `kcat` can start. They keep
- * messages in memory and share out consumer groups; they know no TLS, no sign-in, no rights and no limits.
+ * A Kafka cluster of librdkafka's mock brokers, which Debian's `kcat` can start. They keep messages
+ * in memory and assign partitions to consumer groups; they support no TLS, authentication,
+ * authorization or limits.
  */
 export interface Kafka {
   /** `host:port,host:port`. */
@@ -10,7 +11,10 @@ export interface Kafka {
   close(): Promise<void>;
 }
 
-/** Starts it, on free ports of 127.0.0.1. Topics are made when they are first asked for, with four partitions each. */
+/**
+ * Starts the cluster on free ports of 127.0.0.1. Topics are created on first use, with four
+ * partitions each.
+ */
 export async function startKafka(count = 2): Promise<Kafka> {
   if (!found())
     throw new Error('No kcat here. Install it: apt-get install kcat (Debian, Ubuntu), brew install kcat (macOS).');
@@ -53,7 +57,7 @@ function ready(server: ChildProcess): Promise<string> {
   });
 }
 
-/** Runs `kcat` against a cluster: a client that is not the one under test. */
+/** Runs `kcat` against a cluster, as a client independent of the one under test. */
 export function kcat(brokers: string, args: readonly string[], input = ''): string {
   return execFileSync('kcat', ['-b', brokers, ...args], {
     input,

@@ -16,12 +16,12 @@ export interface WebListener extends Listener {
   origin: string;
 }
 
-/** A raw TCP server on a port of `host`, a free one by default. */
+/** Starts a raw TCP server on a port of `host`, by default a free one. */
 export function listenTcp(onSocket: (socket: Socket) => void, host = '127.0.0.1', port = 0): Promise<Listener> {
   return start(createTcp(onSocket), host, port);
 }
 
-/** An HTTP server, or an HTTPS one when it gets a certificate. */
+/** Starts an HTTP server, or an HTTPS server if given a certificate. */
 export async function listenHttp(
   onRequest: RequestListener,
   host = '127.0.0.1',

@@ -1,4 +1,6 @@
-/** Whether tests run in full: `npm run test:long` sets `LONG=1`. Otherwise they run a short version. */
+/**
+ * Whether tests run in full: `npm run test:long` sets `LONG=1`. Otherwise they run a short version.
+ */
 export const long = process.env['LONG'] === '1';
 
 /**

@@ -9,8 +9,9 @@ export interface Leash {
 }
 
 /**
- * Restricts the sockets of this process to loopback, so that a test that attacks the egress guard never connects to another
- * machine, even if the guard is broken. Other connections fail with `ENETUNREACH`.
+ * Restricts the sockets of this process to loopback, so that a test that attacks the egress guard
+ * never connects to another machine, even if the guard is broken. Other connections fail with
+ * `ENETUNREACH`.
  */
 export function keepToLoopback(): Leash {
   const heldBack: string[] = [];
@@ -31,7 +32,10 @@ export function keepToLoopback(): Leash {
   };
 }
 
-/** `undefined` for a path (a Unix socket). Node passes `[options, callback]` from `net.connect`. */
+/**
+ * Returns the host of a connection; `undefined` for a path (a Unix socket). Node passes
+ * `[options, callback]` from `net.connect`.
+ */
 function hostOf(args: readonly unknown[]): string | undefined {
   const [first, second] = args;
   const options: unknown = Array.isArray(first) ? first[0] : first;
@@ -43,7 +47,8 @@ function hostOf(args: readonly unknown[]): string | undefined {
   return typeof second === 'string' ? second : 'localhost';
 }
 
-// Not the library that the guard classifies with. A wildcard address connects to this machine.
+// Deliberately not the library that the guard classifies addresses with. A connection to a wildcard
+// address reaches this machine.
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('0.0.0.0');

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 
 /**
- * A new namespace has no network except its own loopback. `ip route add local` (AnyIP) makes every address local, so that
- * connections to any address arrive at a server of the test.
+ * A new namespace has no network except its own loopback. `ip route add local` (AnyIP) makes every
+ * address local, so that connections to any address arrive at a server of the test.
  */
 const SETUP = [
   'ip link set lo up',
@@ -11,7 +11,7 @@ const SETUP = [
   'exec "$0" "$@"',
 ].join(' && ');
 
-/** As root, or with a user namespace. */
+/** Commands that create a namespace: as root, or with a user namespace. */
 const ways = [
   ['unshare', '--net'],
   ['unshare', '--map-root-user', '--net'],
@@ -24,12 +24,15 @@ const inside = (way: readonly string[], command: readonly string[]): [program: s
 
 const usable = ways.find((way) => spawnSync(...inside(way, ['true']), { stdio: 'ignore' }).status === 0);
 
-/** Whether this machine can create a network namespace (Linux, root or user namespaces, `ip` of iproute2). */
+/**
+ * Whether this machine can create a network namespace (Linux, root or user namespaces, `ip` of
+ * iproute2).
+ */
 export const canIsolate = usable !== undefined;
 
 /**
  * Runs a command in a new network namespace and returns its output.
- * @throws Error with its error output when it fails
+ * @throws Error with the command's error output if it fails
  */
 export function runIsolated(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
   if (!usable) throw new Error('This machine can not make a network namespace.');

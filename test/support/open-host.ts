@@ -2,7 +2,7 @@ import type { DrivenPage } from './engines/driven.js';
 import { eventually } from './engines/eventually.js';
 import type { World } from './world.js';
 
-/** What the host page's callbacks were given, in order. */
+/** One call of a host page callback. */
 export interface Heard {
   type: 'ready' | 'save' | 'cancel' | 'error';
   code?: string;
@@ -15,8 +15,9 @@ export type HostPage = Pick<DrivenPage, 'goto' | 'evaluate'>;
 
 /**
  * Opens the host page and mounts a frame for "Okta System Log".
- * @param options over those of `createConnectorFrame`; `fetchSession: true` gets each session from the page's server
- * @param path of the host page
+ * @param options override the options of `createConnectorFrame`; with `fetchSession: true`, each
+ *   session is fetched from the page's server
+ * @param path path of the host page
  */
 export async function openHost<P extends HostPage>(
   from: { newPage(): Promise<P> },
@@ -41,7 +42,7 @@ export async function openPage<P extends HostPage>(
   return page;
 }
 
-/** Mounts a frame on a host page that is open already. */
+/** Mounts a frame on an open host page. */
 export async function mount(page: HostPage, world: World, options: Record<string, unknown> = {}): Promise<void> {
   const given = {
     organizationId: world.team,
@@ -55,12 +56,12 @@ export async function mount(page: HostPage, world: World, options: Record<string
   await page.evaluate((options) => Object(globalThis).mount(options), given);
 }
 
-/** What the host page's callbacks were given so far. */
+/** Returns the callbacks of the host page so far, in order. */
 export function heard(page: HostPage): Promise<Heard[]> {
   return page.evaluate(() => Object(globalThis).heard);
 }
 
-/** Every message the page got from the frame, as data. */
+/** Returns every message the page has received from the frame. */
 export function messages(page: HostPage): Promise<Record<string, unknown>[]> {
   return page.evaluate(() => Object(globalThis).messages);
 }

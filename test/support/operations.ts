@@ -5,12 +5,12 @@ export interface Operation {
   id: string;
   method: string;
   path: string;
-  /** Nobody is asked who they are. */
+  /** Whether the operation requires no credentials. */
   isPublic: boolean;
   session: 'allow' | 'deny';
-  /** Names of the parameters in the path. */
+  /** Names of the path parameters. */
   params: string[];
-  /** The example of the body; undefined when it takes none. */
+  /** Example of the request body; undefined if it takes none. */
   example?: Record<string, unknown>;
   /** Fields of the body that hold an id. */
   idFields: string[];
@@ -34,7 +34,10 @@ interface DocumentOperation {
   requestBody?: { content: { 'application/json': { schema: Schema } } };
 }
 
-/** Every operation of the document; throws when one takes a body and shows no example of it. */
+/**
+ * Returns every operation of the document.
+ * @throws Error if an operation takes a body and has no example of it
+ */
 export async function operationsOf(app: App): Promise<Operation[]> {
   const document: Document = await (await app.request('/openapi.json')).json();
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -56,10 +59,13 @@ export async function operationsOf(app: App): Promise<Operation[]> {
   );
 }
 
-/** What stands for `{id}` in a path, by the segment before it: `inputs`, `api-keys`. */
+/** Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`. */
 export type Ids = Record<string, string>;
 
-/** Fills a path. A parameter that nobody has a value for is an error: a new route must say what it takes. */
+/**
+ * Fills in the parameters of a path.
+ * @throws Error if a parameter has no value, so that each new route must define one
+ */
 export function fillPath(operation: Operation, organization: { org: string; parent_org: string }, ids: Ids): string {
   return operation.path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
     const value = name === 'org' || name === 'parent_org' ? organization[name] : ids[before];

@@ -1,7 +1,10 @@
-/** The API key that the operator of these services has chosen. */
+/** The API key chosen by the operator of these services. */
 export const API_KEY = 'an-operators-own-key-0123456789';
 
-/** Variables of a service with one organization and that key, which may be called as often as a test likes. */
+/**
+ * Returns environment variables for a service with one organization, that key, and no rate limits
+ * per key or organization.
+ */
 export const operatorsEnvironment = (dataFolder: string, formFolder: string): Record<string, string> => ({
   DATA_DIR: dataFolder,
   FORM_DIR: formFolder,

@@ -1,6 +1,7 @@
 /**
- * One export of two log records, as the OpenTelemetry SDK for JavaScript sent it: `@opentelemetry/exporter-logs-otlp-proto`
- * and `-http` 0.223.1, caught on the wire. Written by others, it tells whether we read what is really sent.
+ * One export of two log records, captured from the OpenTelemetry SDK for JavaScript:
+ * `@opentelemetry/exporter-logs-otlp-proto` and `-http` 0.223.1. It checks our parser against the
+ * output of an independent implementation.
  */
 export const exportedProtobuf = Buffer.from(
   'CuYCCiwKFgoMc2VydmljZS5uYW1lEgYKBHNob3AKEAoKaG9zdC5jb3VudBICGAMQABK1AgoRCghjaGVja291dBIFMS4yLjAS5gEJFQ1oUIewVh' +

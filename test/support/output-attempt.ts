@@ -7,16 +7,16 @@ import { EndError, type FailureKind, type Output } from '../../packages/engine/s
 import { typeOf } from './declared-fields.js';
 import type { Received } from './vendor.js';
 
-/** What a runner makes of one attempt. */
+/** The result of one delivery attempt, as the runner interprets it. */
 export interface Attempt {
   written: number[];
   refused: { n: number; reason: string }[];
   failure?: { code: string; message: string; kind: FailureKind; afterMs?: number };
-  /** As it was thrown. */
+  /** The original error. */
   error?: unknown;
 }
 
-/** Time goes by as fast as it is slept. */
+/** Creates a clock whose `sleep` returns at once and advances the time. */
 export function hurriedClock(): Clock & { slept: number } {
   const clock = {
     slept: 0,
@@ -29,21 +29,21 @@ export function hurriedClock(): Clock & { slept: number } {
   return clock;
 }
 
-/** What an output is made with where only this machine is open. */
+/** Returns the context of an output whose egress allows only this machine. */
 export function outputContext(type: string, egress = createEgress({ allow: ['127.0.0.0/8'] })): ConnectorContext {
   return { type: typeOf(type), egress, clock: hurriedClock() };
 }
 
-/** The note of each record of `noted`. */
+/** The note in each record of `noted`. */
 export const RECORD_CANARY = 'canary/record "0007" ümlaut+';
 
-/** A batch of records `{ n, note }`; the note is in no error, nowhere. */
+/** Creates a batch of records `{ n, note }`. No error may contain the note. */
 export function noted(count: number, from = 0): Batch {
   const lines = Array.from({ length: count }, (_, n) => JSON.stringify({ n: from + n, note: RECORD_CANARY }));
   return createBatch(`batch-${from}`, lines);
 }
 
-/** One attempt at a batch: opening comes first, as in a run. */
+/** Makes one attempt to deliver a batch. Opens the output first, as the runner does. */
 export async function attempt(output: Output, batch: Batch, signal = new AbortController().signal): Promise<Attempt> {
   const all = batch.records.map(({ n }) => Number(n));
   try {
@@ -74,7 +74,10 @@ export async function attempt(output: Output, batch: Batch, signal = new AbortCo
   }
 }
 
-/** The field `n` of the records in a body that holds them as JSON, however deep in quotes. */
+/**
+ * Returns the field `n` of the records in a body that contains them as JSON, at any level of
+ * quoting.
+ */
 export function numbersIn({ bytes }: Received): number[] {
   const text = (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString();
   return [...text.matchAll(/\bn\\*":(\d+)/g)].map(([, n]) => Number(n));

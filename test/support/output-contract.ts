@@ -13,23 +13,26 @@ import { encodings, secretsOf } from './secret-texts.js';
 import { startVendor, type Received, type Reply, type Vendor } from './vendor.js';
 
 export interface OutputContract {
-  /** Its name in the registry: `output:http`. */
+  /** Name in the registry: `output:http`. */
   type: string;
-  /** What makes it, and a right configuration that leads to `origin`, an https address. */
+  /** Returns the factory and a valid configuration for `origin`, an https address. */
   at(origin: string): { create: CreateOutput; config: ConnectorConfig };
-  /** The documented answer to a request of which everything was taken. */
+  /** Returns the documented response to a request that was fully accepted. */
   accept(request: Received): Reply;
-  /** The field `n` of the records in a request; default: wherever it stands in its body as JSON, also gzipped. */
+  /**
+   * Returns the field `n` of the records in a request; default: any in its body as JSON, also
+   * gzipped.
+   */
   numbers?(request: Received): number[];
-  /** What must be the same of a request that comes again; default: method, address, body, `Idempotency-Key`. */
+  /** Returns what a retried request must repeat; default: method, URL, body, `Idempotency-Key`. */
   identity?(request: Received): unknown;
-  /** A web page with status 200 is a success as well: nothing in the answer matters. */
+  /** A web page with status 200 counts as success, because the response body is ignored. */
   anyPagePasses?: true;
 }
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-/** What every output that speaks HTTP does, whoever is on the other side. */
+/** Defines the behavior of every output that uses HTTP, whichever server it writes to. */
 export function runOutputContract(name: string, contract: OutputContract): void {
   const numbers = contract.numbers ?? numbersIn;
   const identity =
@@ -66,7 +69,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       expect(config).toEqual(before);
       return output;
     }
-    /** Answers the first requests with `reply`, and the others as documented. */
+    /** Responds to the first `times` requests with `reply`, and to the others as documented. */
     async function failing(reply: Reply, times = 1): Promise<{ server: Vendor; taken: () => Received[] }> {
       const taken: Received[] = [];
       let left = times;
@@ -78,7 +81,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       });
       return { server, taken: () => taken };
     }
-    /** Goes on as the runner does, until all is written. */
+    /** Retries as the runner does, until all records are written. */
     async function deliver(output: Output, batch: Batch): Promise<void> {
       let rest = batch;
       for (let tries = 0; tries < 10; tries += 1) {
@@ -222,7 +225,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
   });
 }
 
-/** The request, in every place where an answer has words. */
+/** Returns a response that echoes the request in every text field. */
 function echo(status: number, { url, headers, body }: Received): Reply {
   const sent = `upstream-canary ${url} ${JSON.stringify(headers)} ${body}`;
   const error = { type: sent, reason: sent, caused_by: { type: sent, reason: sent } };

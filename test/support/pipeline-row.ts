@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** A connection on a page of the demo, by its name: what it shows, and what can be pressed. */
+/** Returns the driver of a connection's row on a demo page, found by its name. */
 export function rowOf(page: Page, name: string) {
   const item = page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
   const press = async (label: string) => {
-    // Rows out of sight know nothing yet.
+    // Rows outside the viewport have not loaded their data.
     await item.scrollIntoViewIfNeeded();
     await item.getByRole('button', { name: label }).click();
   };
@@ -26,7 +26,7 @@ export function rowOf(page: Page, name: string) {
       await press('Start a pipeline');
       await this.is('Running');
     },
-    /** Address and token, as the page shows them. */
+    /** Returns the URL and token that the page shows. */
     async shown() {
       await press('Details');
       await press('Show token');
@@ -47,7 +47,10 @@ export async function send({ url, token }: { url: string; token: string }, count
   expect(answer.status).toBe(200);
 }
 
-/** 1,000 records, 500 while it is paused, and all of them once it goes on. */
+/**
+ * Sends 1,000 records, then 500 while the pipeline is paused, and expects all of them after it
+ * resumes.
+ */
 export async function sendOverPause(row: ReturnType<typeof rowOf>): Promise<void> {
   await row.start();
   const place = await row.shown();

@@ -18,7 +18,9 @@ export const edge = (from: string, to: string, rest: object = {}) => ({
 
 export type PipelinesApi = Awaited<ReturnType<typeof openPipelinesApi>>;
 
-/** A service with an organization that has one input and one output to make pipelines of. */
+/**
+ * Creates a service with an organization that has one input and one output to build pipelines from.
+ */
 export async function openPipelinesApi(databases: TestDatabases) {
   const service = await createTestService({ database: await databases.open() });
   const acme = await service.tenant('Northwind');
@@ -27,7 +29,7 @@ export async function openPipelinesApi(databases: TestDatabases) {
     const body = exampleBody(typeOf(kind, kind === 'input' ? 'demo' : 'dev-null'));
     return (await service.call('POST', `/v2/${tenant.team}/${kind}s`, { key: tenant.key, body })).body.id;
   };
-  /** In a path `~` stands for the team. */
+  /** Sends a request; `~` in the path is replaced by the team's id. */
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     service.call(method, path.replace('~', acme.team), {
       key: acme.key,
@@ -49,14 +51,14 @@ export async function openPipelinesApi(databases: TestDatabases) {
     output,
     connector,
     send,
-    /** The body of a pipeline from the input to the output. */
+    /** Returns the body of a pipeline from the input to the output. */
     simple,
     async create(body: object = simple()) {
       const made = await send('POST', '/v2/~/pipelines', body);
       expect(made.status, made.text).toBe(201);
       return made.body;
     },
-    /** Place and code of what a refusal names. */
+    /** Sends a body that must be rejected and returns the path and code of each issue. */
     async issues(body: object, method = 'POST', path = '/v2/~/pipelines') {
       const answer = await send(method, path, body);
       expect([answer.status, answer.body.error_type], answer.text).toEqual([422, 'invalid_pipeline']);

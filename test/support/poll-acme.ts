@@ -4,7 +4,10 @@ import { createPollInput } from '../../packages/engine/src/connectors/poll/poll-
 import { Driver, leadTo, START, TestClock } from './poll-driver.js';
 import { startVendor, type Received, type Reply } from './vendor.js';
 
-/** Where Acme is, a vendor that is made up: each test changes in its definition what it is about. */
+/**
+ * API origin of Acme, a fictional vendor. Each test overrides the part of the definition that it is
+ * about.
+ */
 export const ORIGIN = 'https://api.acme.example';
 export const stream: PollStream = {
   name: 'events',
@@ -42,7 +45,7 @@ const type: ConnectorTypeData = {
   },
 };
 
-/** Records `{ id, n, at }`, a tenth of a second apart, from a minute ago on. */
+/** Returns records `{ id, n, at }`, 100 ms apart, starting one minute before `START`. */
 export const records = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => ({
     id: `i${from + index}`,
@@ -58,7 +61,10 @@ interface Opened {
   elsewhere: string[];
 }
 
-/** Reads from a server that answers for Acme, with these changes of the definition and the configuration, until the test ends. */
+/**
+ * Opens an input that reads from an Acme server, with these changes to the definition and the
+ * configuration. The server is closed when the test finishes.
+ */
 export async function open(
   definition: Partial<PollDefinition>,
   respond: (query: URLSearchParams, request: Received) => Reply,

@@ -10,7 +10,10 @@ import { secretsOf } from './secret-texts.js';
 import type { Reply } from './vendor.js';
 import type { PollVendor } from './vendors/poll-vendor.js';
 
-/** What holds for every vendor that is polled by its data file, against a server that answers as the vendor documents. */
+/**
+ * Defines the behavior of every vendor that is polled through its data file, against a server that
+ * responds as the vendor documents.
+ */
 export function runPollContract(vendor: PollVendor): void {
   const type = loadCatalog().get('input', vendor.type);
   const poll = type?.poll;
@@ -22,7 +25,9 @@ export function runPollContract(vendor: PollVendor): void {
     worlds.push(world);
     return world;
   };
-  /** Ten events of the last minutes, some at the same moment, and a log that shows them. */
+  /**
+   * Opens a world whose log has ten events from the last minutes, pairs of them at the same time.
+   */
   const filled = async (pageSize?: number): Promise<PollWorld> => {
     const world = await open(pageSize);
     for (let index = 0; index < 10; index += 1) world.happen(4 * MINUTE - Math.floor(index / 2) * 5_000);
@@ -67,7 +72,8 @@ export function runPollContract(vendor: PollVendor): void {
         driver.restart();
         const before = world.requests.length;
         await driver.poll();
-        // Somebody was asked all the same: a status is measured.
+        // A request is sent before the schedule is due, because the status is measured, not
+        // assumed.
         expect(world.requests.length).toBeGreaterThan(before);
         expect(driver.numbers).toEqual(world.numbers);
         world.advance(30 * MINUTE);
@@ -89,7 +95,7 @@ export function runPollContract(vendor: PollVendor): void {
       const error = await driver.fails();
       expect(error).toMatchObject({ code: 'rate_limited', kind: 'throttled' });
       expect(Math.abs((error.afterMs ?? 0) - afterMs)).toBeLessThanOrEqual(1_000);
-      // Nobody is asked before that.
+      // No request is sent before that time.
       expect(await driver.fails()).toMatchObject({ kind: 'throttled' });
       expect(world.requests).toHaveLength(first + 1);
       world.advance(afterMs + 1_000);
@@ -190,14 +196,14 @@ export function runPollContract(vendor: PollVendor): void {
     function tested(world: PollWorld, config: PollVendor['config']) {
       const tester = type && connectors({ ...type, type_id: 'polled' }).testConnection;
       if (!tester) throw new Error('no tester');
-      // The connection test has the system's clock, and so must the vendor.
+      // The connection test uses the system clock, so the vendor must too.
       world.clock.ms = Date.now();
       return tester(config, { egress: world.egress, signal: new AbortController().signal });
     }
   });
 }
 
-/** What was sent, in every place where an answer has words. */
+/** Returns a response that echoes the request in every text field. */
 function echo(status: number, request: unknown): Reply {
   const sent = `canary ${JSON.stringify(request)}`;
   return {

@@ -10,7 +10,7 @@ import type { PollVendor, VendorEvent, VendorRequest } from './vendors/poll-vend
 export const START = Date.UTC(2026, 2, 10, 12);
 const ASKED = 'x-asked-origin';
 
-/** Time that goes on when it is told to, and when somebody sleeps. */
+/** A clock that advances only when the test sets it or something sleeps. */
 export class TestClock implements Clock {
   ms = START;
   now = (): number => this.ms;
@@ -20,7 +20,7 @@ export class TestClock implements Clock {
   };
 }
 
-/** An egress that leads to a server of this machine by a vendor's own addresses, and nowhere else. */
+/** Creates an egress that connects a vendor's origins to a local server and rejects all others. */
 export function leadTo(server: string, origins: readonly string[], elsewhere: (origin: string) => void): Egress {
   const real = createEgress({ allow: ['127.0.0.0/8'], timeoutMs: 5_000 });
   return {
@@ -38,15 +38,18 @@ export function leadTo(server: string, origins: readonly string[], elsewhere: (o
   };
 }
 
-/** A vendor's server on this machine, its log, and an egress that leads to it by the vendor's own address. */
+/** A vendor's local server, its log, and an egress that connects the vendor's origins to it. */
 export class PollWorld {
   readonly clock = new TestClock();
-  /** Milliseconds that our clock is ahead of the vendor's. */
+  /** Milliseconds by which our clock is ahead of the vendor's. */
   skew = 0;
   readonly events: VendorEvent[] = [];
   readonly elsewhere: string[] = [];
   readonly requests: VendorRequest[] = [];
-  /** Answers to the next requests, before the vendor is asked; a function changes the vendor's own. */
+  /**
+   * Responses to the next requests, in place of the vendor's; a function modifies the vendor's own
+   * response.
+   */
   readonly queued: (Reply | ((own: Reply) => Reply))[] = [];
   revoke: () => void = () => undefined;
   egress: Egress;
@@ -90,7 +93,10 @@ export class PollWorld {
   vendorNow = (): number => this.clock.now() - this.skew;
   advance = (ms: number): void => void (this.clock.ms += ms);
 
-  /** Something happened `ago` milliseconds before now, to the second, and was written at once; `late`: only now. */
+  /**
+   * Adds an event that happened `ago` milliseconds before now, truncated to seconds. It appears in
+   * the log at once or, if `late`, only now. Returns its number.
+   */
   happen(ago = 0, late = false): number {
     const n = this.events.length + 1;
     const at = Math.floor((this.vendorNow() - ago) / 1_000) * 1_000;
@@ -103,7 +109,7 @@ export class PollWorld {
   }
 }
 
-/** Does with an input what the runner does: reads a page, delivers it, commits its cursor. */
+/** Drives an input as the runner does: reads a page, delivers it, commits its cursor. */
 export class Driver {
   readonly delivered: DataRecord[] = [];
   #cursor: JsonValue | undefined;
@@ -126,7 +132,7 @@ export class Driver {
     }, vendor.numberOf);
   }
 
-  /** Reads until there is nothing more for now, or so many pages. */
+  /** Reads until the input has no more pages for now, or until it has read `pages` pages. */
   async poll(pages = Number.POSITIVE_INFINITY): Promise<void> {
     if (pages === 0) return;
     let read = 0;
@@ -148,7 +154,7 @@ export class Driver {
     throw new Error('It did not fail.');
   }
 
-  /** The process ends; what was committed stays. */
+  /** Simulates a process restart: creates a new input and keeps the committed cursor. */
   restart(): void {
     this.#input = this.create();
   }

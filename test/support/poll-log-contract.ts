@@ -7,11 +7,14 @@ export const MINUTE = 60_000;
 
 export interface PollWorlds {
   open: (pageSize?: number) => Promise<PollWorld>;
-  /** With ten events of the last minutes. */
+  /** Opens a world with ten events from the last minutes. */
   filled: (pageSize?: number) => Promise<PollWorld>;
 }
 
-/** What holds for a vendor whose log is read on from a cursor: whenever it is read, each event comes, and once. */
+/**
+ * Defines the behavior for vendors whose log is read from a cursor: each event is delivered exactly
+ * once, whenever it is read.
+ */
 export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled }: PollWorlds): void {
   test('then only what is new comes, and what happened at the same moment as the last, and what turns up late', async () => {
     const world = await filled();

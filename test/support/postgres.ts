@@ -7,9 +7,12 @@ import { delimiter, join } from 'node:path';
 import { Client } from 'pg';
 
 export interface Postgres {
-  /** Superuser on an empty database, password in it: `postgres://postgres:...@127.0.0.1:5555/postgres`. */
+  /**
+   * Connection URL of a superuser on an empty database, including the password:
+   * `postgres://postgres:...@127.0.0.1:5555/postgres`.
+   */
   url: string;
-  /** Address of a new, empty database of its own. */
+  /** Creates an empty database and returns its connection URL. */
   createDatabase(): Promise<string>;
   close(): Promise<void>;
 }
@@ -17,13 +20,14 @@ export interface Postgres {
 export interface PostgresOptions {
   /** Server settings, as in postgresql.conf: `{ ssl: 'on' }`. */
   settings?: Readonly<Record<string, string>>;
-  /** Files to lay into the data folder before the start, readable by the server only. */
+  /** Files to write to the data folder before the start, readable only by the server. */
   files?: Readonly<Record<string, string>>;
 }
 
 /**
- * A real PostgreSQL on a free port of 127.0.0.1, with password authentication, in a temporary folder. It is not safe
- * against power loss, and it dies with this process even when that one is killed.
+ * Starts a real PostgreSQL on a free port of 127.0.0.1, with password authentication, in a
+ * temporary folder. It is not safe against power loss. It stops when this process ends, even if
+ * this process is killed.
  */
 export async function startPostgres({ settings = {}, files = {} }: PostgresOptions = {}): Promise<Postgres> {
   const bin = findBinaries();
@@ -73,7 +77,7 @@ function findBinaries(): string {
   return found;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Returns an account to run as if this process is root, which PostgreSQL rejects. */
 function unprivilegedAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -102,7 +106,10 @@ function initialize(bin: string, folder: string, password: string, account: Acco
   });
 }
 
-/** The port is free when we look, not when the server binds it: a few tries. */
+/**
+ * Starts the server on a free port. Another process may take the port before the server binds it,
+ * so this makes up to three attempts.
+ */
 async function launch(
   bin: string,
   folder: string,
@@ -141,7 +148,10 @@ function flags(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Our end of the shell's standard input closes with this process, however it ends; then the shell stops the server and clears the folder. */
+/**
+ * Starts a command through a shell. This process's end of the shell's standard input closes when
+ * this process ends for any reason; the shell then stops the server and deletes the folder.
+ */
 function spawnTied(command: string, args: string[], folder: string, account: Account | undefined): ChildProcess {
   const script = '"$@" & pid=$!; read -r word; kill -INT $pid; wait $pid; [ "$word" = keep ] || rm -rf "$0"';
   return spawn('/bin/sh', ['-c', script, folder, command, ...args], {

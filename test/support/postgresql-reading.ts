@@ -9,7 +9,7 @@ import { systemClock } from '../../packages/engine/src/runner/clock.js';
 import type { PageInput } from '../../packages/engine/src/runner/ends.js';
 import { startPostgres, type Postgres } from './postgres.js';
 
-/** A server for the tests of a file, with a new database for each of them. */
+/** A server for the tests of a file, with a new database for each test. */
 export class Databases {
   #server: Postgres | undefined;
   #admin: Client | undefined;
@@ -18,7 +18,7 @@ export class Databases {
 
   constructor() {
     beforeAll(async () => {
-      // Its transactions would hold up rows for a moment.
+      // Autovacuum's transactions would briefly hold back rows.
       this.#server = await startPostgres({ settings: { autovacuum: 'off' } });
     });
     afterAll(() => this.#server?.close());
@@ -34,23 +34,23 @@ export class Databases {
     await Promise.all(this.#opened.splice(0).map((close) => close()));
   }
 
-  /** Runs it as the superuser. */
+  /** Runs a query as the superuser. */
   query = (text: string): Promise<{ rows: unknown[] }> => {
     if (!this.#admin) throw new Error('There is a database in tests only.');
     return this.#admin.query(text);
   };
 
-  /** One more connection of the superuser. */
+  /** Opens another superuser connection. */
   async connect(): Promise<Client> {
     const client = new Client({ connectionString: this.#url.href });
-    // Tests end connections from outside.
+    // Tests terminate connections from the server side.
     client.on('error', () => undefined);
     await client.connect();
     this.#opened.push(() => client.end().catch(() => undefined));
     return client;
   }
 
-  /** The input of this database. */
+  /** Opens an input on this database. */
   open(settings: Record<string, unknown> = {}): PageInput {
     const type = loadCatalog().get('input', 'postgresql');
     if (!type) throw new Error('no type');
@@ -73,7 +73,7 @@ export class Databases {
   }
 }
 
-/** Reads as the engine does: what was delivered is committed, and the next call begins there. */
+/** Reads as the engine does: commits the cursor of each delivered page and resumes from it. */
 export class Reader {
   cursor: JsonValue | undefined;
   pages = 0;

@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Packages that others install. */
+/** Packages that are published. */
 export const publicPackages = ['catalog', 'core', 'element', 'host', 'react', 'vue'] as const;
 export type PublicPackage = (typeof publicPackages)[number];
 
-/** A package as npm would send it away. */
+/** A package as npm would publish it. */
 export interface Tarball {
   file: string;
   manifest: Manifest;
-  /** Paths of its files, from its own root. */
+  /** Paths of its files, relative to its root. */
   paths: string[];
   /** Folder with its files. */
   folder: string;
@@ -60,22 +60,26 @@ export async function packAll(): Promise<{ tarballs: Record<PublicPackage, Tarba
   return { tarballs, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A project of its own, outside of this repository, with some packages installed. */
+/** A project outside this repository, with some packages installed. */
 export interface Project {
   folder: string;
   /** Writes a file. */
   write(path: string, content: string): Promise<void>;
-  /** Runs a module in plain Node and answers what it printed. */
+  /** Runs a module in plain Node and returns its output. */
   node(code: string, flags?: readonly string[]): Promise<string>;
-  /** Type-checks `use.ts` under a module resolution, everybody's declarations included; answers what the compiler said. */
+  /**
+   * Type-checks `use.ts` under a module resolution, including all dependencies' declarations.
+   * Returns the compiler's output.
+   */
   check(resolution: 'nodenext' | 'bundler', options?: Record<string, unknown>): Promise<string>;
   remove(): Promise<void>;
 }
 
 /**
- * An empty project with tarballs of ours installed by npm, without any network: what they depend on is a link to the package of this repository, which
- * npm holds against the versions that they ask for. What they forgot to ask for is not there.
- * @param more packages of others that the project has besides
+ * Creates an empty project and installs tarballs with npm, offline. Their dependencies are links to
+ * the packages in this repository, whose versions npm checks against the requested ranges. An
+ * undeclared dependency is missing.
+ * @param more third-party packages to install as well
  */
 export async function createProject(ours: readonly Tarball[], more: readonly string[] = []): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'project-'));
@@ -126,7 +130,7 @@ export async function createProject(ours: readonly Tarball[], more: readonly str
   };
 }
 
-/** Runs a command of this repository's own packages. */
+/** Runs a binary from this repository's node_modules. */
 export const bin = (name: string, words: readonly string[]): Promise<{ stdout: string }> =>
   run(join(root, 'node_modules/.bin', name), [...words], { maxBuffer: 64 * 2 ** 20 });
 

@@ -55,7 +55,10 @@ const declarations = [
   'zoom: 1.5',
 ];
 
-/** A style sheet that a hostile page could give the form: rules by chance, and in half of all cases one of `hostileSheets`. */
+/**
+ * Returns a style sheet that a hostile page could give the form: random rules, in about half of all
+ * cases together with one of `hostileSheets`.
+ */
 export function randomSheet(random: () => number): string {
   const known = [...Object.values(hostileSheets), scrollTimelineSheet, '', '', '', '', ''];
   const rules = Array.from({ length: Math.floor(random() * 12) }, () => {

@@ -5,11 +5,11 @@ import { openPage } from './open-host.js';
 import type { Route } from './serve.js';
 import { hostPage, type World } from './world.js';
 
-/** In the page. Frames are numbered as they were opened. */
+/** Runs in the page. Frames are numbered in the order they were opened. */
 interface RawHost {
   open(address: string, attributes?: Record<string, string>): number;
   post(frame: number, ...messages: unknown[]): void;
-  /** What a frame said, as data. */
+  /** Returns the messages of a frame. */
   said(frame: number): Record<string, unknown>[];
 }
 
@@ -49,11 +49,11 @@ export const rawRoutes: Record<string, Route> = { '/raw': rawPage };
 export const openRaw = (from: { newPage(): Promise<DrivenPage> }, world: World): Promise<DrivenPage> =>
   openPage(from, world, '/raw');
 
-/** The address of the form for a parent. */
+/** Returns the URL of the form for a parent origin. */
 export const embedAddress = (world: World, parentOrigin: string): string =>
   `${world.service.url}/embed/?parentOrigin=${encodeURIComponent(parentOrigin)}`;
 
-/** A valid `init` for a new "Okta System Log". */
+/** Returns a valid `init` message for a new "Okta System Log". */
 export async function initMessage(world: World, changes: Record<string, unknown> = {}): Promise<object> {
   return {
     source: 'monad-embed',
@@ -75,7 +75,7 @@ export interface RawFrame extends FrameUser {
   post(...messages: unknown[]): Promise<void>;
 }
 
-/** Opens a form on the hostile page and waits until it listens. */
+/** Opens a form on the hostile page and waits until it is ready. */
 export async function openRawFrame(page: DrivenPage, world: World): Promise<RawFrame> {
   const address = embedAddress(world, world.host);
   const index = await page.evaluate((address) => raw.open(address), address);

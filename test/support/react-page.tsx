@@ -3,13 +3,13 @@ import { StrictMode, version, type ComponentProps } from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { ConnectorFrame, type ConnectorFrameElement } from '@connector-frame/react';
 
-/** Props as data. `fetchSession: true` asks the test. */
+/** Props as data. With `fetchSession: true`, the page calls the test's function. */
 export type GivenProps = Record<string, unknown>;
 
 declare global {
   var reactPage: {
     version: string;
-    /** What the callbacks were given, with the label of the render that made the callback. */
+    /** Calls of the callbacks, with the label of the render that created the callback. */
     heard: [label: string, callback: string, ...given: unknown[]][];
     /** Renders or renders again, with new callbacks. */
     render(given: GivenProps, how?: { label?: string; strict?: boolean }): void;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 const installed = (folder: string) => fileURLToPath(new URL(`../react-18/node_modules/${folder}`, import.meta.url));
 
-/** Each React the adapter promises to work with, as `alias` of `bundle`. */
+/** The React versions the adapter supports, as `alias` of `bundle`. */
 export const reacts = [
   { react: '19', alias: {} },
   { react: '18', alias: { react: installed('react'), 'react-dom': installed('react-dom') } },

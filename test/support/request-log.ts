@@ -3,21 +3,21 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export interface LoggedRequest {
   method: string;
-  /** `http://localhost:4000`, as the browser addressed it. */
+  /** `http://localhost:4000`, from the Host header. */
   origin: string;
-  /** With its query. */
+  /** Path with query. */
   path: string;
   headers: IncomingHttpHeaders;
 }
 
-/** Requests that reached the servers of this process: whatever a browser sent, whoever served it. */
+/** Records all requests that reach the HTTP servers of this process. */
 export interface RequestLog {
   all(): LoggedRequest[];
-  /** Those to one server. */
+  /** Requests to one server. */
   to(origin: string): LoggedRequest[];
-  /** `GET /path?query` of those to one server. */
+  /** Requests to one server as `GET /path?query`. */
   linesTo(origin: string): string[];
-  /** How many have no answer yet. */
+  /** Number of requests without a response yet. */
   open(): number;
   stop(): void;
 }

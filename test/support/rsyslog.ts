@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Rsyslog {
-  /** What it complained about. */
+  /** Everything it printed. */
   output(): string;
   stop(): Promise<void>;
 }
 
 /**
- * A real rsyslog, in the foreground and in a folder of its own, that forwards the lines of a file.
- * @param lines it finds when it starts, each sent as the text of one message of `shop`
- * @param actions of its configuration; `FOLDER` in it is a folder it may write to
- * @param files to lay into that folder, by name
+ * Starts a real rsyslog in the foreground, with its own folder, that forwards the lines of a file.
+ * @param lines contents of the file at the start; each is sent as one message of `shop`
+ * @param actions configuration actions; `FOLDER` is replaced by a folder it may write to
+ * @param files files to write to that folder, by name
  */
 export async function startRsyslog(
   lines: readonly string[],

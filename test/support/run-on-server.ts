@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from './bundle.js';
 
-/** Runs code as a server does, in Node, with other packages in place of the installed ones. What it exports comes back. */
+/**
+ * Runs code in Node, as a server would, with packages replaced by `alias`. Resolves with the code's
+ * exports.
+ */
 export async function runOnServer<T>(code: string, alias: Record<string, string>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'on-server-'));
   const file = join(folder, 'server.mjs');

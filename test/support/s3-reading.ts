@@ -5,9 +5,9 @@ import { BUCKET_KEYS, type FakeBucket } from './fake-bucket.js';
 import { openSharedBucket } from './shared-bucket.js';
 
 export const never = new AbortController().signal;
-/** Where reading begins, long before all that a test puts there. */
+/** Start of reading, long before any object of a test. */
 export const YEAR_2020 = '2020-01-01T00:00:00Z';
-/** When most objects of a test were written. */
+/** Modification time of most objects of a test. */
 export const OLD = Date.parse('2026-01-01T00:00:00Z');
 
 export interface Reading {
@@ -20,7 +20,7 @@ export interface Reading {
 
 type Fields = Record<string, unknown>;
 
-/** A bucket for the tests of a file, and inputs that read all of it. */
+/** Starts a bucket for the tests of a file, and opens inputs that read all of it. */
 export async function openBucketToRead(): Promise<{
   bucket: FakeBucket;
   open: (changes?: Fields, secrets?: Fields) => PageInput;
@@ -33,7 +33,7 @@ export async function openBucketToRead(): Promise<{
   };
 }
 
-/** All there is now. Pages and cursors went through JSON, as between two processes. */
+/** Reads everything available. Pages and cursors pass through JSON, as between two processes. */
 export async function read(
   input: PageInput,
   cursor?: JsonValue,
@@ -53,7 +53,7 @@ export async function read(
   };
 }
 
-/** Records `{ n }`, a line each. */
+/** Returns records `{ n }`, one per line. */
 export const lines = (from: number, count: number, fill = ''): string =>
   Array.from({ length: count }, (_, n) => `${JSON.stringify({ n: from + n, ...(fill && { fill }) })}\n`).join('');
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);

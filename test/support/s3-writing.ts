@@ -9,7 +9,7 @@ export const never = new AbortController().signal;
 const NOON = Date.parse('2026-11-12T12:30:00Z');
 export const JSON_LINES = { Format: 'json', json_format: { type: 'line' } };
 
-/** Records as JSON; a string stays the line it is. */
+/** Creates a batch of records as JSON; a string is used unchanged as a line. */
 export const batchOf = (records: readonly unknown[], id = 'batch-1'): Batch =>
   createBatch(
     id,
@@ -18,11 +18,14 @@ export const batchOf = (records: readonly unknown[], id = 'batch-1'): Batch =>
 
 type Fields = Record<string, unknown>;
 
-/** A bucket for the tests of a file, and outputs that write to it at noon of a day. */
+/**
+ * Starts a bucket for the tests of a file, and opens outputs that write to it at noon of a fixed
+ * day.
+ */
 export async function openBucketToWrite(): Promise<{
   bucket: FakeBucket;
   open: (changes?: Fields, secrets?: Fields) => Output;
-  /** Writes the records and gives back the one object that came of it. */
+  /** Writes the records and returns the single object created. */
   write: (changes: Fields, records: readonly unknown[]) => Promise<{ key: string; body: Buffer; result: WriteResult }>;
 }> {
   const bucket = await openSharedBucket();

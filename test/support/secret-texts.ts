@@ -1,14 +1,15 @@
 import { constants, gunzipSync } from 'node:zlib';
 
-/** Every text in it, however deep. */
+/** Returns every string in a value, at any depth. */
 export function secretsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsOf) : [];
 }
 
 /**
- * Encoded forms of a secret, by encoding. Base64 of `user:password` depends on the length of the prefix, so there are three
- * forms, each without the characters shared with neighbouring bytes.
+ * Returns the encoded forms of a secret, by encoding. Base64 of `user:password` depends on the
+ * length of the prefix, so there are three forms, each without the characters shared with
+ * neighboring bytes.
  */
 export function encodingsOf(secret: string): Record<string, string[]> {
   const bytes = Buffer.from(secret);
@@ -27,7 +28,7 @@ export function encodingsOf(secret: string): Record<string, string[]> {
   };
 }
 
-/** The same as a list. */
+/** Returns the same forms as a list without duplicates. */
 export const encodings = (secret: string): string[] => [...new Set(Object.values(encodingsOf(secret)).flat())];
 
 export interface Leak {
@@ -38,7 +39,8 @@ export interface Leak {
 
 /**
  * Searches places for secrets in every encoding, including inside gzip members.
- * @param secrets by name; one of less than eight characters could match by chance and is an error
+ * @param secrets by name; a secret shorter than eight characters could match by chance and is an
+ *   error
  */
 export function findLeaks(
   secrets: Readonly<Record<string, string>>,
@@ -57,7 +59,7 @@ export function findLeaks(
   return found;
 }
 
-/** The bytes, followed by the contents of each gzip member in them. */
+/** Returns the bytes, followed by the contents of each gzip member in them. */
 function unpacked(content: Buffer): Buffer {
   const parts: Buffer[] = [content];
   for (let at = content.indexOf('1f8b08', 0, 'hex'); at >= 0; at = content.indexOf('1f8b08', at + 1, 'hex')) {

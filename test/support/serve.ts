@@ -3,13 +3,16 @@ import type { AddressInfo } from 'node:net';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A page or file: its body as HTML, or body and headers; or a handler for what these can't say. */
+/** A page or file: its body as HTML, or body and headers; or a handler for anything else. */
 export type Route = string | { body: string | Buffer; status?: number; headers?: Record<string, string> } | Handler;
 
-/** Routes by path, or one handler for all. */
+/** Routes by path, or one handler for all requests. */
 export type Site = Record<string, Route> | Handler;
 
-/** Serves a site on a free port of `host`. Pages on two ports are two origins; `127.0.0.1` against `localhost` are two sites as well. */
+/**
+ * Serves a site on a free port of `host`. Different ports are different origins; `127.0.0.1` and
+ * `localhost` are also different sites.
+ */
 export async function serve(site: Site, host = 'localhost'): Promise<{ origin: string; close(): Promise<void> }> {
   const server = createServer(
     typeof site === 'function' ? site : (request, response) => answer(site, request, response),

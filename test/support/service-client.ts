@@ -6,20 +6,26 @@ export interface ClientAnswer<Body> {
   body: Body;
 }
 
-/** Calls a service that runs as a process of its own, as a host does. `undefined`: it did not answer. */
+/**
+ * A client of a service that runs in a separate process. A call resolves with `undefined` if the
+ * service did not respond.
+ */
 export interface ServiceClient {
   org: string;
   call<Body = unknown>(method: string, path: string, body?: object): Promise<ClientAnswer<Body> | undefined>;
-  /** As `call`, for what must go well. */
+  /** Like `call`, but throws if the call fails. */
   must<Body = unknown>(method: string, path: string, body?: object): Promise<Body>;
   make(kind: 'inputs' | 'outputs', type: string, settings?: object): Promise<string>;
   build(inputId: string, output?: object): Promise<{ pipeline_id: string; output_id: string }>;
   status(pipelineId: string): Promise<PipelineStateAnswer>;
-  /** The address that records are sent to, and who may. */
+  /** Returns the URL that accepts records for an input, and the token for it. */
   ingestOf(inputId: string): Promise<{ url: string; token: string }>;
 }
 
-/** @param key an API key of `org`; in a path `~` stands for it */
+/**
+ * Connects to a service.
+ * @param key an API key of `org`; `~` in a path is replaced by the organization's id
+ */
 export async function connectClient(service: Pick<ServiceProcess, 'url'>, key: string): Promise<ServiceClient> {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   let org = '';

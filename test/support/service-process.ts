@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The service as a process of its own. */
+/** The service in a separate process. */
 export interface ServiceProcess {
   url: string;
   pid: number;
@@ -12,12 +12,12 @@ export interface ServiceProcess {
   exited: Promise<number | null>;
 }
 
-/** A process can't run TypeScript: brings `dist` up to date with the sources. */
+/** Compiles the service's sources to `dist`, because Node can't run the TypeScript sources. */
 export function buildService(): void {
   execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-b', 'packages/service'], { cwd: root });
 }
 
-/** Runs a command of the service and answers what it printed. */
+/** Runs a command of the service and returns its output. */
 export function runService(words: readonly string[], environment: Record<string, string>): string {
   const env = { PATH: process.env['PATH'] ?? '', ...environment };
   return execFileSync(process.execPath, [MAIN, ...words], { env, encoding: 'utf8' });
@@ -30,8 +30,8 @@ process.once('exit', () => running.forEach((stop) => stop()));
 export const MAIN = `${root}packages/service/dist/main.js`;
 
 /**
- * Starts the process and waits for what it says: ready, or an end with an error.
- * @param command the program and its words; default: Node with the entry of the process
+ * Starts the process and waits until it reports that it is ready or exits.
+ * @param command program and arguments; default: Node with the entry of the process
  */
 export async function startService(
   environment: Record<string, string>,
@@ -69,7 +69,7 @@ export async function startService(
   };
 }
 
-/** As `startService`, for a start that must succeed. */
+/** Like `startService`, but throws if the service does not start. */
 export async function mustStart(
   environment: Record<string, string>,
   command?: readonly string[],

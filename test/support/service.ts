@@ -30,7 +30,7 @@ import type { Database } from '../../packages/service/src/store/database.js';
 import type { Store } from '../../packages/service/src/store/store.js';
 import { connectors } from '../../packages/engine/src/connectors/index.js';
 
-/** No limit at all. */
+/** Disables every rate limit. */
 export const unlimited: RateLimitSettings = {
   address: null,
   key: null,
@@ -42,14 +42,14 @@ export const unlimited: RateLimitSettings = {
   test_organization: null,
 };
 
-/** The page that holds the frame in these tests. */
+/** Origin of the page that embeds the frame in these tests. */
 export const PARENT = 'https://app.example';
-/** Where these tests say the service is. */
+/** Public URL of the service in these tests. */
 export const PUBLIC_URL = 'https://connect.example';
 
 export interface TestServiceOptions {
   database: Database;
-  /** Of another service on the same database. */
+  /** Master key of another service on the same database. */
   master?: MasterKey;
   limits?: Partial<RateLimitSettings>;
   settings?: Partial<AppSettings>;
@@ -57,16 +57,19 @@ export interface TestServiceOptions {
   dropIn?: DropIn;
   /** Ranges that connection tests may reach. */
   egressAllow?: readonly string[];
-  /** In place of the guarded way out: to see what would go there. */
+  /** Replaces the guarded egress, to observe its traffic. */
   egress?: Egress;
   clock?: TestClock;
-  /** What runs pipelines; absent: nothing does. */
+  /** The engine that runs pipelines; absent: none. */
   engine?: PipelineEngine;
-  /** Runs pipelines with the embedded engine. Without a folder it gets one that goes with `close`. */
+  /**
+   * Runs pipelines with the embedded engine. Without a folder, it uses a temporary one that `close`
+   * removes.
+   */
   run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'listenAt' | 'clock'>>;
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only through `advance`. */
 export interface TestClock extends Clock {
   advance(milliseconds: number): void;
 }
@@ -81,11 +84,11 @@ export function createTestClock(): TestClock {
   };
 }
 
-/** A parent organization with a key that may do all, or a team of another parent. */
+/** A parent organization, a team of it, and an API key. */
 export interface Tenant {
   id: string;
   key: string;
-  /** A team of it. */
+  /** A team of the organization. */
   team: string;
 }
 
@@ -102,15 +105,18 @@ export interface TestService {
   log: string[];
   logger: Logger;
   metrics: Metrics;
-  /** With `run`. */
+  /** Present with `run`. */
   engine: RunningEngine | undefined;
-  /** Ends the engine and what the app keeps open, then the database. */
+  /** Stops the engine and closes the app's resources, then the database. */
   close(): Promise<void>;
-  /** A parent organization of that name, with a team and a key of its own. */
+  /** Creates a parent organization of that name with a team and an API key. */
   tenant(name: string): Promise<Tenant>;
-  /** A session token, minted through the API. */
+  /** Mints a session token through the API. */
   session(tenant: Tenant, options?: Record<string, unknown>): Promise<string>;
-  /** Calls the API in this process, and checks the answer against the OpenAPI document. `key` and `session` are credentials. */
+  /**
+   * Calls the API in this process and checks the response against the OpenAPI document. `key` and
+   * `session` are credentials.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
 
@@ -127,12 +133,12 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** The JSON of the answer; an empty object when it holds none. */
+  /** The response body as JSON; an empty object if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read what they expect
   body: any;
 }
 
-/** The real service on a real database, without a port. */
+/** Creates the real service on a real database, without a port. */
 export async function createTestService(options: TestServiceOptions): Promise<TestService> {
   const { database, master = masterKey(randomBytes(32)), clock = createTestClock() } = options;
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach } from 'vitest';
 import { startFakeBucket, type FakeBucket } from './fake-bucket.js';
 
-/** One bucket for all tests of a file, empty and without faults at the start of each. */
+/** Starts one bucket for all tests of a file and clears it, with its faults, before each test. */
 export async function openSharedBucket(): Promise<FakeBucket> {
   const bucket = await startFakeBucket();
   beforeEach(() => {

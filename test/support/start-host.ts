@@ -4,7 +4,10 @@ import { startUpstream, usualAnswers, type Answers } from './upstream.js';
 
 const teams: Record<string, string> = { acme: 'org-acme', globex: 'org-globex' };
 
-/** A host in front of a scripted upstream. Signed in is the tenant that the header `x-signed-in` names. */
+/**
+ * Starts a host in front of a scripted upstream. The header `x-signed-in` names the signed-in
+ * tenant.
+ */
 export async function startHost(answers: Answers = usualAnswers) {
   const upstream = await startUpstream(answers);
   const onError = vi.fn<(error: unknown) => void>();
@@ -24,7 +27,7 @@ export function get(path: string): Request {
   return new Request(`https://product.example${path}`, { headers: { 'x-signed-in': 'acme' } });
 }
 
-/** A write as a page of the same origin sends it; a string goes as it is. */
+/** Creates a write request as a same-origin page sends it; a string body is sent unchanged. */
 export function post(path: string, body: unknown): Request {
   return new Request(`https://product.example${path}`, {
     method: 'POST',
@@ -33,7 +36,7 @@ export function post(path: string, body: unknown): Request {
   });
 }
 
-/** Status and code of an answer; the code of a success is undefined. */
+/** Returns the status and error code of a response; the code of a success is undefined. */
 export async function outcome(answer: Promise<Response>): Promise<[status: number, code: unknown]> {
   const response = await answer;
   const body: { code?: unknown } = await response.json();

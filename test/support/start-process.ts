@@ -1,17 +1,18 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The demo as the last step of `npm start` runs it: its built files, in a process of its own. */
+/** The demo as the last step of `npm start` runs it: its built files, in a separate process. */
 export interface DemoProcess {
   hostUrl: string;
   serviceUrl: string;
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
 /**
- * @param environment variables over those of this process
- * @throws Error with what the process printed, when it ends before it is up
+ * Starts the demo and waits until it is ready.
+ * @param environment variables that override those of this process
+ * @throws Error with the process's output if it exits before it is ready
  */
 export async function startProcess(environment: Record<string, string>): Promise<DemoProcess> {
   const file = fileURLToPath(new URL('../../demo/dist/start.js', import.meta.url));
@@ -31,7 +32,7 @@ export async function startProcess(environment: Record<string, string>): Promise
   };
 }
 
-/** The two addresses of the banner. */
+/** Resolves with the two URLs in the startup banner. */
 function addresses(child: ChildProcess, ended: Promise<number | null>): Promise<[string, string]> {
   return new Promise((resolve, reject) => {
     let printed = '';

@@ -8,14 +8,17 @@ interface Keeper {
   vault: Vault;
 }
 
-/** A connector with its secrets, as they are stored. */
+/** Reads a connector with its secrets, as stored. */
 export async function readConnector(store: Tables, organizationId: string, id: string): Promise<ConnectorSecrets> {
   const found = await store.connectors.withSecrets(organizationId, id);
   if (!found) throw new Error(`no connector ${id}`);
   return found;
 }
 
-/** The secrets of a connector in clear, by field. Throws the error of the first that does not open. */
+/**
+ * Returns the plaintext secrets of a connector, by field.
+ * @throws the error of the first secret that can't be decrypted
+ */
 export async function openStored(
   { store, vault }: Keeper,
   organizationId: string,

@@ -1,6 +1,6 @@
 import type { Route } from './serve.js';
 
-/** A style sheet that a frame of another origin may load. */
+/** Returns a route for a style sheet that a frame on another origin may load. */
 export const styleRoute = (css: string): Route => ({
   body: css,
   headers: {

@@ -8,23 +8,26 @@ import { encodings, secretsOf } from './secret-texts.js';
 import { startVendor, type Received, type Reply } from './vendor.js';
 
 export interface TesterContract {
-  /** The tester's name in the registry, for the fields it may point to: `input:okta-systemlog`. */
+  /**
+   * The tester's name in the registry, which determines the fields it may report:
+   * `input:okta-systemlog`.
+   */
   type: string;
-  /** A tester and a right configuration that lead to `origin`, an https address. */
+  /** Returns a tester and a valid configuration for `origin`, an https address. */
   at(origin: string): { tester: Tester; config: TesterConfig };
-  /** The vendor's documented answers to that configuration. */
+  /** The vendor's documented responses to that configuration. */
   respond(request: Received): Reply;
-  /** What a passed test says. */
+  /** Summary of a passed test. */
   summary: string;
-  /** A web page with status 200 is a success as well: nothing in the answer matters. */
+  /** A web page with status 200 counts as success, because the response body is ignored. */
   anyPagePasses?: true;
 }
 
 const statuses = [200, 201, 204, 400, 401, 403, 404, 405, 409, 410, 418, 422, 429, 500, 503];
 
-/** What every tester does, whoever is on the other side. */
+/** Defines the behavior of every tester, whichever server it connects to. */
 export function runTesterContract(name: string, contract: TesterContract): void {
-  /** Runs the test, which must leave the configuration as it was. */
+  /** Runs the test and checks that it does not modify the configuration. */
   async function outcome(origin: string, egress: Egress, signal = new AbortController().signal): Promise<TestOutcome> {
     const { tester, config } = contract.at(origin);
     const before = structuredClone(config);
@@ -121,7 +124,7 @@ export function runTesterContract(name: string, contract: TesterContract): void 
   });
 }
 
-/** The request, in every place where an answer has words. */
+/** Returns a response that echoes the request in every text field. */
 function echo(status: number, { url, headers, body }: Received): Reply {
   const sent = `upstream-canary ${url} ${JSON.stringify(headers)} ${body}`;
   const words = {

@@ -1,6 +1,6 @@
 import { serve } from './serve.js';
 
-/** What the upstream saw of one request. */
+/** One request that the upstream received. */
 export interface Seen {
   method: string;
   path: string;
@@ -12,14 +12,14 @@ export interface Seen {
 export interface Answer {
   status?: number;
   headers?: Record<string, string>;
-  /** A string is sent as it is; anything else as JSON. */
+  /** A string is sent unchanged; anything else as JSON. */
   body?: unknown;
 }
 
-/** What the upstream says, by `METHOD /path`. */
+/** Responses of the upstream, by `METHOD /path`. */
 export type Answers = Record<string, Answer | ((seen: Seen) => Answer)>;
 
-/** A server that answers what a test scripts, and keeps what it was asked. Unscripted calls get 404. */
+/** Starts a server with scripted responses that records its requests. Other calls get 404. */
 export async function startUpstream(answers: Answers) {
   const seen: Seen[] = [];
   const site = await serve((request, response) => {
@@ -45,7 +45,7 @@ export async function startUpstream(answers: Answers) {
   return { ...site, seen };
 }
 
-/** Sessions and lists as the service answers them. */
+/** Sessions and lists as the service returns them. */
 export const usualAnswers: Answers = {
   'POST /v3/sessions': ({ body }) => ({
     body: {

@@ -8,7 +8,7 @@ export interface Received {
   url: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** The body as it came, for those that are no text. */
+  /** The raw body, for binary content. */
   bytes: Buffer;
 }
 
@@ -18,7 +18,10 @@ export interface Reply {
   headers?: Record<string, string>;
   /** An object is sent as JSON. */
   body?: string | object;
-  /** What goes wrong instead: no answer and an end, the head and half a body and an end, or nothing at all. */
+  /**
+   * Fault to inject instead: `drop` closes without a response, `half` closes after the head and
+   * half of the body, `hang` never responds.
+   */
   fault?: 'drop' | 'half' | 'hang';
 }
 
@@ -27,7 +30,7 @@ export interface Vendor extends WebListener {
   requests: readonly Received[];
 }
 
-/** A server that stands for a vendor's: answers each request by `respond`, and keeps what it was sent. */
+/** Starts a fake vendor server that responds with `respond` and records all requests. */
 export async function startVendor(respond: (request: Received) => Reply, tls?: Certificate): Promise<Vendor> {
   const requests: Received[] = [];
   const listener = await listenHttp(

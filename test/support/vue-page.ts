@@ -2,19 +2,19 @@
 import { createApp, createSSRApp, h, reactive, shallowRef, version, type App } from 'vue';
 import { ConnectorFrame, createConnectorFrames, type ConnectorFrameProps } from '@connector-frame/vue';
 
-/** Props as data. `fetchSession: true` asks the test. */
+/** Props as data. With `fetchSession: true`, the page calls the test's function. */
 export type GivenProps = Record<string, unknown>;
 
 declare global {
   var vuePage: {
     version: string;
-    /** What was emitted, with the label of the render that made the listener. */
+    /** Emitted events, with the label of the render that created the listener. */
     heard: [label: string, event: string, ...given: unknown[]][];
     mount(given: GivenProps, how?: { defaults?: GivenProps; slots?: boolean }): void;
     hydrate(given: GivenProps): void;
     update(given: GivenProps, label?: string): void;
     unmount(): void;
-    /** What a template ref on the component holds. */
+    /** Value of a template ref on the component. */
     ref: { value: InstanceType<typeof ConnectorFrame> | null };
   };
 }
@@ -48,7 +48,7 @@ const View = {
   },
 };
 
-/** The application, for the server and for the browser that takes it over. */
+/** Creates the application, for the server and for hydration in the browser. */
 export function makeApp(given: GivenProps, label = ''): App {
   Object.assign(state, { given, label });
   return createSSRApp(View);

@@ -4,7 +4,7 @@ import { serve, type Route } from './serve.js';
 import { bundle } from './bundle.js';
 import { newDataFolder } from './data-folder.js';
 
-/** A host page of one origin and a service of another, both real, for tests in a browser. */
+/** A host page on one origin and a service on another, both real, for browser tests. */
 export interface World {
   service: RunningServer;
   /** Origin of the host page, registered with the service. */
@@ -19,17 +19,17 @@ export interface World {
 }
 
 /**
- * A host page for `mount`.
- * @param body holds `<main id="form"></main>`, where the form goes
- * @param head more of the head, such as a style sheet
+ * Returns the HTML of a host page for `mount`.
+ * @param body contains `<main id="form"></main>`, the container of the form
+ * @param head added to the head, such as a style sheet
  */
 export const hostPage = (body = '<main id="form"></main>', head = ''): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>Host</title>
 <meta name="viewport" content="width=device-width">${head}${body}<script type="module" src="/host.js"></script></html>`;
 
 /**
- * `globalThis.mount(options)` mounts a frame and records what the page hears in `globalThis.heard`. With
- * `fetchSession: true` the page gets each session from its own server.
+ * `globalThis.mount(options)` mounts a frame and records its callbacks in `globalThis.heard`. With
+ * `fetchSession: true`, the page fetches each session from its own server.
  */
 const script = `
 import { createConnectorFrame } from '@connector-frame/core/connect';
@@ -54,10 +54,11 @@ globalThis.mount = (options) => {
 };`;
 
 /**
- * Starts a service on an embedded database in a new folder, and a host page in front of it.
- * @param environment variables of the service, over the test's own
- * @param extra further routes of the host page's server
- * @param hostname of the host page; the service is `localhost`, so that `127.0.0.1` makes two sites of them
+ * Starts a service on an embedded database in a new folder, and a host page for it.
+ * @param environment variables of the service that override the test's defaults
+ * @param extra additional routes of the host page's server
+ * @param hostname of the host page; the service is on `localhost`, so `127.0.0.1` makes them
+ *   different sites
  */
 export async function startWorld(
   environment: Record<string, string> = {},

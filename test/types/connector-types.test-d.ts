@@ -1,4 +1,7 @@
-/** A project that lets the compiler know the catalog: ids and fields are checked where they are written. */
+/**
+ * A project that registers the catalog's types with the compiler: ids and fields are checked where
+ * they are written.
+ */
 import { createConnectorFrame, type CatalogType, type ConnectorTypeId } from '@connector-frame/core/connect';
 import type { CatalogTypes, InputTypes } from '@connector-frame/catalog/connector-types';
 import { createHost } from '@connector-frame/host';

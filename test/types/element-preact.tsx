@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import '@connector-frame/element/jsx-preact';
 
-/** What Preact must take, and what it must not. Compiled with the tests, never run. */
+/** Props that Preact's types must accept or reject. Compiled with the tests, never run. */
 export const right = (
   <connector-frame
     kind="input"

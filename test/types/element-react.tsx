@@ -1,6 +1,6 @@
 import '@connector-frame/element/jsx-react';
 
-/** What React 19 must take, and what it must not. Compiled with the tests, never run. */
+/** Props that React 19's types must accept or reject. Compiled with the tests, never run. */
 export const right = (
   <connector-frame
     kind="input"

@@ -1,4 +1,4 @@
-/** Compiled and never run: right use of the React adapter compiles, wrong use does not. */
+/** Compiled, never run: correct use of the React adapter compiles, incorrect use does not. */
 import { createRef } from 'react';
 import {
   ConnectorFrame,

@@ -1,4 +1,4 @@
-/** Compiled and never run: right use of the Vue adapter compiles, wrong use does not. */
+/** Compiled, never run: correct use of the Vue adapter compiles, incorrect use does not. */
 import { createApp, h, type GlobalComponents } from 'vue';
 import { ConnectorFrame, createConnectorFrames, type ConnectorFrameElement } from '@connector-frame/vue';
 
@@ -8,7 +8,7 @@ type Props = Instance['$props'];
 const form = { kind: 'input', typeId: 'okta-systemlog' } as const;
 const fetchSession = async () => ({ sessionToken: 'token', organizationId: 'org_1' });
 
-/** What a template checks: the props with their listeners. */
+/** The props that a template checks, including listeners. */
 export const right: Props[] = [
   { ...form, hostUrl: '/api', tenantId: 'acme' },
   { ...form, fetchSession, isNameEditable: true, loadTimeout: 5000, preload: 'hover', stylesheets: ['/form.css'] },

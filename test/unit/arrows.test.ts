@@ -3,7 +3,10 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-/** The house's arrows: who may import whom. ARCHITECTURE.md draws them. */
+/**
+ * Dependency rules: the packages that each package may import. ARCHITECTURE.md shows them as a
+ * diagram.
+ */
 const arrows: Record<string, string[]> = {
   core: [],
   catalog: [],

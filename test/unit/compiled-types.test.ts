@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** What can't be compiled beside all other tests, from the built types. With the latest Vue, Vue's file is among those. */
+/**
+ * Projects that can't be compiled together with the other tests; they use the built types. Vue's
+ * file for the latest Vue is among the other tests.
+ */
 test.each([
   ['with Vue 3.4 the types say the same', 'vue-3.4.json'],
   ['ids and fields are checked once a project lets the compiler know the catalog', 'connector-types.json'],

@@ -6,7 +6,9 @@ import type { ReactiveElement } from '@lit/reactive-element';
 import { ConnectorFrameElement } from '@connector-frame/element';
 import { ConnectorCatalogElement } from '@connector-frame/element/catalog';
 
-/** `custom-elements.json` is made from the sources: `npm run analyze -w packages/element` writes it. */
+/**
+ * `custom-elements.json` is generated from the sources with `npm run analyze -w packages/element`.
+ */
 interface Described {
   name: string;
   description?: string;

@@ -13,7 +13,10 @@ import { exampleBody, typeOf } from '../support/connectors.js';
 import { embedded, postgresql } from '../support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../support/service.js';
 
-/** The helpers of core on the real service: one request each, and nothing lost where they go step by step. */
+/**
+ * Core's lifecycle helpers on the real service: one request each, and no data loss in the
+ * step-by-step fallback.
+ */
 describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
@@ -28,7 +31,10 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     await databases.close();
   });
 
-  /** @param without addresses that this service is to lack, as one of another make does */
+  /**
+   * Creates a scope on the service.
+   * @param without endpoints that respond with 404, as in a service without them
+   */
   const scope = (without?: RegExp): IntegrationScope => ({
     org: acme.team,
     async request(path, { method = 'GET', body, headers } = {}) {
@@ -94,7 +100,7 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     await disableIntegration({ ...stepwise, pipelineId });
     const after = (await service.call('GET', path, { key: acme.key })).body;
     expect(after).toEqual({ ...before, enabled: false, version: 2 });
-    // The input does not tell; the list does.
+    // The input does not name its pipeline; the pipeline list does.
     const found = await findIntegrationPipeline({ ...scope(/GET \/v1\/[^/]+\/inputs/), inputId });
     expect(found).toMatchObject({ pipelineId, outputId, enabled: false });
     await deleteIntegration({ ...stepwise, pipelineId, inputId, outputId, cleanup: CLEANUP_FULL });

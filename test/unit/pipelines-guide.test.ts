@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { codeOf } from '../support/guides.js';
 import { serve } from '../support/serve.js';
 
-/** The backend's code in docs/guides/pipelines.md, word for word, on a real service. */
+/** The backend code of docs/guides/pipelines.md, verbatim, on a real service. */
 let folder: string;
 let service: RunningServer;
 let apiKey: string;

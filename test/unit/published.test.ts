@@ -7,7 +7,8 @@ import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bin, createProject, packAll, publicPackages, type PublicPackage, type Tarball } from '../support/published.js';
 
-// The packages as others get them: packed, checked, installed in an empty project, and used there. They are packed as they were built last.
+// The packages as users get them: packed, checked, installed in an empty project, and used there.
+// They are packed from the most recent build.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -33,7 +34,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
     const answer: { analysis?: { types: { kind: string } | false }; problems?: Record<string, unknown> } =
       JSON.parse(stdout);
     expect(answer.analysis?.types, stdout).toMatchObject({ kind: 'included' });
-    // The profile ignores resolutions that know no ESM; what it lists of them is no problem.
+    // The esm-only profile ignores CommonJS resolutions but still lists their problems; skip those.
     const problems: { resolutionKind?: string; kind: string }[] = Object.values(answer.problems ?? {}).flat() as never;
     expect(problems.filter(({ resolutionKind }) => !/node10|node16-cjs/.test(resolutionKind ?? ''))).toEqual([]);
   });
@@ -67,7 +68,8 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
     );
     expect(entries.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
 
-    // Output of a source that is gone from the repository too is a leftover of this machine's, not of a fresh build.
+    // Ignore output whose source no longer exists in the repository: it is left over from earlier
+    // builds on this machine.
     const mapped = paths
       .filter((path) => path.endsWith('.map'))
       .flatMap((path) => {
@@ -100,19 +102,19 @@ test('a package asks for the others in the version they have, and for third part
 });
 
 interface Use {
-  /** Ours that it needs. */
+  /** Packages of this repository to install. */
   with: PublicPackage[];
-  /** Of others, besides what the packages ask for. */
+  /** Third-party packages to install besides the packages' dependencies. */
   more?: string[];
-  /** Runs in plain Node; what it prints must match. */
+  /** Module to run in plain Node; its output must match `prints`. */
   node: string;
   prints: RegExp;
-  /** Must pass the compiler as it is. */
+  /** Code that must compile unchanged. */
   types: string;
   options?: Record<string, unknown>;
 }
 
-/** A few lines each, as somebody writes them who has read the README. */
+/** A few lines of code per package, as a reader of its README would write them. */
 const uses: Record<PublicPackage, Use> = {
   catalog: {
     with: ['catalog'],
@@ -259,7 +261,8 @@ describe.each(publicPackages)('an empty project that installs %s', { concurrent:
           ([entry]) =>
             `export * as e${entry.replaceAll(/\W/g, '_')} from '${tarballs[name].manifest.name}${entry.slice(1)}';`,
         );
-      // A project that has a condition named `source` for its own packages gets ours too; it must be none the worse for it.
+      // A project may define the condition `source` for its own packages, which then also selects
+      // ours; the bundle must still build.
       for (const conditions of [[], ['source']]) {
         const { errors, warnings } = await build({
           stdin: { contents: modules.join('\n'), resolveDir: project.folder },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 interface Row {
   id: string;
   property: string;
-  /** An attack by a page, which runs in every engine. */
+  /** Whether a page makes the attack; then it runs in every engine. */
   page?: true;
 }
 interface Entry {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 
-/** Forms that stand beside each other, and forms that are gone. */
+/** Several forms on one page, and unmounted forms. */
 export function apart({ open }: Use): void {
   test('ten forms on one page do not disturb each other', async () => {
     const tab = await open();
@@ -31,7 +31,7 @@ export function apart({ open }: Use): void {
     const before = await tab.observed();
     await tab.mount({ fetchSession: true });
     await expect.poll(() => tab.heard()).toEqual([['ready']]);
-    // A save that is under way when the page takes the form away.
+    // Start a save, then unmount the form while it is pending.
     await fill(tab.form());
     await tab.form().press('Save');
     await tab.unmount();

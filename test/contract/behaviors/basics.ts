@@ -3,7 +3,7 @@ import { fill, ORG_URL, TOKEN } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
 
-/** What a form is for. */
+/** Basic behavior: mount, fill in, save, edit, keyboard navigation. */
 export function basics({ stage, open, testUnless }: Use): void {
   test('one form, and the page hears once that it is shown', async () => {
     const tab = await open();
@@ -44,13 +44,13 @@ export function basics({ stage, open, testUnless }: Use): void {
     await tab.page.keyboard.type(TOKEN);
     const passed = await tabTo(tab, '#after');
     expect(passed).toEqual(expect.arrayContaining(['Test connection', 'Cancel', 'Save']));
-    // And back, past the buttons, to a field.
+    // Then back, past the buttons, to a field.
     await tabTo(tab, 'API token', 'Shift');
     await tab.page.keyboard.press('Enter');
     await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
   });
 
-  /** What the service keeps of the connector that the page was told of. */
+  /** Returns the stored connector that the page's `save` callback named. */
   async function saved(tab: Tab): Promise<{ id: unknown; settings: unknown }> {
     const { world } = stage();
     const [connector] = (await tab.heard()).flatMap(([callback, given]) =>
@@ -61,7 +61,10 @@ export function basics({ stage, open, testUnless }: Use): void {
   }
 }
 
-/** Presses Tab until something has focus; answers what had it on the way. */
+/**
+ * Presses Tab until the target has focus. Returns the names of the elements that had focus in
+ * between.
+ */
 async function tabTo(tab: Tab, target: string, modifier?: 'Shift'): Promise<string[]> {
   const passed: string[] = [];
   for (let count = 0; count < 30; count += 1) {
@@ -75,7 +78,7 @@ async function tabTo(tab: Tab, target: string, modifier?: 'Shift'): Promise<stri
   throw new Error(`Tab does not lead to ${target}, but to ${passed.join(', ')}`);
 }
 
-/** The name of what has focus in the form, or its id in the page. */
+/** Returns the name of the focused element in the form, or its id in the page. */
 async function focused(tab: Tab): Promise<string> {
   const name = await (
     await tab.form().frame()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 
-/** A page that renders again, and one that moves things about. */
+/** Rerenders, changed options, and moves in the document. */
 export function changes({ engine, way, stage, open, testUnless }: Use): void {
   test('new callbacks and new renderings never load the form anew; the newest callback is the one that is called', async () => {
     const tab = await open();
@@ -57,7 +57,7 @@ export function changes({ engine, way, stage, open, testUnless }: Use): void {
       const [room, box] = [document.querySelector('#elsewhere'), document.querySelector('#form')];
       if (room && box) room.moveBefore(box, null);
     });
-    // What this Firefox loads anew all the same can be filled in again.
+    // This version of Firefox reloads the form all the same; it can be filled in again.
     const anew = way.inShadow && engine === 'Firefox' ? [['ready']] : [];
     await expect.poll(() => tab.heard()).toEqual([['ready'], ...anew]);
     if (anew.length > 0) await fill(tab.form());

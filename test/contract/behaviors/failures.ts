@@ -3,7 +3,7 @@ import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 import type { World } from '../../support/world.js';
 
-/** What goes wrong, and how it is told. */
+/** Failures, and how the page learns of them. */
 export function failures({ stage, open }: Use): void {
   test('a save that fails is told with its code, and what was typed stays', async () => {
     const { world } = stage();
@@ -11,7 +11,7 @@ export function failures({ stage, open }: Use): void {
     const tab = await open();
     await tab.mount({ existingId, isNameEditable: true });
     await tab.form().type('Name', ', the second');
-    // Somebody else deletes it meanwhile.
+    // Another client deletes the connector in the meantime.
     await world.call('DELETE', `/v1/${world.team}/inputs/${existingId}`);
     await tab.form().press('Save changes');
     await expect
@@ -86,7 +86,7 @@ async function connector(world: World): Promise<string> {
   return String(body['id']);
 }
 
-/** A session whose API key can be revoked, as an operator does while people have forms open. */
+/** Creates a session whose API key can be revoked, as an operator may do while forms are open. */
 async function revocable(world: World): Promise<{ sessionToken: string; revoke(): Promise<void> }> {
   const { service, team, call } = world;
   const permissions = ['sessions:create', 'read', 'write'];

@@ -3,7 +3,7 @@ import { serve } from '../../support/serve.js';
 import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 
-/** Others on the page, and what they could find. */
+/** Hostile windows on the page, and what they could find. */
 export function hostile({ stage, open }: Use): void {
   test('messages of other windows and other origins do nothing', async () => {
     const tab = await open();
@@ -17,7 +17,7 @@ export function hostile({ stage, open }: Use): void {
     await expect.poll(() => tab.heard('sibling')).toEqual([['ready']]);
     await fill(tab.form());
 
-    // From a form of the very same origin, but another window; then from the page itself.
+    // From another window on the same origin as the form, then from the page itself.
     const frame = await tab.form('sibling').frame();
     await frame.evaluate(lie);
     await tab.page.evaluate(lie);
@@ -60,7 +60,7 @@ export function hostile({ stage, open }: Use): void {
       look(document);
       return found.concat(performance.getEntriesByType('resource').map(({ name }) => name)).join('\n');
     });
-    // The frame's title and the scripts of the page were looked at, so that the checks below can fail.
+    // Positive control: the frame's title and the page's scripts are included.
     expect(everything).toContain('Okta System Log');
     for (const part of [sessionToken, ...sessionToken.split('.').filter((part) => part.length > 20), TOKEN]) {
       expect(everything).not.toContain(part);
@@ -70,7 +70,7 @@ export function hostile({ stage, open }: Use): void {
   });
 }
 
-/** Runs in a window that has no business to say so. */
+/** Runs in a window that is not the form's: sends forged form messages to the page. */
 function lie(): void {
   for (const message of [
     { type: 'saved', connector: { id: 'con_lie' } },

@@ -4,12 +4,12 @@ import { eventually } from '../../support/engines/eventually.js';
 import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
 
-/** A form that looks like a part of the page. */
+/** The form's appearance matches the page. */
 export function look({ open, testUnless }: Use): void {
   testUnless('colorSchemeOfIframe', 'on a dark page the form is dark, and never a white box', async () => {
     const tab = await open('dark');
     await tab.mount();
-    // Its corner, from the first moment on: loading or loaded, the page shows through.
+    // Sample a corner from the start: the page shows through while the form loads and afterwards.
     const iframe = await eventually('the frame', () =>
       tab.page.evaluate(() => {
         const { x, y } = contract.iframes()[0]?.getBoundingClientRect() ?? {};
@@ -32,16 +32,19 @@ export function look({ open, testUnless }: Use): void {
     await tab.mount();
     await tab.form().value('Organization URL');
     const first = await settled(tab);
-    // A refused save says what to fix, which takes room.
+    // A rejected save adds error messages, which need more height.
     await tab.form().press('Save');
     await eventually('more height', async () => ((await settled(tab)) > first + 20 ? true : undefined));
-    // A narrow room.
+    // A narrow container.
     await tab.page.evaluate(() => document.querySelector<HTMLElement>('#form')?.style.setProperty('width', '320px'));
     await settled(tab);
   });
 }
 
-/** The height of the frame, once all of the form is in it, with no empty room below and no scroll bar. */
+/**
+ * Resolves with the frame's height once it fits the whole form, without a scroll bar or empty space
+ * below.
+ */
 function settled(tab: Tab): Promise<number> {
   return eventually('a height without scroll bars', async () => {
     const [outside] = await tab.page.evaluate(() => contract.iframes().map(({ clientHeight }) => clientHeight));
@@ -57,7 +60,7 @@ function settled(tab: Tab): Promise<number> {
   });
 }
 
-/** Red, green and blue of a part of the page, read by the browser. */
+/** Returns the red, green and blue values of a part of the page, decoded by the browser. */
 async function pixel(
   page: DrivenPage,
   clip: { x: number; y: number; width: number; height: number },

@@ -10,7 +10,7 @@ const pages: { name: string; kind: PageKind; needs?: LimitName }[] = [
   { name: 'COEP: require-corp', kind: 'coep', needs: 'coepCredentialless' },
 ];
 
-/** Pages that are strict with what they hold. */
+/** Pages with strict policies. */
 export function policies({ open, testUnless }: Use): void {
   for (const { name, kind, needs } of pages) {
     testUnless(needs, `a form is saved on a page with ${name}, which has nothing to complain about`, async () => {
@@ -25,8 +25,8 @@ export function policies({ open, testUnless }: Use): void {
     });
   }
 
-  // Not filled in: no key and no click of a driver reaches a frame of another site within such a page in Firefox, whatever
-  // the frame holds.
+  // Not filled in: within such a page in Firefox, a driver's keys and clicks do not reach any
+  // cross-site frame, whatever its content.
   testUnless('coepCredentialless', 'a form is shown on a page with cross-origin isolation', async () => {
     const tab = await open('isolated');
     await tab.mount();

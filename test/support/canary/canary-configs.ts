@@ -1,4 +1,7 @@
-/** Configurations of every connector type that has code or a poll definition, with a unique secret in each secret field. */
+/**
+ * Configurations of every connector type that has code or a poll definition, with a unique secret
+ * in each secret field.
+ */
 import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import type { SecretSchema } from '@connector-frame/catalog/types';
 import { validateConfig } from '@connector-frame/catalog/validate';
@@ -45,7 +48,8 @@ const addressOf = (typeId: string, config: string): Record<string, unknown> => {
 let made = 0;
 
 /**
- * One for each type and way to sign in. Secrets differ from call to call.
+ * Returns one configuration for each type and authentication method. Secrets differ from call to
+ * call.
  * @param pem a certificate for `CANARY_HOST`, used as the client certificate as well
  */
 export function canaryConfigs(pem: Certificate = createCertificate(CANARY_HOST)): CanaryConfig[] {
@@ -74,7 +78,7 @@ function withCanaries(
   // The catalog's examples are not valid certificates.
   const text = JSON.stringify(example.settings).replaceAll(/"-----BEGIN[^"]*"/g, () => JSON.stringify(pem.cert));
   const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
-  // Not implemented: they would end every attempt before it connects.
+  // Not implemented: they would fail every attempt before it connects.
   for (const field of ['entra_service_principal_auth', 'role_arn']) delete settings[field];
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
@@ -97,7 +101,7 @@ function withCanaries(
     } else {
       const value = canaryFor(made, schema);
       config.secrets[field] = value;
-      // In an address, only the secret part.
+      // In a URL, only the secret part.
       secrets[path] = /canary[\w-]*/.exec(value.startsWith('http') || value.includes('://') ? value : '')?.[0] ?? value;
     }
   }
@@ -106,7 +110,7 @@ function withCanaries(
   return { config, secrets };
 }
 
-/** A unique value with as many special characters as the field's schema allows. */
+/** Returns a unique value with as many special characters as the field's schema allows. */
 function canaryFor(number: number, schema: SecretSchema | undefined): string {
   const {
     minLength: min = 0,

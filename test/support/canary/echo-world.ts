@@ -65,7 +65,7 @@ export const modes: readonly Mode[] = [
   { name: 'half', reply: (request) => ({ fault: 'half', body: words(request) }) },
 ];
 
-/** The request in a header, percent-encoded. */
+/** Returns response headers with the percent-encoded request. */
 const headersOf = (request: Received): Record<string, string> => ({
   'x-request': encodeURIComponent(said(request)).slice(0, 4_000),
   'retry-after': '1',
@@ -76,16 +76,17 @@ export interface EchoWorld {
   egress: Egress;
   /** May be changed at any time. */
   mode: Mode;
-  /** Number of requests and connections so far. */
+  /** Returns the number of requests and connections so far. */
   visits(): number;
-  /** Everything received, to check that secrets were sent. */
+  /** Returns everything received, to check that secrets were sent. */
   received(): string;
   close(): Promise<void>;
 }
 
 /**
+ * Starts the servers.
  * @param says text that the Kafka brokers put into their responses
- * @param certificate of the servers that speak TLS
+ * @param certificate of the servers that use TLS
  */
 export async function openEchoWorld(says: string, certificate: Certificate): Promise<EchoWorld> {
   let received = '';
@@ -130,8 +131,8 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
 }
 
 /**
- * Requests the password in clear text and rejects it with a message that contains it.
- * https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * Starts a PostgreSQL server that requests the password in clear text and rejects it with a message
+ * that contains it. https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 async function startEchoPostgres(
   hear: (text: string) => void,
@@ -142,7 +143,8 @@ async function startEchoPostgres(
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
     socket.on('data', (chunk: Buffer) => {
-      // A password message starts with `p`. Earlier messages have no type: the TLS request (8 bytes) and the startup message.
+      // A password message starts with `p`. Earlier messages have no type: the TLS request (8
+      // bytes) and the startup message.
       if (chunk[0] === 0x70) {
         hear(chunk.toString());
         socket.end(errorResponse(chunk.subarray(5).toString().replaceAll('\0', '')));

@@ -5,7 +5,7 @@ import type { TestService } from '../service.js';
 
 const SEPARATOR = Buffer.from('\n');
 
-/** Every column of every row of the database: text as it is, binary as bytes. */
+/** Returns every column of every row of the database: text as it is, binary as bytes. */
 export async function databaseBytes({ database }: Pick<TestService, 'database'>): Promise<Buffer> {
   const tables = await database.script((run) =>
     run(`select table_name as name from information_schema.tables where table_schema = 'public'`),
@@ -24,7 +24,7 @@ export async function databaseBytes({ database }: Pick<TestService, 'database'>)
   return Buffer.concat(parts);
 }
 
-/** Names and contents of all files below a folder. */
+/** Returns the names and contents of all files below a folder. */
 export async function folderBytes(folder: string): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const parts: Buffer[] = [];

@@ -1,7 +1,10 @@
 import type { DrivenFrame, DrivenPage } from './driven.js';
 import { eventually } from './eventually.js';
 
-/** The frame of an iframe of a page or frame, by its place in the document. Waits until its document has loaded. */
+/**
+ * Returns the frame of an iframe, by its index in the page or frame. Waits until its document has
+ * loaded.
+ */
 export function childFrame(parent: DrivenPage | DrivenFrame, index: number): Promise<DrivenFrame> {
   return eventually(`frame ${index}`, async () => {
     const iframe = await parent.evaluateHandle((place) => document.querySelectorAll('iframe')[place], index);
@@ -10,7 +13,7 @@ export function childFrame(parent: DrivenPage | DrivenFrame, index: number): Pro
   });
 }
 
-/** Leads a frame to another address and waits until it is there. */
+/** Navigates a frame and waits until the new document has loaded. */
 export async function navigate(frame: DrivenFrame, address: string): Promise<void> {
   await frame.evaluate((href) => void (location.href = href), address);
   const { origin } = new URL(address);

@@ -1,14 +1,17 @@
 import { launchBrowser } from '../browser.js';
 import type { DrivenBrowser } from './driven.js';
 
-/** A headless Chromium, driven by Playwright: Puppeteer loses frames of other sites in it. */
+/**
+ * Launches a headless Chromium through Playwright; Puppeteer loses track of its cross-site frames.
+ */
 export async function launchChromium(): Promise<DrivenBrowser> {
   const browser = await launchBrowser();
   return {
     async newPage() {
-      // Playwright would make every frame light, whatever its page says.
+      // By default, Playwright forces the light color scheme on every frame.
       const page = await browser.newPage({ colorScheme: null });
-      // A click on what has moved out of sight is given up, so that it can be scrolled to again.
+      // A click on an element that moved out of view times out early, so that the caller can scroll
+      // and click again.
       page.setDefaultTimeout(3_000);
       page.setDefaultNavigationTimeout(30_000);
       return page;

@@ -1,16 +1,16 @@
 import type { DrivenBrowser } from './driven.js';
 import { pressKeys } from './keys.js';
 
-/** The clipboard that the pages of a browser share. */
+/** The clipboard shared by the pages of a browser. */
 export interface Clipboard {
-  /** Puts a text on it, by selecting and copying it as a person does. */
+  /** Copies a text by selecting it and pressing the copy keys. */
   copy(text: string): Promise<void>;
-  /** Closes the page that the text was copied in; WebKit forgets the text with it. */
+  /** Closes the page the text was copied in. WebKit then clears the clipboard. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a page to copy from. Open it before the page that is pasted into, which keeps focus then.
+ * Opens a page to copy from. Open it before the page to paste into, which must keep focus.
  * @example
  * const clipboard = await openClipboard(browser);
  * await clipboard.copy('secret');

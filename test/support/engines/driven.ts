@@ -1,5 +1,6 @@
-// What the tests need of a browser driver. Playwright (Chromium) and Puppeteer (Firefox) have these methods already;
-// `webdriver-page.ts` implements them for WebKit. A function that runs in the page takes one JSON value.
+// The browser driver interface of the tests. Playwright (Chromium) and Puppeteer (Firefox) already
+// have these methods; `webdriver-page.ts` implements them for WebKit. A function that runs in the
+// page takes one JSON value.
 
 export type EngineName = 'Chromium' | 'Firefox' | 'WebKit';
 
@@ -11,11 +12,14 @@ interface Context {
 export interface DrivenElement {
   evaluate<R>(run: (element: HTMLElement) => R): Promise<R>;
   evaluateHandle<T>(run: (element: HTMLElement) => T): Promise<{ evaluate<R>(run: (value: T) => R): Promise<R> }>;
-  /** A real pointer in the middle of the element. The browser may drop the click: see `clickOn`. */
+  /**
+   * Clicks the middle of the element with a real pointer. The browser may drop the click: see
+   * `clickOn`.
+   */
   click(): Promise<void>;
-  /** Scrolls the element into sight, where focus does not. */
+  /** Scrolls the element into view, in engines where focus does not. */
   reveal?(): Promise<void>;
-  /** The frame of an iframe, also of another site. */
+  /** Returns the frame of an iframe, including a cross-site one. */
   contentFrame(): Promise<DrivenFrame | null>;
 }
 
@@ -23,7 +27,7 @@ export interface DrivenFrame extends Context {
   url(): string | Promise<string>;
 }
 
-/** Presses real keys; they go to the element with focus, in whatever frame it is. */
+/** Presses real keys. They go to the focused element, in any frame. */
 export interface DrivenKeyboard {
   type(text: string): Promise<void>;
   press(key: string): Promise<void>;
@@ -36,9 +40,11 @@ export interface DrivenPage extends Context {
   goto(url: string): Promise<unknown>;
   focus(selector: string): Promise<void>;
   title(): Promise<string>;
-  /** Console messages of the page and its frames. WebDriver has no such events. */
+  /**
+   * Console messages of the page and its frames. Absent with WebDriver, which has no such events.
+   */
   on?(event: 'console', listener: (message: { text(): string }) => void): unknown;
-  /** A PNG. */
+  /** Resolves with a PNG. */
   screenshot(options: { clip: { x: number; y: number; width: number; height: number } }): Promise<Uint8Array>;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { launchWebKit } from './webkit.js';
 
 export interface Engine {
   name: EngineName;
-  /** Why this machine can't run it. */
+  /** Why this machine can't run the engine; undefined if it can. */
   missing: string | undefined;
 }
 
@@ -14,10 +14,13 @@ const installed = (paths: string[]): string | undefined => paths.find((path) => 
 const firefox = process.env['FIREFOX_PATH'] ?? installed(['/usr/bin/firefox-esr', '/usr/bin/firefox']);
 const webkit =
   process.env['WEBKIT_DRIVER_PATH'] ??
-  // It needs an X server too: scripts/lib/ensure-webkit.mjs.
+  // WebKit also requires an X server: scripts/lib/ensure-webkit.mjs.
   (installed(['/usr/bin/Xvfb']) && installed(['/usr/bin/WebKitWebDriver']));
 
-/** The engines. `npm test` needs Chromium; it installs Firefox where it can, and the long run WebKit. */
+/**
+ * The engines. `npm test` requires Chromium and installs Firefox if it can; the long run also
+ * installs WebKit.
+ */
 export const engines: Engine[] = [
   { name: 'Chromium', missing: undefined },
   { name: 'Firefox', missing: firefox === undefined ? 'Firefox is not installed' : undefined },

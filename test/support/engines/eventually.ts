@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for what `read` finds, up to ten seconds. A frame that is just loading throws when it is asked; that counts as
- * nothing found.
+ * Polls `read` until it returns a value, for up to ten seconds. Errors count as no value, because a
+ * frame that is still loading throws when it is accessed.
  */
 export async function eventually<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
   const end = Date.now() + 10_000;

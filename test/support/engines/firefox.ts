@@ -2,8 +2,8 @@ import { launch } from 'puppeteer-core';
 import type { DrivenBrowser, DrivenPage } from './driven.js';
 
 /**
- * A headless Firefox, driven by Puppeteer over WebDriver BiDi: Playwright needs a Firefox of its own. Each page has its own
- * storage and cache, as in the other engines.
+ * Launches a headless Firefox through Puppeteer over WebDriver BiDi; Playwright requires its own
+ * build of Firefox. Each page has separate storage and cache, as in the other engines.
  */
 export async function launchFirefox(executablePath: string): Promise<DrivenBrowser> {
   const browser = await launch({ browser: 'firefox', executablePath, headless: true });

@@ -2,28 +2,34 @@ import type { DrivenElement, DrivenFrame, DrivenPage } from './driven.js';
 import { eventually } from './eventually.js';
 import { described, locate, searchOf, type Target } from './locate.js';
 
-/** A frame as a person uses it: real mouse, real keys. Each method waits for what it needs. */
+/**
+ * Drives a frame as a user would, with real mouse and key input. Each method waits until its target
+ * is available.
+ */
 export interface FrameUser {
-  /** The window of the frame, once its document has loaded. */
+  /** Returns the frame once its document has loaded. */
   frame(): Promise<DrivenFrame>;
   /** Waits for a visible element. */
   find(target: Target): Promise<DrivenElement>;
   click(target: Target): Promise<void>;
-  /** Moves focus by script: for a field that a click does not reach, because the page around it hides it. */
+  /**
+   * Moves focus by script, for a field that can't be clicked because the surrounding page hides it.
+   */
   focus(target: Target): Promise<void>;
   /** Clicks into a field and types. */
   type(label: string, text: string): Promise<void>;
   /** Clicks a button. */
   press(button: string): Promise<void>;
   value(label: string): Promise<string>;
-  /** Waits until the frame shows this text, also in an open shadow root. */
+  /** Waits until the frame shows this text, including in open shadow roots. */
   says(text: string): Promise<void>;
 }
 
 /**
- * The user of a frame.
- * @param iframe runs in the page (or in `within`) and returns the iframe; by default its first one, also in open shadow roots
- * @param within a frame that holds the iframe, instead of the page
+ * Creates the driver of a frame.
+ * @param iframe runs in the page (or in `within`) and returns the iframe; defaults to the first
+ *   one, including in open shadow roots
+ * @param within the frame that contains the iframe, instead of the page
  */
 export function frameUser(
   page: DrivenPage,
@@ -33,7 +39,7 @@ export function frameUser(
   const frame = (): Promise<DrivenFrame> =>
     eventually('a frame', async () => {
       const inside = await (await iframe()).asElement()?.contentFrame();
-      // Until its page has come, the frame is an empty one of the host's.
+      // Before its page has loaded, the frame holds an empty document of the host's origin.
       return inside && (await inside.evaluate(() => location.origin !== 'null' && document.body !== null))
         ? inside
         : undefined;
@@ -56,7 +62,7 @@ export function frameUser(
           return document.hasFocus() && (field.getRootNode() as Document | ShadowRoot).activeElement === field;
         });
         await element.reveal?.();
-        // WebKit lets a frame of another site take focus only after a person has pressed something in it.
+        // WebKit lets a cross-site frame take focus only after the user has pressed a key in it.
         if (!hasFocus) await page.keyboard.press('Shift');
         return hasFocus || undefined;
       });
@@ -76,7 +82,7 @@ export function frameUser(
   };
 }
 
-/** The text of a document and its open shadow roots. Runs in the page. */
+/** Returns the text of a document and its open shadow roots. Runs in the page. */
 function shownText(): string {
   const texts = [document.body.innerText];
   const roots: ParentNode[] = [document];
@@ -90,14 +96,15 @@ function shownText(): string {
 }
 
 /**
- * Clicks until the click arrives: a browser drops a click into a frame of another site that has just moved or grown, as a
- * defence against clickjacking.
+ * Clicks until the click arrives. As a defense against clickjacking, browsers drop clicks into a
+ * cross-site frame that has just moved or grown.
  */
 export async function clickOn(element: DrivenElement): Promise<void> {
   await eventually('a click', async () => {
     const arrived = await element.evaluateHandle((target) => {
       const seen = { click: false };
-      // A frame out of sight gets no animation frames, which Playwright waits for. Frames above that come into sight grow.
+      // A frame outside the viewport gets no animation frames, which Playwright waits for. Frames
+      // above it grow when they come into view.
       target.scrollIntoView({ block: 'nearest' });
       target.addEventListener('click', () => (seen.click = true), { once: true });
       return seen;

@@ -1,7 +1,10 @@
 import type { Page } from 'playwright-core';
 import type { DrivenPage } from './driven.js';
 
-/** All strings on the JavaScript heap of a page after garbage collection, its frames of other sites apart. Chromium only. */
+/**
+ * Returns all strings on a page's JavaScript heap after garbage collection, excluding cross-site
+ * frames. Chromium only.
+ */
 export async function heapStrings(page: DrivenPage): Promise<string[]> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Chromium is driven by Playwright
   const chromium = page as unknown as Page;

@@ -4,26 +4,33 @@ import type { DrivenBrowser, EngineName } from './driven.js';
 import { engines, launchEngine, type Engine } from './engines.js';
 import { limits, type LimitName } from './limits.js';
 
-/** The engines of this run: all in the long one, those of `short` else. `ENGINES=WebKit,Firefox` chooses others. */
+/**
+ * Returns the engines of this run: all in the long run, otherwise those in `short`.
+ * `ENGINES=WebKit,Firefox` overrides the choice.
+ */
 export function enginesOf(short: readonly EngineName[]): Engine[] {
   const chosen = process.env['ENGINES']?.split(',');
   return engines.filter(({ name }) => chosen?.includes(name) ?? (long || short.includes(name)));
 }
 
-/** The end of a title that says why a test does not run. The table in SECURITY.md shows it. */
+/**
+ * Returns the suffix of a test title that gives the reason for a skip. The table in SECURITY.md
+ * shows it.
+ */
 export const skippedBecause = (reason: string): string => `[skipped: ${reason}]`;
 
-/** What a suite has in one engine. */
+/** What a suite receives for one engine. */
 export interface InEngine {
   engine: EngineName;
   browser(): DrivenBrowser;
-  /** A test, skipped by name in an engine that has this limit. */
+  /** Defines a test that is skipped, with the reason in its title, in engines with this limit. */
   testUnless(limit: LimitName | undefined, title: string, run: () => Promise<void>): void;
 }
 
 /**
- * Runs a suite in several engines: `describe` of the title with "in Chromium" and so on, and a browser launched for it.
- * @param short the engines of the short run; the long one takes all
+ * Runs a suite in several engines: a `describe` titled "... in Chromium" and so on, with a browser
+ * launched for it.
+ * @param short the engines of the short run; the long run uses all
  */
 export function inEngines(title: string, short: readonly EngineName[], suite: (use: InEngine) => void): void {
   for (const { name: engine, missing } of enginesOf(short)) {
@@ -46,7 +53,7 @@ export function inEngines(title: string, short: readonly EngineName[], suite: (u
   }
 }
 
-/** `test`, or a skip whose title says what the engine can't do. */
+/** Returns `test`, or a skip whose title gives the limit of the engine. */
 export function testUnless(engine: EngineName): InEngine['testUnless'] {
   return (limit, title, run) => {
     const reason = limit && limits[limit].engines[engine];

@@ -22,7 +22,7 @@ const codes: Record<string, string> = {
   Tab: '\uE004',
 };
 
-/** The WebDriver key value of a DOM key name: `Enter`, `a`. */
+/** Returns the WebDriver key value of a DOM key name: `Enter`, `a`. */
 export function keyCode(key: string): string {
   const code = codes[key] ?? key;
   if (Array.from(code).length !== 1) throw new Error(`unknown key ${key}`);

@@ -4,11 +4,14 @@ import { serve } from '../serve.js';
 import { eventually } from './eventually.js';
 import { frameUser } from './frame-user.js';
 
-/** Something that an engine can't do, which the tests that need it are skipped for. */
+/** A feature that an engine lacks. Tests that need it are skipped there. */
 export interface Limit {
-  /** The engines that can't, with the reason as the table in SECURITY.md prints it. */
+  /** The engines that lack it, with the reason as the table in SECURITY.md prints it. */
   engines: Partial<Record<EngineName, string>>;
-  /** Whether the engine can, tried on a page with a frame of another site: `engines.test.ts` holds the list to it. */
+  /**
+   * Tests for the feature on a page with a cross-site frame. `engines.test.ts` checks this list
+   * against the result.
+   */
   probe: (page: DrivenPage) => Promise<boolean>;
 }
 
@@ -95,7 +98,7 @@ export const limits = {
       try {
         await page.goto(site.origin);
         await eventually('a font', async () => log.linesTo(site.origin).includes('GET /a') || undefined);
-        // All faces are asked for together.
+        // The engine requests all faces at once.
         await page.evaluate(() => document.fonts.ready.then(() => fetch('/last')).then(() => undefined));
         return !log.linesTo(site.origin).includes('GET /b');
       } finally {
@@ -115,11 +118,11 @@ export const limits = {
 
 export type LimitName = keyof typeof limits;
 
-/** Whether a frame with `COEP: credentialless` loads on a page with these headers. */
+/** Returns whether a frame with `COEP: credentialless` loads on a page with these headers. */
 async function isFrameHeard(page: DrivenPage, headers: Record<string, string>): Promise<boolean> {
   const coep = { 'cross-origin-embedder-policy': 'credentialless', 'cross-origin-resource-policy': 'cross-origin' };
   const frame = await serve({ '/': { body: '<script>parent.postMessage(1, "*")</script>', headers: coep } });
-  // A message on its way when the frame has loaded arrives before the answer of a server.
+  // A message pending when the frame has loaded arrives before a server's response.
   const script = `onmessage = () => (document.title = 'heard');
     onload = () => fetch('/').then(() => document.title || (document.title = 'blocked'));`;
   const body = `<script>${script}</script><iframe src="${frame.origin}"></iframe>`;

@@ -1,4 +1,7 @@
-/** What to look for: a field by its label, an element by role and name, or the first that a selector matches. */
+/**
+ * An element to find: a field by its label, an element by role and name, or the first match of a
+ * selector.
+ */
 export type Target = { label: string } | { role: Role; name: string } | { selector: string };
 
 export type Role = keyof typeof roles;
@@ -13,7 +16,7 @@ const roles = {
 const fields =
   'input, textarea, select, [role=textbox], [role=combobox], [role=switch], [role=spinbutton], [contenteditable=true]';
 
-/** A target as data for `locate`, which runs in the page and knows nothing of this module. */
+/** A target as data for `locate`, which runs in the page and can't use this module. */
 export interface Search {
   selector: string;
   name: string | undefined;
@@ -28,9 +31,9 @@ export function searchOf(target: Target): Search {
 export const described = (target: Target): string => Object.values(target).join(' ');
 
 /**
- * Finds a visible element in a document and its open shadow roots. Runs in the page. The name is that of
- * https://www.w3.org/TR/accname-1.2/ as far as this project's pages need it: `aria-labelledby`, `aria-label`, `<label>`,
- * text.
+ * Finds a visible element in a document and its open shadow roots. Runs in the page. Computes the
+ * accessible name (https://www.w3.org/TR/accname-1.2/) as far as this project's pages need it:
+ * `aria-labelledby`, `aria-label`, `<label>`, text.
  */
 export function locate({ selector, name }: Search): HTMLElement | null {
   const textOf = (node: Node | null): string => {

@@ -5,10 +5,10 @@ import { isElement, type ElementReference, type WebDriverSession } from './webdr
 
 type Path = readonly ElementReference[];
 
-/** A page over WebDriver, with the methods that Playwright and Puppeteer have. */
+/** Creates a page over WebDriver, with the methods that Playwright and Puppeteer have. */
 export function webDriverPage(session: WebDriverSession, close: () => Promise<void>): DrivenPage {
   const keyActions = (actions: object[]): Promise<void> =>
-    // In any frame: keys go to the element with focus.
+    // The current frame does not matter: keys go to the focused element.
     session.within(undefined, async (send) => {
       await send('POST', '/actions', { actions: [{ type: 'key', id: 'keyboard', actions }] });
     });
@@ -50,7 +50,7 @@ function contextOf(session: WebDriverSession, path: Path): DrivenFrame {
   };
 }
 
-// WebDriver can hold a reference to an element, but to no other value: those are kept in the page.
+// WebDriver can reference elements but no other values, so the page keeps those.
 const kept = `(globalThis[Symbol.for('webdriver handles')] ??= [])`;
 
 function elementOf(session: WebDriverSession, path: Path, reference: ElementReference): DrivenElement {
@@ -61,7 +61,8 @@ function elementOf(session: WebDriverSession, path: Path, reference: ElementRefe
       return { evaluate: (read) => execute(session, path, `(${String(read)})(${kept}[arguments[0]])`, index) };
     },
     reveal: () => reveal(session, path, reference),
-    // The driver's own click refuses an element in a shadow root: "element click intercepted".
+    // The driver's own click command fails for an element in a shadow root: "element click
+    // intercepted".
     async click() {
       await reveal(session, path, reference);
       await session.within(path, async (send) => {
@@ -82,8 +83,9 @@ function elementOf(session: WebDriverSession, path: Path, reference: ElementRefe
 }
 
 /**
- * Scrolls the pages above a frame until the middle of an element is in sight, with the boxes in them. Other engines do that
- * when an element gets focus; WebKit lets no frame scroll a page of another origin.
+ * Scrolls the pages above a frame, and the boxes in them, until the middle of an element is in
+ * view. Other engines do so when an element gets focus; WebKit does not let a frame scroll a page
+ * of another origin.
  */
 async function reveal(session: WebDriverSession, path: Path, reference: ElementReference): Promise<void> {
   const middle = `(({ x, y, width, height }) => [x + width / 2, y + height / 2])(arguments[0].getBoundingClientRect())`;
@@ -93,7 +95,9 @@ async function reveal(session: WebDriverSession, path: Path, reference: ElementR
   }
 }
 
-/** Runs in a page: scrolls until a point in an iframe is in sight. Returns where the point is then. */
+/**
+ * Runs in a page: scrolls until a point in an iframe is in view. Returns the point's new position.
+ */
 function scrollTo(iframe: HTMLIFrameElement, [x, y]: [number, number]): [number, number] {
   const place = (): [number, number] => {
     const { left, top } = iframe.getBoundingClientRect();
@@ -113,13 +117,16 @@ function scrollTo(iframe: HTMLIFrameElement, [x, y]: [number, number]): [number,
   return place();
 }
 
-/** Runs an expression in a frame and returns its value, by way of JSON: WebDriver itself turns `undefined` into `null`. */
+/**
+ * Runs an expression in a frame and returns its value. Values pass through JSON, because WebDriver
+ * turns `undefined` into `null`.
+ */
 async function execute<T>(session: WebDriverSession, path: Path, expression: string, ...args: unknown[]): Promise<T> {
   const json = await executeRaw(session, path, `(async () => JSON.stringify(await ${expression}))()`, args);
   return (typeof json === 'string' ? JSON.parse(json) : undefined) as T;
 }
 
-/** Runs an expression in a frame. Its arguments and its value may be references to elements. */
+/** Runs an expression in a frame. Arguments and result may be element references. */
 function executeRaw(session: WebDriverSession, path: Path, expression: string, args: unknown[]): Promise<unknown> {
   const body = { script: `return ${expression}`, args: args.filter((value) => value !== undefined) };
   return session.within(path, (send) => send('POST', '/execute/sync', body));

@@ -4,7 +4,7 @@ export type ElementReference = Record<string, string>;
 // https://www.w3.org/TR/webdriver2/#dfn-web-element-identifier
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 
-/** Whether a result is a reference to an element. */
+/** Returns whether a result is a reference to an element. */
 export const isElement = (value: unknown): value is ElementReference =>
   typeof value === 'object' && value !== null && ELEMENT in value;
 
@@ -13,16 +13,17 @@ const elementId = (reference: ElementReference): string => reference[ELEMENT] ??
 /** One session of the W3C WebDriver protocol. */
 export interface WebDriverSession {
   /**
-   * Runs commands in a frame, one caller after another: the frame a command goes to is state of the session.
-   * The driver moves focus into a frame that it enters, though not out of it into the top.
-   * @param frame the iframes that lead to the frame, from the top; empty for the top, `undefined` for any
+   * Runs commands in a frame, one caller at a time, because the current frame is state of the
+   * session. The driver moves focus into a frame when it enters it, but not back out to the top.
+   * @param frame the iframes that lead to the frame, from the top; empty for the top, `undefined`
+   *   for any frame
    */
   within<T>(frame: readonly ElementReference[] | undefined, run: (send: Send) => Promise<T>): Promise<T>;
   /** Ends the session and closes its windows. */
   end(): Promise<void>;
 }
 
-/** Sends one command; throws what the driver answers as an error. */
+/** Sends one command. Throws if the driver responds with an error. */
 export type Send = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<unknown>;
 
 /** Starts a session with the driver at this address, `http://127.0.0.1:4444`. */
@@ -38,7 +39,7 @@ export async function startSession(driver: string): Promise<WebDriverSession> {
   const enter = async (frame: readonly ElementReference[]): Promise<void> => {
     const key = frame.map(elementId).join(' ');
     if (key === current) return;
-    // Whatever fails on the way down leaves the session in a frame in between.
+    // If a command fails on the way down, the session stays in an intermediate frame.
     current = 'unknown';
     await command('POST', '/frame', { id: null });
     for (const id of frame) await command('POST', '/frame', { id });

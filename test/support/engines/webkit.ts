@@ -7,9 +7,9 @@ import { webDriverPage } from './webdriver-page.js';
 import { startSession } from './webdriver-session.js';
 
 /**
- * Debian's WebKitGTK: its driver (`webkit2gtk-driver`) and the MiniBrowser that comes with the library, on a display of
- * its own (`xvfb`). Each page is a session with a browser process of its own, because a window that is not the newest of
- * its browser is hidden.
+ * Launches Debian's WebKitGTK: its driver (`webkit2gtk-driver`) and the MiniBrowser that comes with
+ * the library, on a separate display (`xvfb`). Each page is a session with its own browser process,
+ * because a browser's window is hidden when a newer one opens.
  * @param driverPath the program `WebKitWebDriver`
  */
 export async function launchWebKit(driverPath: string): Promise<DrivenBrowser> {
@@ -24,7 +24,7 @@ export async function launchWebKit(driverPath: string): Promise<DrivenBrowser> {
       });
       const close = async (): Promise<void> => {
         if (!closers.delete(close)) return;
-        // A session whose browser is gone already can't be ended.
+        // Ending a session fails if its browser has already exited.
         await session.end().catch(() => undefined);
         await driver.stop();
       };
@@ -38,7 +38,10 @@ export async function launchWebKit(driverPath: string): Promise<DrivenBrowser> {
   };
 }
 
-/** Starts an X server on a display number that it picks itself, so that runs at the same time do not collide. */
+/**
+ * Starts an X server on a display number that it picks itself, so that concurrent runs do not
+ * collide.
+ */
 async function startDisplay(): Promise<{ name: string; stop(): Promise<void> }> {
   const options = ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'];
   const server = start('Xvfb', options, {}, ['ignore', 'ignore', 'ignore', 'pipe']);
@@ -54,7 +57,7 @@ async function startDriver(path: string, display: string): Promise<{ address: st
     GDK_BACKEND: 'x11',
     // Xvfb has no GPU. With WEBKIT_DISABLE_DMABUF_RENDERER a screenshot never returns.
     WEBKIT_SKIA_ENABLE_CPU_RENDERING: '1',
-    // Neither an accessibility bus nor a settings service: the browser would wait for them.
+    // There is no accessibility bus and no settings service; the browser would wait for them.
     NO_AT_BRIDGE: '1',
     GSETTINGS_BACKEND: 'memory',
   };
@@ -68,7 +71,7 @@ async function startDriver(path: string, display: string): Promise<{ address: st
 
 type Stdio = ('ignore' | 'pipe')[];
 
-/** Starts a program that ends with this process, also when this process is killed. */
+/** Starts a program that exits with this process, even when this process is killed. */
 function start(program: string, args: string[], environment: Record<string, string>, stdio: Stdio): ChildProcess {
   return spawn('setpriv', ['--pdeathsig', 'TERM', program, ...args], {
     env: { ...process.env, ...environment },
@@ -88,10 +91,13 @@ async function stop(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** The TCP port a process listens on. The driver does not print it. Linux only, as WebKitGTK is. */
+/**
+ * Returns the TCP port a process listens on, because the driver does not print it. Linux only, like
+ * WebKitGTK here.
+ */
 function listeningPort(pid: number | undefined): number | undefined {
   const sockets = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`)));
-  // Columns: number, local address, remote address, state (0A is LISTEN), ..., the ninth is the inode.
+  // Columns by index: 0 number, 1 local address, 2 remote address, 3 state (0A is LISTEN), 9 inode.
   for (const line of readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)) {
     const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/);
     if (state === '0A' && sockets.has(`socket:[${inode}]`)) return Number.parseInt(local.split(':')[1] ?? '', 16);

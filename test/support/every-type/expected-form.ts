@@ -1,4 +1,4 @@
-/** What a form must show, told from the type's schema alone. */
+/** Computes what a form must show, from the type's schema alone. */
 import type { ConnectorConfig, ConnectorTypeData, FieldSchema } from '@connector-frame/catalog';
 import {
   chosenOf,
@@ -15,13 +15,16 @@ import {
   withDefaults,
 } from '@connector-frame/catalog/validate';
 
-/** One control, by the pointer the form knows it by. */
+/** One control of the form. */
 export interface Leaf {
-  /** A row of a list or map is `/0` below it, the halves of a map's row `/0/key` and `/0/value`. */
+  /**
+   * JSON Pointer of the control in the form. A row of a list or map appends `/0`, and a map row's
+   * key and value append `/0/key` and `/0/value`.
+   */
   path: string;
-  /** What the person chooses or types; a list or map is one row more. */
+  /** The value to choose or type; `{ row: true }` adds a row to a list or map. */
   value: string | boolean | { row: true };
-  /** Words of the choice, where there are some. */
+  /** Label of the choice, if it has one. */
   words?: string;
   /** Kind of control. */
   control: string;
@@ -60,11 +63,11 @@ function* shownFields({ config: schema }: ConnectorTypeData, config: ConnectorCo
   yield* inside(schema.secrets.properties, '/secrets');
 }
 
-/** The label of each field that is shown, by pointer. */
+/** Returns the label of each visible field, by pointer. */
 export const labelsOf = (type: ConnectorTypeData, config: ConnectorConfig): Record<string, string> =>
   Object.fromEntries(Array.from(shownFields(type, config), ({ path, label }) => [path, label]));
 
-/** What a form that nobody filled in asks for, by the pointer of the control. */
+/** Returns the pointers of the controls that an empty form reports as required. */
 export function askedFor(type: ConnectorTypeData): string[] {
   const empty = withDefaults(type.config);
   const choices = Array.from(shownFields(type, empty)).filter(({ field }) => isUnion(field));
@@ -74,7 +77,10 @@ export function askedFor(type: ConnectorTypeData): string[] {
   });
 }
 
-/** What a person does to fill in a configuration: choices first, where they stand, so that what they bring is there. */
+/**
+ * Returns the inputs that fill in a configuration, in form order, so that a choice precedes the
+ * fields it reveals.
+ */
 export function leavesOf(type: ConnectorTypeData, config: ConnectorConfig): Leaf[] {
   return Array.from(shownFields(type, config)).flatMap(({ path, field, value }): Leaf[] => {
     if (value === undefined || (isGroup(field) && !isMap(field))) return [];
@@ -98,7 +104,7 @@ export function leavesOf(type: ConnectorTypeData, config: ConnectorConfig): Leaf
   });
 }
 
-/** Name of a field's kind. */
+/** Returns the name of a field's kind. */
 export function kindOf(field: FieldSchema): string {
   if (isUnion(field)) return 'variants';
   if (isList(field)) return isGroup(field.items) ? 'list of objects' : 'list';
@@ -112,7 +118,7 @@ function wordsOf(field: FieldSchema, value: string): string | undefined {
   return field.type === 'string' && field.enum ? (field['x-labels']?.[value] ?? value) : undefined;
 }
 
-/** Leaves of `after` that are not the same in `before`. */
+/** Returns the settings leaves of `after` that differ from `before`. */
 export function changesBetween(type: ConnectorTypeData, before: ConnectorConfig, after: ConnectorConfig): Leaf[] {
   const settings = (leaves: Leaf[]) => leaves.filter(({ path }) => path.startsWith('/settings'));
   const old = new Map(settings(leavesOf(type, before)).map(({ path, value }) => [path, value]));

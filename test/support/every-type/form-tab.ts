@@ -5,7 +5,7 @@ import { axeViolations } from '../axe-violations.js';
 import { fill, look, pressSave, type Look } from './in-form.js';
 import type { Leaf } from './expected-form.js';
 
-/** What the world's page puts on its window. */
+/** Globals of the world's host page. */
 declare global {
   var heard: unknown[];
   var frame: { destroy(): void };
@@ -20,21 +20,30 @@ interface Heard {
 
 /** A tab of the host page that shows one form after another. */
 export interface FormTab {
-  /** Mounts a form in place of the one before and waits until it is ready. */
+  /** Replaces the mounted form with a new one and waits until it is ready. */
   open(type: ConnectorTypeData, options?: Record<string, unknown>): Promise<void>;
   look(): Promise<Look>;
-  /** All at once, in the page. Throws for what has no control. */
+  /**
+   * Fills in all leaves at once by script.
+   * @throws Error if a leaf has no control
+   */
   fill(leaves: Leaf[]): Promise<void>;
   rename(name: string): Promise<void>;
-  /** One after the other, with a person's keys and mouse. */
+  /** Fills in one leaf after another with real key and mouse input. */
   fillByHand(leaves: Leaf[]): Promise<void>;
-  /** Presses Save, and waits for what comes of it: the id of what was saved, or a summary of what to fix. */
+  /**
+   * Presses Save. Resolves with the saved connector's id, or undefined if the form shows an error
+   * summary.
+   */
   save(): Promise<string | undefined>;
-  /** What axe finds in the form. */
+  /** Returns axe's violations in the form. */
   axe(): Promise<string[]>;
 }
 
-/** Opens a tab in a context of its own, in UTC so that a local time is what is stored. */
+/**
+ * Opens a tab in a new browser context. Its time zone is UTC, so that a local time equals the
+ * stored one.
+ */
 export async function openFormTab(browser: Browser, world: World): Promise<FormTab> {
   const context = await browser.newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' });
   const page: Page = await context.newPage();
@@ -111,7 +120,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
 
     async save() {
       await form().evaluate(pressSave);
-      // The frame says what it saved to the page, and what it refuses to the person.
+      // The frame reports a save to the page, and a rejection to the user.
       const refused = form()
         .waitForSelector('#cf-summary a')
         .then(() => undefined);

@@ -1,19 +1,21 @@
-/** Functions that run inside the form's page. Each stands alone: they are sent as text. */
+/**
+ * Functions that run inside the form's page. They are sent as text, so they must be self-contained.
+ */
 import type { Leaf } from './expected-form.js';
 
-/** What a form shows. Pointers are those of the form. */
+/** The state of a form. Pointers are the form's own. */
 export interface Look {
   /** Label by pointer. */
   labels: Record<string, string>;
-  /** Pointers and words of the summary's links, in their order. */
+  /** Pointers and labels of the summary's links, in order. */
   summary: { path: string; label: string }[];
-  /** What stands as an error below each field. */
+  /** Error message by pointer of the field. */
   errors: Record<string, string>;
-  /** Pointers of secrets that are kept. */
+  /** Pointers of stored secrets. */
   kept: string[];
 }
 
-/** Opens what is folded, and says what is seen. */
+/** Expands all sections and returns the state of the form. */
 export function look(): Look {
   for (const fold of document.querySelectorAll('details')) fold.open = true;
   const of = (id: string, suffix: RegExp): string => id.slice(2).replace(suffix, '');
@@ -38,7 +40,10 @@ export function look(): Look {
   };
 }
 
-/** Fills in controls as a person's keys and mouse would, and answers the pointers that no control was found for. */
+/**
+ * Fills in controls with the events that user input causes. Returns the pointers that have no
+ * control.
+ */
 export function fill(leaves: Leaf[]): string[] {
   const type = (control: HTMLElement & { value: string }, text: string): void => {
     control.value = text;

@@ -4,7 +4,10 @@ import type { ConnectorTypeData, FieldSchema } from '@connector-frame/catalog';
 import { isGroup, isList, isUnion, variantsOf } from '@connector-frame/catalog/validate';
 import { kindOf } from './expected-form.js';
 
-/** What a type shows that others may not: kinds of fields where they stand, and fragments its file takes. */
+/**
+ * Returns the features of a type: kinds of fields by position, and the shared fragments its file
+ * uses.
+ */
 function featuresOf(type: ConnectorTypeData): Set<string> {
   const found = new Set<string>();
   const inside = (fields: Readonly<Record<string, FieldSchema>>, where: string): void => {
@@ -23,7 +26,7 @@ function featuresOf(type: ConnectorTypeData): Set<string> {
   return found;
 }
 
-/** A few of `all` that together have every feature that any of them has. */
+/** Returns a small subset of `all` that together has every feature of any item. */
 export function covering<T>(all: readonly T[], features: (each: T) => Iterable<string>): Set<T> {
   const open = new Map(all.map((each) => [each, new Set(features(each))]));
   const chosen = new Set<T>();
@@ -36,7 +39,10 @@ export function covering<T>(all: readonly T[], features: (each: T) => Iterable<s
   }
 }
 
-/** A few types that together have every kind of field and every fragment, and of the others one in `part`, chosen by `seed`. */
+/**
+ * Returns types that together have every kind of field and every fragment, plus one in `part` of
+ * the others, chosen by `seed`.
+ */
 export function sampleOf(types: readonly ConnectorTypeData[], seed: string, part: number): ConnectorTypeData[] {
   const sample = covering(types, featuresOf);
   return types.filter((type) => {

@@ -83,7 +83,8 @@ export interface FuzzFailure {
 
 /**
  * Runs one sequence of calls on a new organization. The seed determines all of them.
- * @returns the failures: responses of 500 and above, and responses that the document does not describe
+ * @returns the failures: responses of 500 and above, and responses that the document does not
+ *   describe
  */
 export async function fuzz(
   service: TestService,
@@ -101,11 +102,11 @@ export async function fuzz(
   const world = { own, other, session, known, resolve };
 
   for (let call = 0; call < calls; call += 1) {
-    // Creations first, so that later calls find something.
+    // Create first, so that later calls have existing ids.
     const makes = operations.filter(({ method }) => method === 'POST');
     const operation = pick(random, call < 6 ? makes : operations);
     const request = randomRequest(operation, random, world);
-    // Sometimes twice at once, like a double click.
+    // Sometimes send two concurrent calls, like a double click.
     const times = chance(random, 0.06) ? 2 : 1;
     const answers = await Promise.allSettled(
       Array.from({ length: times }, () => service.call(operation.method, request.path, request.options)),
@@ -184,7 +185,7 @@ function randomRequest(operation: Operation, random: Random, world: World): Requ
   return { operation, path: address + search, options: { ...credential, ...body, headers } };
 }
 
-/** A credential, in most cases one with the required permission. */
+/** Returns a credential, in most cases one with the required permission. */
 function randomCredential(
   { session: allowed }: Operation,
   random: Random,

@@ -1,4 +1,7 @@
-/** Random values for a JSON Schema, and random mutations of JSON. Deterministic for the same random numbers. */
+/**
+ * Random values for a JSON Schema, and random mutations of JSON. Deterministic for the same random
+ * numbers.
+ */
 
 export type Random = () => number;
 export type Schema = Readonly<Record<string, unknown>>;
@@ -59,11 +62,14 @@ const hostileValues: readonly unknown[] = [
   { a: { b: { c: { d: { e: { f: { g: { h: { i: 1 } } } } } } } } },
 ];
 
-/** A hostile text or value. */
+/** Returns a hostile text or value. */
 export const anything = (random: Random): unknown =>
   chance(random, 0.5) ? pick(random, hostileTexts) : structuredClone(pick(random, hostileValues));
 
-/** A value that is valid for a schema in most cases. `resolve` returns the target of a `$ref`. */
+/**
+ * Returns a value that is valid for a schema in most cases. `resolve` returns the target of a
+ * `$ref`.
+ */
 export function valueFor(schema: Schema, random: Random, resolve: (ref: string) => Schema, depth = 0): unknown {
   const { $ref, anyOf, oneOf, allOf, const: constant, enum: choices } = schema;
   if (typeof $ref === 'string') return valueFor(resolve($ref), random, resolve, depth + 1);

@@ -3,22 +3,26 @@ import type { HostPage } from '../open-host.js';
 import { logRequests, type RequestLog } from '../request-log.js';
 import { installRecorder, type Observation } from './recorder.js';
 
-/** Everything that a host page and its servers observed, by channel and in order, without times. */
+/** Everything a host page and its servers observed, by channel and in order, without timestamps. */
 export type HostTrace = Record<string, string[]>;
 
 export interface HostTracer {
-  /** Waits until the page is quiet, then forgets what it observed so far. */
+  /** Waits until the page is quiet, then discards the observations so far. */
   start(): Promise<void>;
   /**
-   * Waits until the page has observed nothing new in ten animation frames, and no server has a request open. Between steps
-   * that change the frame's size, as an animation frame may fall between two changes or not.
+   * Waits until the page has observed nothing new in ten animation frames and no request is
+   * pending. Call it between steps that change the frame's size: an animation frame may or may not
+   * fall between two changes.
    */
   settled(): Promise<void>;
-  /** Waits until the page is quiet. Returns what it observed since `start`: equal traces were the same to the page. */
+  /**
+   * Waits until the page is quiet. Returns the observations since `start`; equal traces are
+   * indistinguishable to the page.
+   */
   trace(): Promise<HostTrace>;
   /**
-   * Observations that differ from run to run with the load of the machine, such as long tasks. They are in no trace; what
-   * they name can still be looked at.
+   * Returns observations that vary with the load of the machine, such as long tasks. They are not
+   * part of a trace, but the names in them can still be checked.
    */
   timing(): Promise<Observation[]>;
   /** Stops recording the requests of the servers. */
@@ -27,8 +31,8 @@ export interface HostTracer {
 
 /**
  * Makes an open page record what a hostile script in it could observe.
- * @param options.servers origins whose requests the attacker sees: the host's own, and further ones
- * @param options.iframe selector of the iframe, also in open shadow roots
+ * @param options.servers origins whose requests the attacker sees: the host's own, and others
+ * @param options.iframe selector of the iframe, including in open shadow roots
  * @example
  * const tracer = await traceHost(page, { servers: [world.host] });
  * await user.focus({ label: 'API token' });
@@ -72,7 +76,7 @@ export async function traceHost(
   };
 }
 
-/** The channels in which two traces differ. Empty: a page could not tell them apart. */
+/** Returns the channels in which two traces differ. If empty, a page can't tell them apart. */
 export function differences(one: HostTrace, other: HostTrace): string[] {
   const channels = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return channels.filter((channel) => JSON.stringify(one[channel]) !== JSON.stringify(other[channel]));

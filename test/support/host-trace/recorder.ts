@@ -1,30 +1,31 @@
-/** One thing that a page observed: where it shows, and its value as JSON. */
+/** One observation of a page: the channel, and its value as JSON. */
 export type Observation = [channel: string, value: string];
 
-/** What a page observed, in order. */
+/** The observations of a page, in order. */
 export interface Recording {
   observations: Observation[];
-  /** What depends on how busy the machine is, so that it differs from run to run. */
+  /** Observations that depend on the load of the machine and vary from run to run. */
   timing: Observation[];
 }
 
 export interface Recorder {
-  /** Forgets what was recorded so far; the state of the page is recorded again. */
+  /** Discards the recording and records the page's state again. */
   start(): void;
-  /** Resolves when nothing new was observed in ten animation frames. */
+  /** Resolves once nothing new was observed in ten animation frames. */
   settled(): Promise<void>;
   recording(): Recording;
 }
 
 declare global {
-  /** In a host page with the recorder. */
+  /** Available in a host page with the recorder installed. */
   var hostRecorder: Recorder;
 }
 
 /**
- * Records everything a page can observe about a frame in it. Runs in the page, as the script of a hostile host would.
- * Events are recorded each; what is read in every animation frame is recorded when it changes.
- * @param selector finds the iframe, also in open shadow roots
+ * Records everything a page can observe about a frame in it. Runs in the page, as a hostile host's
+ * script would. Records every event, and each state that is sampled per animation frame when it
+ * changes.
+ * @param selector finds the iframe, including in open shadow roots
  */
 export function installRecorder(selector: string): void {
   let observations: Observation[] = [];
@@ -48,7 +49,7 @@ export function installRecorder(selector: string): void {
     }
     return undefined;
   }
-  /** The iframe and all elements around it, through shadow roots. */
+  /** Returns the iframe and all its ancestors, through shadow roots. */
   function chain(): Element[] {
     const found: Element[] = [];
     let node: Node | null = findIframe(document) ?? null;
@@ -97,7 +98,7 @@ export function installRecorder(selector: string): void {
     for (const { target, contentRect } of entries) observe('resize', [nameOf(target), boxOf(contentRect)]);
   });
   const threshold = Array.from({ length: 101 }, (_, percent) => percent / 100);
-  // Chromium's second version tells also whether something covers the frame.
+  // IntersectionObserver v2 in Chromium also reports whether something covers the frame.
   const options = { threshold, trackVisibility: true, delay: 100 };
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -130,7 +131,8 @@ export function installRecorder(selector: string): void {
     const value = entryValues[type];
     const note = (entry: PerformanceEntry): void => {
       if (value) observe('performance', [type, value(entry as never)]);
-      // Event timing, long tasks, long animation frames, paints: there or not as the machine is busy.
+      // Event timing, long tasks, long animation frames and paints vary with the load of the
+      // machine.
       else timing.push([type, json(entry)]);
     };
     const observer = new PerformanceObserver((list) => list.getEntries().forEach(note));
@@ -176,7 +178,7 @@ export function installRecorder(selector: string): void {
       String(getSelection()),
     ]);
     const iframe = elements[0] as HTMLIFrameElement | undefined;
-    // Apart from each other: they come from different processes, in any order.
+    // Two channels, because the values come from different processes in no fixed order.
     note('frames', [frames.length, iframe?.contentWindow?.closed]);
     note('frames in the frame', iframe?.contentWindow?.length);
     note('history', history.length);

@@ -1,6 +1,12 @@
-/** S10, S35: addresses that no connector may reach unless the operator allows them, in every notation. */
+/**
+ * S10, S35: addresses that no connector may reach unless the operator allows them, in every
+ * notation.
+ */
 
-/** Closed addresses: at least one of each closed range, and of each way to carry an IPv4 address in an IPv6 one. */
+/**
+ * Closed addresses: at least one of each closed range, and one per IPv6 notation that embeds an
+ * IPv4 address.
+ */
 export const closedAddresses = `
   0.0.0.0 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.0.0.53
   127.255.255.254 169.254.0.1 169.254.169.254 169.254.170.2 172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.192
@@ -14,7 +20,7 @@ export const closedAddresses = `
   .trim()
   .split(/\s+/);
 
-/** Other ways to write 127.0.0.1 or 0.0.0.0 that the WHATWG URL standard reads as that address. */
+/** Other notations of 127.0.0.1 or 0.0.0.0 that the WHATWG URL standard parses as that address. */
 export const loopbackForms = `
   127.1 127.0.1 0x7f.1 0x7f.0x0.0x0.0x1 0x7f000001 0177.1 0177.0.0.01 017700000001 2130706433 127.0.0.1.
   １２７.０.０.１ 127。0。0。1 ①②⑦.0.0.1 0 0x0 [::ffff:127.0.0.1] [0:0:0:0:0:ffff:7f00:1] [::0001]
@@ -23,7 +29,7 @@ export const loopbackForms = `
   .trim()
   .split(/\s+/);
 
-/** Names of this machine or of the operator's own network, wherever they point. */
+/** Names of this machine or of the operator's own network, whatever they resolve to. */
 export const internalNames = `
   localhost LOCALHOST localhost. app.localhost ⓛocalhost local printer.local Printer.LOCAL. internal db.internal
   metadata.google.internal metadata.google.internal. instance-data.ec2.internal

@@ -4,14 +4,14 @@ import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import type { Certificate } from '../certificate.js';
 
 export interface Everywhere {
-  /** Distinct addresses connected to since the last call. */
+  /** Returns the distinct addresses connected to since the last call. */
   dialled(): string[];
   close(): Promise<void>;
 }
 
 /**
- * Listens on every address, in a network namespace where all addresses are local, and records the addresses that were
- * connected to.
+ * Listens on every address, in a network namespace where all addresses are local, and records the
+ * addresses connected to.
  */
 export async function listenEverywhere(ports: {
   http: readonly number[];
@@ -30,7 +30,7 @@ export async function listenEverywhere(ports: {
       socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
     });
     server.on('tlsClientError', () => undefined).on('clientError', () => undefined);
-    // Both families: `::` takes IPv4 connections as well.
+    // Both families: `::` accepts IPv4 connections as well.
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '::', resolve));
     servers.push(server);
   };

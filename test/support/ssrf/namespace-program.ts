@@ -1,6 +1,6 @@
 /**
- * Attacks every connector type in a network namespace where every address is local, and prints a report as JSON. Bundled
- * and run by `ssrf-namespace.test.ts`; `LONG=1`: all cases.
+ * Attacks every connector type in a network namespace where every address is local, and prints a
+ * report as JSON. Bundled and run by `ssrf-namespace.test.ts`; `LONG=1`: all cases.
  */
 import { connect } from 'node:net';
 import type { Lookup } from '../../../packages/engine/src/egress/dial.js';
@@ -25,7 +25,7 @@ const portOf = ({ name, http }: Target): number => (secure.has(name) ? 443 : htt
 export interface Report {
   /** Positive control: addresses reached without the guard, and by targets without an attack. */
   control: { raw: string[]; targets: Record<string, string[]> };
-  /** Attacks with an unexpected result, or that dialled a closed address. */
+  /** Attacks with an unexpected result, or that dialed a closed address. */
   broken: { attack: string; target: string; host: string; found: unknown; dialled: string[] }[];
   /** Attacks by name. */
   counts: Record<string, number>;
@@ -61,7 +61,10 @@ const everywhere = await listenEverywhere({
   },
 });
 
-/** Shared, because creating a TLS context takes longer than an attack. The server closes every connection, so none is reused. */
+/**
+ * Shared, because creating a TLS context takes longer than an attack. The server closes every
+ * connection, so none is reused.
+ */
 const egress = createEgress({
   allow: [],
   lookup: (name) => resolve(name),
@@ -70,7 +73,7 @@ const egress = createEgress({
 });
 let resolve: Lookup = () => Promise.resolve([]);
 
-/** Runs one attack and checks the results and the dialled addresses. */
+/** Runs one attack and checks the results and the dialed addresses. */
 async function attack(
   name: string,
   target: Target,
@@ -127,7 +130,8 @@ for (const target of all) {
     const answers = (): string[] => [address];
     await attack('resolved', target, NAME, answers, (found, dialled) => refused(found) && nothing(dialled));
   }
-  // The first look-up returns the public address, later ones a closed address. A redirect or the next attempt looks up again.
+  // The first lookup returns the public address, later ones a closed address. A redirect or the
+  // next attempt resolves the name again.
   location = (url) => url;
   const turning = (turn: number): string[] => [turn === 0 ? PUBLIC : '169.254.169.254'];
   await attack('rebinding', target, NAME, turning, (found, dialled) => refused(found) && onlyPublic(dialled), 2);

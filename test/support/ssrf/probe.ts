@@ -6,9 +6,9 @@ import type { Target } from './targets.js';
 
 /** Result of an attempt to connect: `passed`, or the reason of the failure. */
 export interface Probed {
-  /** Of the connection test; `undefined`: the type has none. */
+  /** Result of the connection test; `undefined` if the type has none. */
   test?: string;
-  /** Of the runtime: the first page or batch. `undefined`: the type has none. */
+  /** Result of the first page or batch; `undefined` if the type has no input or output. */
   run?: string;
 }
 

@@ -5,22 +5,29 @@ import { google } from '../vendors/google.js';
 import { connectors, type ConnectorCode } from '../../../packages/engine/src/connectors/index.js';
 
 export interface Target {
-  /** `output:http`; with the way to configure it where there are several: `output:elasticsearch cloud_id`. */
+  /**
+   * `output:http`; if the address can be configured in several ways, with the one used:
+   * `output:elasticsearch cloud_id`.
+   */
   name: string;
   type: ConnectorTypeData;
   code: ConnectorCode;
-  /** Whether the user configures the address. Otherwise it is a fixed address of the vendor, and only DNS can change it. */
+  /**
+   * Whether the user configures the address. Otherwise it is the vendor's fixed address, and only
+   * DNS can redirect it.
+   */
   typed: boolean;
   /** Speaks HTTP, so it can be redirected. */
   http: boolean;
   /**
-   * A configuration with this host. `undefined` when the catalog's validator rejects it: the service would not connect.
+   * Returns a configuration with this host, or `undefined` if the catalog's validator rejects it,
+   * in which case the service would not connect.
    * @param host a name, or an IP literal; IPv6 without brackets
    */
   lead(host: string, port: number): ConnectorConfig | undefined;
 }
 
-/** Puts an address into the settings; `undefined`: the field can't hold it. */
+/** Puts an address into the settings; `undefined` if the field can't hold it. */
 interface Way {
   label?: string;
   settings(host: string, port: number): Record<string, unknown> | undefined;
@@ -67,7 +74,7 @@ const ways: Readonly<Record<string, readonly Way[]>> = {
     },
     {
       label: 'cloud_id',
-      // The id contains a label and a domain, so it can also spell an address: `127` and `0.0.1`.
+      // The id contains a label and a domain, so it can also express an address: `127` and `0.0.1`.
       settings: (host, port) => {
         const [, label, domain] = /^([\w-]+)\.([\w.-]+)$/.exec(host) ?? [];
         if (label === undefined) return undefined;
@@ -86,7 +93,7 @@ const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'output:s3': { secrets: keys },
   'input:google-workspace-admin-activity': google.config,
 };
-/** A fixed address of the vendor. */
+/** Types that connect to the vendor's fixed address. */
 const vendors: readonly Way[] = [{ settings: () => ({}) }];
 const vendorsWithRole: readonly Way[] = [
   ...vendors,
@@ -99,7 +106,7 @@ const vendorWays: Readonly<Record<string, readonly Way[]>> = {
 
 const speaksHttp = (typeId: string): boolean => typeId !== 'kafka' && typeId !== 'postgresql';
 
-/** Types with code and types with a poll definition. */
+/** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {
   const catalog = loadCatalog();
   return (['input', 'output'] as const).flatMap((kind) =>

@@ -7,7 +7,9 @@ const fault = (status: number, code: number, message: string) => ({
   body: { success: false, errors: [{ code, message }], messages: [], result: null },
 });
 
-/** https://developers.cloudflare.com/api/resources/accounts/subresources/logs/subresources/audit/methods/list/ */
+/**
+ * https://developers.cloudflare.com/api/resources/accounts/subresources/logs/subresources/audit/methods/list/
+ */
 export const cloudflare: PollVendor = {
   type: 'cloudflare-audit-logs',
   origins: ['https://api.cloudflare.com'],

@@ -31,7 +31,7 @@ export const duo: PollVendor = {
   anyClock: false,
   numberOf: (record) => Number((record as { txid: string }).txid.slice(3)),
   throttle: () => ({ reply: fault(429, 42_901, 'Too Many Requests'), afterMs: 60_000 }),
-  // New authentications are held back for two minutes.
+  // New authentications appear in the log after two minutes.
   delayMs: 120_000,
   open: (world) => ({
     respond(request) {

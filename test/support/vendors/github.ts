@@ -13,7 +13,7 @@ export const github: PollVendor = {
   },
   wrong: { personal_access_token: 'ghp_canaryWrongToken012345678901234567890' },
   numberOf: (record) => Number((record as Record<string, string>)['_document_id']?.slice(4)),
-  // Its own form: 403, and the headers say that it is no matter of rights.
+  // GitHub's rate limit response is a 403 whose headers distinguish it from missing permissions.
   throttle: (now) => ({
     reply: {
       status: 403,

@@ -12,7 +12,7 @@ const keyFile = (key: typeof privateKey): string =>
     client_email: EMAIL,
     private_key_id: 'canary-key-id',
     private_key: key.export({ type: 'pkcs8', format: 'pem' }),
-    // Not to be followed: who pastes a file may have been given it by somebody.
+    // Must not be used: an attacker may have supplied the file to the user who pastes it.
     token_uri: 'https://attacker.example/token',
   });
 
@@ -21,7 +21,10 @@ const fault = (status: number, reason: string) => ({
   body: { error: { code: status, message: reason, errors: [{ domain: 'usageLimits', reason, message: reason }] } },
 });
 
-/** Signed with the key of the account, for this address, on behalf of the administrator, for an hour at most. */
+/**
+ * Returns whether an assertion is signed with the account's key, for this audience, on behalf of
+ * the administrator, and valid for at most an hour.
+ */
 function isGranted(assertion: string, now: number): boolean {
   const [head = '', body = '', signature = ''] = assertion.split('.');
   const signed = verify('sha256', Buffer.from(`${head}.${body}`), publicKey, Buffer.from(signature, 'base64url'));
@@ -37,7 +40,10 @@ function isGranted(assertion: string, now: number): boolean {
   return alg === 'RS256' && named && claims['aud'] === 'https://oauth2.googleapis.com/token' && timely;
 }
 
-/** https://developers.google.com/workspace/admin/reports/reference/rest/v1/activities/list and .../oauth2/service-account */
+/**
+ * https://developers.google.com/workspace/admin/reports/reference/rest/v1/activities/list and
+ * .../oauth2/service-account
+ */
 export const google: PollVendor = {
   type: 'google-workspace-admin-activity',
   origins: ['https://admin.googleapis.com', 'https://oauth2.googleapis.com'],
@@ -48,7 +54,7 @@ export const google: PollVendor = {
   wrong: { credentials_json: keyFile(other) },
   anyClock: false,
   numberOf: (record) => Number((record as { id: { uniqueQualifier: string } }).id.uniqueQualifier),
-  // Its own form: 403 with a reason in the body, and no time.
+  // Google's rate limit response is a 403 with a reason in the body and without a retry time.
   throttle: () => ({ reply: fault(403, 'userRateLimitExceeded'), afterMs: 60_000 }),
   open: withTokens((request, world, tokens) => {
     const { origin, path, query, headers, method, body } = request;
@@ -77,7 +83,7 @@ export const google: PollVendor = {
       kind: 'admin#reports#activity',
       id: { time: new Date(at).toISOString(), uniqueQualifier: String(n), applicationName: 'admin' },
     }));
-    // Without activities there is no list.
+    // Without activities, the response has no `items`.
     return {
       body: {
         kind: 'admin#reports#activities',

@@ -45,7 +45,7 @@ export const okta: PollVendor = {
       const next = new URL(`${origin}/api/v1/logs?${query}`);
       next.searchParams.set('after', String(start + events.length));
       const links = [`<${origin}/api/v1/logs?${query}>; rel="self"`];
-      // A polling request: no end and ascending order. The next link is always there.
+      // A polling request has no end and ascending order. Its response always has a next link.
       if (query.get('sortOrder') === 'ASCENDING' && !query.has('until')) links.push(`<${next.href}>; rel="next"`);
       return {
         headers: {

@@ -1,17 +1,17 @@
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import type { Reply } from '../vendor.js';
 
-/** Something that happened at a vendor. */
+/** An event at a vendor. */
 export interface VendorEvent {
   n: number;
-  /** When it happened, and when it came into the log: milliseconds of the vendor's clock. */
+  /** When it happened, and when it was added to the log: milliseconds of the vendor's clock. */
   at: number;
   written: number;
 }
 
 export interface VendorRequest {
   method: string;
-  /** The vendor's own, whatever machine answers for it: `https://api.github.com`. */
+  /** The vendor's origin, not the local server's: `https://api.github.com`. */
   origin: string;
   path: string;
   query: URLSearchParams;
@@ -19,46 +19,52 @@ export interface VendorRequest {
   body: string;
 }
 
-/** What a vendor's server knows. */
+/** State of a vendor's server. */
 export interface VendorWorld {
   now(): number;
-  /** In the order they were written. */
+  /** Events in the order they were logged. */
   readonly events: readonly VendorEvent[];
-  /** Most records in one answer, however many are asked for. */
+  /** Maximum records in one response, whatever limit is requested. */
   readonly pageSize: number;
 }
 
-/** A vendor whose API is polled, as it documents it. Whoever asks differently gets an error, as there. */
+/**
+ * A vendor whose API is polled, implemented as the vendor documents it. Requests that deviate from
+ * the documentation get an error.
+ */
 export interface PollVendor {
   /** Type id in the catalog. */
   type: string;
-  /** Of everything that it answers for; records come from the first. */
+  /** All origins of the vendor; records come from the first. */
   origins: readonly string[];
-  /** In clear, with secrets that begin with `canary` or hold it. */
+  /** Configuration with plaintext secrets that contain `canary`. */
   config: ConnectorConfig;
-  /** Secrets that this vendor does not know. */
+  /** Secrets that this vendor rejects. */
   wrong: Record<string, string>;
-  /** A server, for one test. */
+  /** Opens a server for one test. */
   open(world: VendorWorld): {
     respond(request: VendorRequest): Reply;
-    /** Takes all tokens back. */ revoke?(): void;
+    /** Revokes all tokens. */ revoke?(): void;
   };
-  /** The number of the event that a record is. */
+  /** Returns the event number of a record. */
   numberOf(record: unknown): unknown;
-  /** What it says when it is asked too often, and the milliseconds it asks to wait. */
+  /** Returns the rate limit response, and the delay it requests in milliseconds. */
   throttle(now: number): { reply: Reply; afterMs: number };
-  /** Its answers name the next page by an address: the same answer with that address at another site. */
+  /**
+   * For vendors whose responses contain the URL of the next page: returns the response with that
+   * URL on another origin.
+   */
   elsewhere?(reply: Reply, origin: string): Reply;
-  /** `false`: it turns away who has the wrong time. */
+  /** `false`: the vendor rejects clients whose clock is wrong. */
   anyClock?: boolean;
-  /** Milliseconds that an event takes to be in the log. */
+  /** Milliseconds until an event appears in the log. */
   delayMs?: number;
 }
 
-/** An answer that refuses, and says why to who debugs the test. */
+/** Returns an error response with a message for debugging the test. */
 export const bad = (status: number, message: string): Reply => ({ status, body: { error: message } });
 
-/** What is wrong with the parameters of a request: one that is missing, or one that the vendor does not know. */
+/** Returns what is wrong with a request's parameters: a missing one, or an unknown one. */
 export function wrongQuery({ query }: VendorRequest, required: string[], optional: string[] = []): string | undefined {
   const missing = required.find((name) => (query.get(name) ?? '') === '');
   if (missing !== undefined) return `${missing} is missing`;
@@ -74,8 +80,9 @@ export interface Slice {
 }
 
 /**
- * A page of the events between two times, by time. The token holds the place and what was asked for at first: a vendor
- * takes it only together with that. `undefined`: it is no token of this query.
+ * Returns a page of the events between two times, ordered by time. The token encodes the position
+ * and the initial query, and is valid only with that query. Returns `undefined` for a token of
+ * another query.
  */
 export function slice(
   world: VendorWorld,
@@ -102,7 +109,7 @@ export function slice(
   return { events, ...(next !== undefined && { next }) };
 }
 
-/** Access tokens of a vendor, each good until it is taken back. */
+/** Access tokens of a vendor, each valid until revoked. */
 class Tokens {
   #valid = new Set<string>();
   #count = 0;
@@ -118,7 +125,7 @@ class Tokens {
   revoke = (): void => this.#valid.clear();
 }
 
-/** Opens a vendor that gives out tokens, and takes them back when it is told to. */
+/** Opens a vendor that issues tokens and can revoke them. */
 export const withTokens =
   (respond: (request: VendorRequest, world: VendorWorld, tokens: Tokens) => Reply): PollVendor['open'] =>
   (world) => {

@@ -12,7 +12,10 @@ const fault = (status: number, detail: string) => ({
   body: { jsonapi: { version: '1.0' }, errors: [{ status: String(status), detail }] },
 });
 
-/** https://docs.snyk.io/snyk-api/reference/issues: issues by organization, and the organizations first. */
+/**
+ * https://docs.snyk.io/snyk-api/reference/issues: issues by organization, after a list of the
+ * organizations.
+ */
 export const snyk: PollVendor = {
   type: 'snyk-issues',
   origins: [origin],

@@ -3,7 +3,9 @@ import { basicOf, bad, slice, withTokens, wrongQuery, type PollVendor } from './
 const [ID, SECRET] = ['canary-client-id', 'canary-client-secret'];
 const DAY = 86_400_000;
 
-/** https://developers.zoom.us/docs/api/rest/reference/zoom-api/methods/#operation/reportSignInSignOutActivities */
+/**
+ * https://developers.zoom.us/docs/api/rest/reference/zoom-api/methods/#operation/reportSignInSignOutActivities
+ */
 export const zoom: PollVendor = {
   type: 'zoom-activity-logs',
   origins: ['https://api.zoom.us', 'https://zoom.us'],
@@ -18,7 +20,7 @@ export const zoom: PollVendor = {
         'x-ratelimit-type': 'Daily-limit',
         'x-ratelimit-limit': '30000',
         'x-ratelimit-remaining': '0',
-        // Its own form.
+        // Zoom sends a timestamp here instead of seconds or an HTTP date.
         'retry-after': `${new Date(now + 45_000).toISOString().slice(0, 19)}Z`,
         date: new Date(now).toUTCString(),
       },
