@@ -1,6 +1,6 @@
 /**
- * S11, S21: the server echoes the secrets of every connector type in each part of a response. Test outcomes, error messages
- * and refusals must not contain them, in six encodings.
+ * S11, S21: the server echoes the secrets of every connector type in each part of a response. Test
+ * outcomes, error messages and refusals must not contain them, in six encodings.
  */
 import { inspect } from 'node:util';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs the connection test and the runtime once. Returns everything users or logs could show: outcomes, messages, stacks. */
+/**
+ * Runs the connection test and the runtime once. Returns everything that users or logs could show:
+ * outcomes, messages, stacks.
+ */
 async function trace({ type, code, config }: CanaryConfig, egress: Egress): Promise<string> {
   const seen: unknown[] = [];
   const stop = new AbortController();

@@ -5,20 +5,25 @@ import type { Input, Output } from '../runner/ends.js';
 import type { Tester } from './connection-test/tester.js';
 import type { Receiver } from './receiver.js';
 
-/** What an input or output is given beside its configuration. */
+/** The dependencies of an input or output, besides its configuration. */
 export interface ConnectorContext {
-  /** Its type, with the type's own data. */
+  /** The connector type, with its catalog data. */
   type: ConnectorTypeData;
-  /** The only way to the network. */
+  /** The only network access a connector may use. */
   egress: Egress;
   clock: Clock;
-  /** Where a file output may write, on this machine; absent: the operator has not opened a folder. */
+  /**
+   * Local directory that a file output may write to. Absent: the operator has not configured one.
+   */
   filesFolder?: string;
-  /** Where a pushed input listens by itself; absent: it is called through the service's own address. */
+  /**
+   * Address and port that a push input listens on. Absent: it receives requests through the
+   * service's HTTP server.
+   */
   listen?: ListenAt;
 }
 
-/** A place of this machine that belongs to one connector. */
+/** A local address and port reserved for one connector. */
 export interface ListenAt {
   host: string;
   port: number;
@@ -27,14 +32,16 @@ export interface ListenAt {
 }
 
 /**
- * Makes an input of a configuration with its secrets in clear, which has passed the type's schema. Opens nothing yet.
- * @throws EndError `invalid_config`, permanent: the fields don't make up something to run
+ * Creates an input without opening any connection.
+ *
+ * @param config validated against the type's schema, with secrets in plaintext
+ * @throws EndError `invalid_config`, permanent: the input can't run with these fields
  */
 export type CreateInput = (config: ConnectorConfig, context: ConnectorContext) => Input;
-/** As `CreateInput`, for outputs. */
+/** Like `CreateInput`, for outputs. */
 export type CreateOutput = (config: ConnectorConfig, context: ConnectorContext) => Output;
 
-/** What there is in code for a connector type. */
+/** The code of a connector type. */
 export interface ConnectorCode {
   /** Absent: the type has no connection test, and the form shows no button. */
   testConnection?: Tester;
@@ -42,8 +49,8 @@ export interface ConnectorCode {
   createInput?: CreateInput;
   /** Absent, for an output: the type has no runtime. */
   createOutput?: CreateOutput;
-  /** Absent: nothing is sent to this type through the service's own address. */
+  /** Handles HTTP requests for a push input. Absent: the service accepts none for this type. */
   receiver?: Receiver;
-  /** It listens at a place of its own: `listen` of its context. */
+  /** The input opens its own port: `ConnectorContext.listen`. */
   listens?: true;
 }

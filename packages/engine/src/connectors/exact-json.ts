@@ -1,14 +1,16 @@
 import type { JsonValue } from '../records/record.js';
 
-/** Strings are matched too, so that digits in them are left alone. */
+/** Also matches strings, so that digits inside them are not changed. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * Reads JSON without losing a digit: a number that a double can't hold becomes a string with its digits as they were.
+ * Parses JSON without losing precision: a number that a double can't represent exactly becomes a
+ * string with its original digits.
+ *
  * @throws SyntaxError
  */
 export function parseExact(text: string): JsonValue {
-  // Up to fifteen digits always fit: most texts need no second look.
+  // Up to fifteen digits always fit in a double, so most texts need no second pass.
   const value: JsonValue = JSON.parse(text);
   if (!/\d[\d.]{15}|\d[eE][+-]?\d/.test(text)) return value;
   const exact: JsonValue = JSON.parse(text.replace(TOKEN, quoteLong));
@@ -26,7 +28,10 @@ function isExact(token: string): boolean {
   return digits(token) === digits(String(value));
 }
 
-/** Significant digits and the place of the point: `12.50` and `1.25e1` are one number. */
+/**
+ * Normalizes a number to its significant digits and exponent: `12.50` and `1.25e1` give the same
+ * result.
+ */
 function digits(token: string): string {
   const [mantissa = '', exponent = '0'] = token.replace('-', '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -11,19 +11,33 @@ export type * from './connector-code.js';
 export { BodyError, type Receiver, type ReceiverAnswer } from './receiver.js';
 export { wantsSynthetic };
 
-/** What there is in code for a type: its connection test, and what runs it. Made-up records are no runtime. */
+/**
+ * Returns the code of a type: its connection test and its runtime. Synthetic records do not count
+ * as a runtime.
+ */
 export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
 
-/** Code of a type's own comes before what its `poll` gives it. */
+/**
+ * Looks up the code of a connector type. Code from the registry takes precedence over what the
+ * type's `poll` definition provides.
+ *
+ * @example
+ * const { testConnection } = connectors(type);
+ * const outcome = await testConnection?.(config, { egress, signal });
+ */
 export const connectors: Connectors = (type) => ({
   ...pollCode(type),
   ...registry.get(`${type.kind}:${type.type_id}`),
 });
 
 /**
- * The input a configuration asks for: made-up records where its synthetic switch is on, for every type that has one, else
- * what the type's code makes of it. `undefined`: the type has no runtime.
+ * Creates the input for a configuration: a generator of synthetic records if the type has a
+ * synthetic switch and it is on, otherwise the type's own input.
+ *
+ * @returns `undefined` if the type has no runtime
  * @throws EndError `invalid_config`, permanent
+ * @example
+ * const input = createInputOf(type, config, { type, egress, clock });
  */
 export function createInputOf(
   type: ConnectorTypeData,

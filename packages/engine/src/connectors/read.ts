@@ -1,7 +1,7 @@
-/** Reading values whose shape nobody promised: configurations by field, and answers of the other side. */
+/** Reads values of unknown shape: fields of configurations and response bodies. */
 import { isRecord } from '../records/record.js';
 
-/** Own property at the end of `path`, or `undefined`. */
+/** Returns the value at `path`, following own properties only, or `undefined`. */
 export function at(source: unknown, ...path: string[]): unknown {
   let value = source;
   for (const key of path) {
@@ -11,7 +11,10 @@ export function at(source: unknown, ...path: string[]): unknown {
   return value;
 }
 
-/** A string that is not empty, without the space around it that comes with pasting. */
+/**
+ * Returns the non-empty string at `path`, trimmed: pasted values often carry surrounding
+ * whitespace.
+ */
 export function text(source: unknown, ...path: string[]): string | undefined {
   const value = at(source, ...path);
   const trimmed = typeof value === 'string' ? value.trim() : '';
@@ -23,7 +26,7 @@ export function texts(source: unknown, ...path: string[]): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-/** The body as JSON, or `undefined` when it is none. */
+/** Parses the body as JSON; `undefined` if it is not valid JSON. */
 export async function json(response: Response): Promise<unknown> {
   try {
     return (await response.json()) as unknown;

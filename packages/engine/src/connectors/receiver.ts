@@ -1,17 +1,25 @@
-/** A request to the address of a pushed input, as far as its type has a say in it. */
+/** The type-specific part of handling an HTTP request to a push input. */
 export interface Receiver {
-  /** Bytes of an unpacked body. */
+  /** Maximum size of the decompressed body, in bytes. */
   maxBytes: number;
-  /** Below the connector's own address: `''`, or `/v1/logs`. */
+  /** Path relative to the connector's URL: `''`, or `/v1/logs`. */
   path: '' | `/${string}`;
   /**
-   * The records of a body that was unpacked already, each as the JSON of one object on one line.
-   * @param contentType as it came @throws BodyError
+   * Parses the records in a body, each as one JSON object on one line.
+   *
+   * @param body already decompressed
+   * @param contentType the `Content-Type` header, unchanged
+   * @throws BodyError
    */
   read(body: Buffer, contentType: string | undefined): Promise<readonly string[]>;
-  /** The answer once all of them are stored, but those at `tooLarge`, which no batch can take. */
+  /**
+   * Builds the response once the records are stored.
+   *
+   * @param count number of records in the body
+   * @param tooLarge indexes of records that were not accepted because they exceed the batch limit
+   */
   accepted(count: number, tooLarge: readonly number[], contentType: string | undefined): ReceiverAnswer;
-  /** The answer to what was not taken in. Absent: as the API says it. */
+  /** Builds the body of an error response. Absent: the API's own error format is used. */
   refused?(message: string, contentType: string | undefined): ReceiverAnswer;
 }
 
@@ -20,7 +28,10 @@ export interface ReceiverAnswer {
   body: string | Uint8Array;
 }
 
-/** A body that can't be read: 400, 413 when there is too much in it, 415 when it is of another kind. Our own words, nothing of the body in them. */
+/**
+ * A body that can't be read: 400 if it is malformed, 413 if it holds too much, 415 if its content
+ * type is not supported. The message never quotes the body.
+ */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
   constructor(

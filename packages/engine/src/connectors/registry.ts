@@ -18,7 +18,10 @@ import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
 
-/** By kind and type id: `input:okta-systemlog`. A type that is not here has neither test nor runtime of its own. */
+/**
+ * Connector code by kind and type id: `input:okta-systemlog`. A type that is not listed has no
+ * connection test or runtime of its own.
+ */
 export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:demo', demoInput],

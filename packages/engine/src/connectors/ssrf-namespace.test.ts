@@ -1,6 +1,7 @@
 /**
- * S10, S35: the corpus on real sockets, through every connector type, in a network namespace where every IP address is local
- * and a server of this test listens on all of them. A DNS server of this test resolves the names, over UDP.
+ * S10, S35: runs the corpus on real sockets, through every connector type, in a network namespace
+ * where every IP address is local and a server of this test listens on all of them. A DNS server of
+ * this test resolves the names, over UDP.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +19,15 @@ test.skipIf(!canIsolate)(
   async () => {
     const folder = `${root}node_modules/.cache/connector-frame`;
     mkdirSync(folder, { recursive: true });
-    // Bundled, because Node can't run TypeScript. Packages stay external: they read files next to their code.
+    // Bundled, because Node can't run TypeScript. Packages stay external: they read files next to
+    // their code.
     const outfile = `${folder}/ssrf-namespace-${process.pid}.mjs`;
     const entryPoints = [`${root}test/support/ssrf/namespace-program.ts`];
     await build({ entryPoints, bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile });
     const { control, broken, counts }: Report = JSON.parse(
       await runIsolated([process.execPath, outfile], long ? { LONG: '1' } : {}),
     );
-    // The server does see every dialled address.
+    // Positive control: the server sees every dialed address.
     expect(control.raw).toEqual(['169.254.169.254', '203.0.113.7', '93.184.216.34', '2606:2800:220:1::1']);
     const reached = Object.entries(control.targets).filter(([, dialled]) => dialled.includes('93.184.216.34'));
     const names = targets().map(({ name }) => name);

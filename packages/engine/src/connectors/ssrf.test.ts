@@ -1,7 +1,7 @@
 /**
- * S10, S35: the corpus of closed addresses, through the real connection test and the real runtime of every connector type,
- * with configurations that the catalog's validator accepts. Sockets are limited to loopback here; `ssrf-namespace.test.ts`
- * runs the corpus on real sockets.
+ * S10, S35: runs the corpus of closed addresses through the real connection test and the real
+ * runtime of every connector type, with configurations that the catalog's validator accepts.
+ * Sockets are limited to loopback here; `ssrf-namespace.test.ts` runs the corpus on real sockets.
  */
 import diagnostics from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -53,7 +53,9 @@ afterAll(() => {
   leash.release();
 });
 
-/** The expected result: the guard refuses the test and the runtime, as far as the type has them. */
+/**
+ * The expected result: the egress guard refuses the connection test and the runtime, where present.
+ */
 const refusedBy = ({ code }: Target): Probed => ({
   ...(code.testConnection && { test: 'egress_refused' }),
   ...((code.createInput ?? code.createOutput) && { run: 'egress_refused' }),
@@ -92,7 +94,7 @@ describe('a configured address (S10, S35)', () => {
       for (const host of casesOf(target)) {
         if (await expectRefused(target, host, isName(host) ? named : egress)) reached += 1;
       }
-      // Most notations pass the validator, so the guard itself was reached.
+      // Most notations pass the validator, so the egress guard itself was tested.
       expect(reached).toBeGreaterThanOrEqual(Math.min(40, casesOf(target).length / 2));
     },
     240_000,
@@ -138,7 +140,7 @@ describe('a name that changes its address between two connections (S10)', () => 
     async (_name, target) => {
       const server = await openServer(target);
       const inside = await listenTcp((socket) => socket.destroy(), '127.0.0.1', server.port);
-      // 127.0.0.2 is allowed and stands in for a public address.
+      // 127.0.0.2 is allowed and represents a public address.
       const dns = await startDnsServer((_host, turn) => [turn === 0 ? '127.0.0.2' : '127.0.0.1']);
       const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: dns.lookup });
       onTestFinished(async () => {

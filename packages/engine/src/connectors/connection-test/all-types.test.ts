@@ -6,14 +6,14 @@ import { createEgress } from '../../egress/index.js';
 import { registry } from '../registry.js';
 import type { Tester } from './tester.js';
 
-/** Each way to sign in that a type offers. */
+/** One entry for each authentication method that a type offers. */
 const choices = [
   [],
   [['/settings/auth_config/type', 'bot_token'] as const],
   [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
 ];
 
-/** No name leads to an open address, so that every test ends before its first connection. */
+/** Every name resolves to a closed address, so each test ends before its first connection. */
 const closed = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
 
 const testers = [...registry].flatMap(([name, { testConnection }]): [string, Tester][] =>
@@ -25,7 +25,7 @@ test.each(testers)('%s makes a connection out of the fields that the catalog dec
   for (const choice of choices) {
     const config = exampleConfig(schema, { optional: true, choices: new Map(choice) });
     expect(validateConfig(schema, config)).toEqual([]);
-    // Examples that stand for a feature without a test.
+    // The connection tests do not cover these features.
     delete config.settings['entra_service_principal_auth'];
     delete config.settings['ssl_mode'];
     for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];

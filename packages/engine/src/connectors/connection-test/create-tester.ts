@@ -3,8 +3,8 @@ import { unreachable, type Subject } from './failures.js';
 import type { Tester, TesterConfig, TesterContext, TestOutcome } from './tester.js';
 
 /**
- * A tester whose failures on the way there are put in the subject's terms. Inside it, `egress` listens to the signal
- * by itself.
+ * Creates a tester that turns network failures into outcomes worded for `subject`. The `egress`
+ * passed to `run` already carries the signal.
  */
 export function createTester(
   subject: Subject,

@@ -1,17 +1,17 @@
 import type { EgressReason } from '../../egress/index.js';
 import { failed, type Failure } from './outcome.js';
 
-/** Who is on the other side, and which fields lead there. */
+/** The server under test, and the fields that configure the connection to it. */
 export interface Subject {
-  /** As a sentence names it: `Okta`, `the server`. */
+  /** Name as used in a sentence: `Okta`, `the server`. */
   product: string;
-  /** Pointer of the field that holds the address; absent when the address is the vendor's own. */
+  /** Pointer to the field that holds the address. Absent: the vendor's address is fixed. */
   address?: string;
-  /** Pointer of the field that holds what proves who we are. */
+  /** Pointer to the field that holds the credential. */
   credential?: string;
 }
 
-/** What is said when a connection did not come about. */
+/** Failure outcomes by egress error. */
 const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
   egress_refused: ({ address }) =>
     failed('egress_refused', 'This address is on a network that is closed to connectors.', {
@@ -55,7 +55,7 @@ export function unreachable(reason: EgressReason, subject: Subject): Failure {
   return ways[reason](subject);
 }
 
-/** What answered is something else than expected. */
+/** The response is not one that the product would send. */
 export function unexpected({ product, address }: Subject): Failure {
   return failed('unexpected_answer', `Something answered, but not as ${product} does.`, {
     hint: address ? 'Check that the address is the right one.' : 'Try again later.',
@@ -63,7 +63,10 @@ export function unexpected({ product, address }: Subject): Failure {
   });
 }
 
-/** What a status says when the vendor gives it no meaning of its own. Never for a success. */
+/**
+ * Maps an HTTP status to a failure, for statuses to which the vendor assigns no specific meaning.
+ * Do not call it for a success.
+ */
 export function statusFailure(status: number, subject: Subject): Failure {
   const { address, credential } = subject;
   const product = capital(subject.product);

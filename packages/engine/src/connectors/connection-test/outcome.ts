@@ -6,7 +6,7 @@ export type Failure = Extract<TestOutcome, { ok: false }>;
 export interface FailureDetails {
   /** What to do next. */
   hint?: string;
-  /** Pointers of the fields that are likely wrong; absent ones are left out. */
+  /** Pointers to the fields that are likely wrong; `undefined` entries are ignored. */
   at?: string | undefined | readonly (string | undefined)[];
 }
 
@@ -20,7 +20,7 @@ export function failed(reason: TestFailureReason, message: string, { hint, at }:
   return { ok: false, reason, message, ...(hint && { hint }), ...(issues.length > 0 && { issues }) };
 }
 
-/** A field the schema leaves optional, but which a connection needs. */
+/** Reports a missing field that the schema leaves optional but the connection requires. */
 export function missing(path: string, message: string): Failure {
   return { ok: false, reason: 'invalid_config', message, issues: [{ path, code: 'required', message }] };
 }

@@ -17,13 +17,16 @@ const clouds: FalconClouds = new Map([
   ['us-gov-1', 'https://api.laggar.gcw.crowdstrike.com'],
 ]);
 
-/** A cloud that can't be discovered: it must be named. */
+/** Autodiscovery does not cover this cloud; it must be configured explicitly. */
 const SEPARATE = 'us-gov-1';
 
-/** How the token endpoint says that it does not know a client. */
+/** Statuses of the token endpoint for an unknown client. */
 const REFUSED = [400, 401, 403];
 
-/** Signs in and asks where the event stream is, without opening it. https://www.falconpy.io/Service-Collections/Event-Streams.html */
+/**
+ * Creates a tester that signs in and looks up the event stream, without opening it.
+ * https://www.falconpy.io/Service-Collections/Event-Streams.html
+ */
 export function createCrowdstrikeEventStreamTester(bases: FalconClouds = clouds): Tester {
   return createTester(falcon, async ({ settings, secrets }, { egress }) => {
     const clientId = text(secrets, 'client_id');
@@ -62,7 +65,11 @@ export function createCrowdstrikeEventStreamTester(bases: FalconClouds = clouds)
   });
 }
 
-/** `undefined` when this cloud points to another one, which is how it answers clients that are not its own. */
+/**
+ * Requests a token.
+ *
+ * @returns `undefined` if the cloud redirects to another one: the client belongs to that cloud
+ */
 async function signIn(egress: Egress, base: string, form: URLSearchParams): Promise<Response | undefined> {
   try {
     return await egress.fetch(`${base}/oauth2/token`, {

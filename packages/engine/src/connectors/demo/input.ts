@@ -3,7 +3,7 @@ import { at } from '../read.js';
 import { createSyntheticInputOf } from '../synthetic/input.js';
 import type { CreateInput } from '../connector-code.js';
 
-/** Made-up records of the kind and at the rate that were chosen. */
+/** Creates an input that generates synthetic records of the configured type and rate. */
 export const createDemoInput: CreateInput = ({ settings }, { type, clock }) => {
   const [shape, rate] = [at(settings, 'record_type'), at(settings, 'rate')];
   if (typeof shape !== 'string' || typeof rate !== 'number' || !(rate > 0))

@@ -6,7 +6,10 @@ import { json, text } from '../read.js';
 
 const github: Subject = { product: 'GitHub', credential: '/secrets/personal_access_token' };
 
-/** Reads one entry of an enterprise's audit log. https://docs.github.com/en/enterprise-cloud@latest/rest/enterprise-admin/audit-log */
+/**
+ * Creates a tester that reads one entry of an enterprise's audit log.
+ * https://docs.github.com/en/enterprise-cloud@latest/rest/enterprise-admin/audit-log
+ */
 export function createGithubAuditLogTester({ baseUrl = 'https://api.github.com' } = {}): Tester {
   return createTester(github, async ({ settings, secrets }, { egress }) => {
     const token = text(secrets, 'personal_access_token');
@@ -33,7 +36,7 @@ export function createGithubAuditLogTester({ baseUrl = 'https://api.github.com' 
           at: github.credential,
         });
       case 403:
-        // GitHub says "too many" with 403 as well.
+        // GitHub also uses 403 for rate limiting.
         if (response.headers.get('x-ratelimit-remaining') === '0' || response.headers.has('retry-after')) {
           return statusFailure(429, github);
         }

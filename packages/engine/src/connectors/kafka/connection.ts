@@ -7,30 +7,33 @@ import { installCodecs } from './compression/codecs.js';
 import { kafkaError, viaEgress } from './end-error.js';
 import { GuardedSocket } from './guarded-socket.js';
 
-/** Where a cluster is, and how to get in. */
+/** A cluster's addresses and credentials. */
 export interface KafkaTarget {
   /** `host:port`. */
   brokers: string[];
-  /** Absent: without TLS. */
+  /** Absent: plaintext connections. */
   tls?: ConnectionOptions;
-  /** Absent: without sign-in. */
+  /** Absent: no authentication. */
   sasl?: SASLOptions;
 }
 
 export interface KafkaLimits {
-  /** Milliseconds for the answer to one request. */
+  /** Timeout of one request, in milliseconds. */
   requestTimeout: number;
-  /** How often the client tries again by itself, before the engine does. */
+  /** Number of retries by the client itself, before the engine retries. */
   retries: number;
 }
 
 const CONNECT_MS = 10_000;
-/** A polite end takes no longer. */
+/** Time limit for a graceful close, in milliseconds. */
 const GOODBYE_MS = 3_000;
 
 installCodecs();
 
-/** A client of one cluster, all of whose connections go through the guard, those to advertised addresses as well. */
+/**
+ * A client of one cluster. All connections go through the egress guard, including those to the
+ * addresses that brokers advertise.
+ */
 export class KafkaConnection {
   readonly kafka: Kafka;
   readonly #sockets = new Set<GuardedSocket>();
@@ -50,7 +53,8 @@ export class KafkaConnection {
       connectionTimeout: CONNECT_MS,
       authenticationTimeout: CONNECT_MS,
       requestTimeout,
-      // The engine waits and tries again; here only what a moved partition needs.
+      // The engine retries with backoff; the client only retries enough to follow a moved
+      // partition.
       retry: { retries, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
       logLevel: kafkajs.logLevel.NOTHING,
       logCreator: () => () => undefined,
@@ -66,7 +70,7 @@ export class KafkaConnection {
     });
   }
 
-  /** What went wrong, in our own words. */
+  /** Converts any error to an `EndError` whose message quotes nothing from the broker. */
   explain(error: unknown): EndError {
     const known = kafkaError(error);
     if (known) return known;
@@ -75,7 +79,7 @@ export class KafkaConnection {
     return viaEgress(this.#failure?.reason ?? 'connect_failed');
   }
 
-  /** Ends what was begun politely, if that is quick, and then every connection. */
+  /** Runs `ends` for at most `GOODBYE_MS` milliseconds, then destroys every connection. */
   async close(...ends: readonly (() => Promise<unknown>)[]): Promise<void> {
     const polite = Promise.allSettled(ends.map((end) => end()));
     const patience = new AbortController();
@@ -84,10 +88,11 @@ export class KafkaConnection {
     this.destroy();
   }
 
-  /** Hangs up. */
+  /** Destroys every connection immediately. */
   destroy(): void {
     this.#closing.abort();
-    // With an error: the client does not hear a close alone, and would go on looking after its queue.
+    // An error is required: the client does not react to a close alone and would keep processing
+    // its request queue.
     for (const socket of this.#sockets) socket.destroy(new Error('hung up'));
   }
 }

@@ -5,12 +5,12 @@ import { failed, type Failure } from '../connection-test/outcome.js';
 
 const ADDRESS = '/settings/bootstrap_servers';
 
-/** Fields that an outcome may point at. */
+/** Pointers to the fields that an outcome may name. */
 export interface TestedFields {
   user: string;
   topics: string;
   group?: string;
-  /** Where TLS is chosen. */
+  /** The field that enables TLS. */
   security: string;
 }
 
@@ -25,7 +25,7 @@ const onTheWay: readonly string[] = [
 
 const isOnTheWay = (code: string): code is EgressReason => onTheWay.includes(code);
 
-/** What a failure of the engine's kind means to the person who fills in the form. */
+/** Converts an `EndError` to an outcome for the person who fills in the form. */
 export function describeFailure({ code, message }: EndError, fields: TestedFields): Failure {
   if (code === 'connect_failed') {
     return failed('connect_failed', 'Kafka could not be reached, or it hung up.', {

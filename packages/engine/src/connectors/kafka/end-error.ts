@@ -4,7 +4,7 @@ import { at } from '../read.js';
 
 type Words = readonly [code: string, message: string, kind: FailureKind];
 
-/** What several errors come to. */
+/** Results shared by several protocol errors. */
 const noTopic: Words = ['not_found', 'Kafka has no topic by this name.', 'permanent'];
 const wrongPassword: Words = ['invalid_credentials', 'Kafka did not accept the user name and password.', 'permanent'];
 const noWayToSignIn: Words = ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'];
@@ -24,7 +24,9 @@ const ways: Readonly<Record<EgressReason, readonly [message: string, kind: Failu
   invalid_answer: ['What answers is not Kafka.', 'permanent'],
 };
 
-/** By the name that the protocol gives an error. https://kafka.apache.org/protocol.html#protocol_error_codes */
+/**
+ * By the error's name in the protocol. https://kafka.apache.org/protocol.html#protocol_error_codes
+ */
 const types: Readonly<Record<string, Words>> = {
   UNKNOWN_TOPIC_OR_PARTITION: noTopic,
   INVALID_TOPIC_EXCEPTION: noTopic,
@@ -75,7 +77,7 @@ export const viaEgress = (reason: EgressReason): EndError => {
   return new EndError(reason, message, kind);
 };
 
-/** The protocol's name of an error, wherever the client put it. */
+/** Returns the protocol's name of an error, from the error itself or from one of its causes. */
 export function typeOfError(error: unknown): string | undefined {
   return chain(error).flatMap((each) => {
     const type = at(each, 'type');
@@ -83,7 +85,11 @@ export function typeOfError(error: unknown): string | undefined {
   })[0];
 }
 
-/** What the client threw, in our own words. `undefined`: the connection was in the way, or nobody knows. */
+/**
+ * Converts an error of the client to an `EndError`.
+ *
+ * @returns `undefined` for a connection error or an unknown one
+ */
 export function kafkaError(error: unknown): EndError | undefined {
   if (error instanceof EndError) return error;
   const type = typeOfError(error);
@@ -96,11 +102,11 @@ export function kafkaError(error: unknown): EndError | undefined {
   return undefined;
 }
 
-/** Whether an error, or what caused it, has this name or is this one of the protocol. */
+/** Whether an error or one of its causes has this name or this protocol error type. */
 export const isError = (error: unknown, word: string): boolean =>
   chain(error).some((each) => at(each, 'name') === word || at(each, 'type') === word);
 
-/** An error and what caused it. */
+/** Returns an error and its causes, at most five in total. */
 function chain(error: unknown): unknown[] {
   const errors: unknown[] = [];
   for (let each = error; each instanceof Error && errors.length < 5; each = each.cause) errors.push(each);

@@ -1,12 +1,15 @@
 import { Socket } from 'node:net';
 import { EgressError } from '../../egress/index.js';
 
-/** A broker answers with at most what it was asked for and one set of messages, which may be large. */
+/**
+ * Maximum bytes of a response: what was requested plus one record batch, which may be large.
+ */
 const MAX_ANSWER = 128 * 1024 * 1024;
 
 /**
- * A socket at once, for a client that wants one, of a connection that is still being made. Answers that are larger than
- * anybody asked for, or that are no Kafka at all, end it before they fill our memory.
+ * A socket that can be used before its connection is established, for a client that requires one
+ * synchronously. Responses that exceed `MAX_ANSWER` or are not Kafka's destroy it, which bounds
+ * memory use.
  */
 export class GuardedSocket extends Socket {
   readonly #opened: Promise<Socket>;
@@ -52,7 +55,7 @@ export class GuardedSocket extends Socket {
   }
 
   async #pass(bytes: Buffer, done: (error?: Error | null) => void): Promise<void> {
-    // When it never opens, this is destroyed, and nobody waits.
+    // If the connection fails, this socket is destroyed and `done` does not have to be called.
     const socket = await this.#opened.catch(() => undefined);
     socket?.write(bytes, done);
   }
@@ -87,7 +90,7 @@ export class GuardedSocket extends Socket {
   }
 }
 
-/** Every answer begins with its size in four bytes. */
+/** Tracks response sizes in the byte stream: each response starts with its size in four bytes. */
 class AnswerSizes {
   #head = Buffer.alloc(0);
   #left = 0;

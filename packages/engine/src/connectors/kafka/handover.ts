@@ -1,4 +1,4 @@
-/** Thrown to whoever waits when the run ends. */
+/** Thrown to pending callers when the run ends. */
 export class Ended extends Error {}
 
 interface Offer<T> {
@@ -7,21 +7,24 @@ interface Offer<T> {
   reject: (error: Error) => void;
 }
 
-/** Gives values from one who pushes to one who asks, one at a time, and tells the giver when each is done with. */
+/**
+ * Hands values from a push-based producer to a pull-based consumer, one at a time, and notifies the
+ * producer when each has been processed.
+ */
 export class Handover<T> {
   #offers: Offer<T>[] = [];
   #taken: Offer<T> | undefined;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
   #fail: (error: Error) => void = () => undefined;
-  /** Rejects when it ends. */
+  /** Rejects when `end` is called; never resolves. */
   readonly failed = new Promise<never>((_resolve, reject) => (this.#fail = reject));
 
   constructor() {
     this.failed.catch(() => undefined);
   }
 
-  /** Resolves once the value was taken and is done with. @throws Ended */
+  /** Resolves once the consumer has processed the value. @throws Ended */
   offer(value: T): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure) {
@@ -33,7 +36,13 @@ export class Handover<T> {
     });
   }
 
-  /** The next value, and with that the one before is done with; `undefined` when `idle` resolves first. */
+  /**
+   * Marks the previous value as processed and waits for the next one.
+   *
+   * @param idle the timeout; its signal is aborted once `take` stops waiting
+   * @returns `undefined` if `idle` resolves first
+   * @throws the error passed to `end`
+   */
   async take(idle: (signal: AbortSignal) => Promise<void>): Promise<T | undefined> {
     this.#taken?.resolve();
     this.#taken = undefined;
@@ -47,7 +56,7 @@ export class Handover<T> {
     return this.#taken?.value;
   }
 
-  /** Whoever waits is sent away; `take` throws `error`. */
+  /** Rejects pending offers with `Ended`; `take` throws `error` from now on. */
   end(error: Error): void {
     this.#failure ??= error;
     this.#fail(error);

@@ -7,9 +7,9 @@ import { compilePattern } from './topic-pattern.js';
 /** Times in milliseconds. */
 export interface InputSettings {
   groupId: string;
-  /** Topics by name. */
+  /** Topics listed by name. */
   names: string[];
-  /** Whether a topic is meant by a pattern; absent: there is none. */
+  /** Whether a topic matches one of the patterns. Absent: no patterns are configured. */
   matches?: (name: string) => boolean;
   startAt: StartAt;
   commitEvery: number;

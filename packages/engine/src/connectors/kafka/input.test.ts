@@ -19,7 +19,7 @@ interface Run {
   cursor: JsonValue | undefined;
 }
 
-/** Reads as the engine does, until `enough`, and then stops as a pause does. */
+/** Reads like the engine until `enough` returns true, then stops as for a pause. */
 async function read(
   settings: Record<string, unknown>,
   enough: (records: readonly DataRecord[], pages: number) => boolean,
@@ -102,14 +102,16 @@ test.concurrent(
   '5,000 messages over pauses: each comes once, nothing that came meanwhile is lost',
   async () => {
     produce('many', numbered(0, 2_500));
-    // The group is told of each page before the next: a busy machine may lose its membership, and then says no goodbye.
+    // Commit after every page: on a busy machine the member may be removed from the group, and then
+    // there is no final commit.
     const settings = { topics: ['many'], group_id: 'g-many', commit_interval_ms: 0 };
     const first = await read(settings, upTo(700));
     produce('many', numbered(2_500, 5_000));
     const second = await read(settings, upTo(900), first.cursor);
     const third = await read(settings, upTo(5_000 - first.records.length - second.records.length), second.cursor);
     expect(numbers([...first.records, ...second.records, ...third.records])).toEqual(range(0, 5_000));
-    // The group knows it as well, but for the last page: somebody without our cursor reads no more than that again.
+    // The group's offsets lack only the last page: a reader without the cursor rereads no more than
+    // that.
     const other = await read(settings, (_records, pages) => pages === 4);
     expect(other.records.length).toBeLessThanOrEqual(500);
   },

@@ -8,12 +8,13 @@ import { Reading } from './reading.js';
 import { readInputTarget } from './target.js';
 import { readRecordFields } from './to-record.js';
 
-/** A moved partition is found again by the client; for anything longer the engine waits. */
+/** Enough for the client to find a partition's new leader; the engine handles longer outages. */
 const RETRIES = 3;
 
 /**
- * Messages of topics, as a member of a consumer group. A page is part of one partition; the group is told of it once it
- * was delivered: decision 013 says who knows the place.
+ * Creates an input that reads topics as a member of a consumer group. A page holds messages of one
+ * partition. Its offset is committed to the group after delivery; decision 013 describes how the
+ * group's offsets and the engine's cursor relate.
  */
 export function createKafkaInput(config: ConnectorConfig, { egress, clock }: ConnectorContext): PageInput {
   const target: KafkaTarget | Failure = readInputTarget(config);
@@ -32,7 +33,8 @@ export function createKafkaInput(config: ConnectorConfig, { egress, clock }: Con
       const reading = new Reading(connection, settings, names, clock, cursor);
       try {
         await reading.start(signal);
-        // Where it begins is written down at once: what comes during a pause is not new then.
+        // Commit the start offsets before reading: with `largest`, messages that arrive during a
+        // pause would otherwise be skipped.
         yield { records: [], cursor: reading.cursor };
         while (!signal.aborted) {
           const page = await reading.next(signal);

@@ -7,7 +7,7 @@ import type { UnitOptions } from './units.js';
 
 export interface OutputSettings {
   topic: string;
-  /** -1: all in sync. */
+  /** -1: all in-sync replicas. */
   acks: -1 | 0 | 1;
   compression: CompressionTypes;
   retries: number;
@@ -22,7 +22,7 @@ const compressions: Readonly<Record<string, CompressionTypes>> = {
   zstd: types.ZSTD,
 };
 
-/** @throws EndError `invalid_config`: this Node can't do it */
+/** @throws EndError `invalid_config`: this version of Node.js lacks the compression */
 export function readOutputSettings(settings: Record<string, unknown>): OutputSettings {
   const compression = text(settings, 'compression_type') ?? 'none';
   if (compression === 'zstd' && !hasZstd) {

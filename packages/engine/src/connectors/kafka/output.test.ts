@@ -63,7 +63,7 @@ async function write(output: Output, records: readonly unknown[], id?: string): 
   return output.write(batch(records, id), signal);
 }
 
-/** What a reader of librdkafka finds: partition, key, value, headers. */
+/** Reads a topic with librdkafka: partition, key, value, headers. */
 function consume(topic: string): { partition: number; key: string; value: string; headers: string }[] {
   return kcat(cluster.brokers, ['-C', '-t', topic, '-e', '-q', '-f', '%p\t%k\t%s\t%h\n'])
     .split('\n')
@@ -88,7 +88,7 @@ test.each(['none', 'gzip', 'snappy', 'lz4'])(
         .toSorted(),
     );
     expect(new Set(messages.map(({ headers: found }) => found))).toEqual(new Set(['source=connector-frame']));
-    // One key, one partition.
+    // Each key maps to one partition.
     expect(new Set(messages.map(({ key, partition }) => `${key} ${partition}`)).size).toBe(5);
   },
 );
@@ -266,6 +266,6 @@ test('who is given up while a broker hangs leaves no timer behind', async () => 
   stop.abort();
   await writing;
   await output.close?.();
-  // Sooner than the client would give up by itself, if it ever does.
+  // Within 5 s, sooner than the client would give up on its own, if it ever does.
   await expect.poll(timers, { timeout: 5_000 }).toBeLessThanOrEqual(before);
 });

@@ -13,16 +13,19 @@ import { split, toUnits, type Unit } from './units.js';
 
 const REQUEST_MS = 30_000;
 
-/** What a broker holds against messages rather than against us. */
+/** Refusal reasons by protocol error, for errors caused by the messages themselves. */
 const reasons: Readonly<Record<string, string>> = {
   MESSAGE_TOO_LARGE: 'too_large',
   RECORD_LIST_TOO_LARGE: 'too_large',
   INVALID_RECORD: 'invalid_value',
 };
-/** Brokers before 2.8 want a right to number messages, others don't know it or name no controller to ask. */
+/**
+ * Errors that rule out an idempotent producer: brokers before 2.8 require a cluster permission for
+ * it, others do not support it or name no controller to ask.
+ */
 const notIdempotent = ['CLUSTER_AUTHORIZATION_FAILED', 'UNSUPPORTED_VERSION', 'KafkaJSBrokerNotFound'];
 
-/** Publishes records to a topic. */
+/** Creates an output that publishes records to a topic. */
 export function createKafkaOutput(config: ConnectorConfig, { egress }: ConnectorContext): Output {
   const target = readOutputTarget(config);
   if ('ok' in target) throw new EndError('invalid_config', target.message, 'permanent');
@@ -39,7 +42,10 @@ export function createKafkaOutput(config: ConnectorConfig, { egress }: Connector
   };
 }
 
-/** A producer, made when it is needed. After a failure a new one: the numbers of its messages may be out of step. */
+/**
+ * Owns a producer, created on first use. Any failure discards it, because its sequence numbers may
+ * no longer match the broker's (decision 013).
+ */
 class Sending {
   readonly #partitioner = new Partitioner();
   #connection: KafkaConnection | undefined;
@@ -57,7 +63,7 @@ class Sending {
   /** @throws EndError */
   async guarded<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const done = new AbortController();
-    // The client may still wait and try again by itself.
+    // Don't wait for the client after an abort: it may still be in one of its own retries.
     const stopped = new Promise<never>((_resolve, reject) => {
       const stop = (): void => {
         this.#connection?.destroy();
@@ -108,14 +114,20 @@ class Sending {
     return producer;
   }
 
-  /** All of a batch, but for what the broker will never take. @throws what the client does */
+  /**
+   * Writes a batch.
+   *
+   * @returns the records that the broker rejects permanently
+   * @throws errors of the client
+   */
   async write(batch: Batch): Promise<Refusal[]> {
-    // Its first record keeps its id in every part of it.
+    // Use a record id: unlike the batch id, it does not change when the batch is split.
     this.#partitioner.begin(batch.recordId(0));
     const units = toUnits(batch, this.settings.units);
     const failure = await this.#send(units);
     if (failure === undefined) return [];
-    // Partitions that took theirs get it once more: the client does not say which.
+    // This resends to partitions that accepted their messages: the client does not report which
+    // ones did.
     const parts = new Map<number, Unit[]>();
     for (const unit of units) {
       const partition = this.#partitioner.of(unit.message) ?? 0;
@@ -134,7 +146,9 @@ class Sending {
     return [...(await this.#halve(halves[0], batch)), ...(await this.#halve(halves[1], batch))];
   }
 
-  /** `undefined`: sent. Else what the broker holds against one of them. */
+  /**
+   * Returns the reason why the broker rejected the messages, or `undefined` if it accepted them.
+   */
   async #send(units: readonly Unit[]): Promise<string | undefined> {
     const { topic, acks, compression } = this.settings;
     const producer = await this.producer();

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import kafkajs, { type ICustomPartitioner, type Message } from 'kafkajs';
 
-/** Sends a message with a key where Java's clients send it; those without one go together, and repeats to the same place. */
+/**
+ * Chooses partitions. A message with a key goes where Java's default partitioner would send it. All
+ * messages of a batch without a key go to one partition, derived from the id passed to `begin`, so
+ * that a retry goes to the same one.
+ */
 export class Partitioner {
   readonly #keyed = kafkajs.Partitioners.DefaultPartitioner();
   readonly #chosen = new WeakMap<Message, number>();
   #batch = 0;
 
-  /** What follows belongs to this batch. */
+  /** Sets the batch that the following messages belong to. */
   begin(batchId: string): void {
     this.#batch = createHash('sha256').update(batchId).digest().readUInt32BE();
   }
 
-  /** Where a message was last sent. */
+  /** The partition that a message was last sent to. */
   of(message: Message): number | undefined {
     return this.#chosen.get(message);
   }

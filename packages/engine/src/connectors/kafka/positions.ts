@@ -2,15 +2,18 @@ import { isRecord, type JsonValue } from '../../records/record.js';
 import { EndError } from '../../runner/ends.js';
 import { at, text } from '../read.js';
 
-/** How far one partition was read. Offsets have 64 bits, as text. */
+/** The read position in one partition. Offsets are 64-bit integers, kept as strings. */
 export interface Position {
-  /** The message to read next: all before it were delivered. */
+  /** Offset of the next message to read; all earlier messages were delivered. */
   next: string;
-  /** The consumer group says something from here to `next`: what it was told before is behind what was delivered. */
+  /**
+   * Offset last committed to the consumer group. The group's offset lies between this and `next`
+   * unless someone else moved it.
+   */
   from: string;
 }
 
-/** What there is in a partition. */
+/** The offsets available in a partition. */
 export interface Bounds {
   low: string;
   high: string;
@@ -18,7 +21,7 @@ export interface Bounds {
 
 export type StartAt = 'smallest' | 'largest' | 'error';
 
-/** By topic and partition, as the engine's cursor keeps them. */
+/** Positions by topic and partition, in the form stored in the engine's cursor. */
 export class Positions {
   readonly #topics = new Map<string, Map<number, Position>>();
 
@@ -47,7 +50,7 @@ export class Positions {
     return this.#topics.has(topic);
   }
 
-  /** What was delivered of these, and the group was not told yet. */
+  /** Returns the delivered but uncommitted offsets of the partitions in `ours`. */
   untold(ours: Readonly<Record<string, readonly number[]>>): { topic: string; partition: number; offset: string }[] {
     return [...this.#topics].flatMap(([topic, partitions]) =>
       [...partitions].flatMap(([partition, { next, from }]) =>
@@ -66,10 +69,16 @@ export class Positions {
 }
 
 /**
- * Where to begin in a partition. The group decides, so that others may share it and a person may set it back; only when
- * it says nothing, or no more than it was told of what we delivered, we know better.
- * @param begun the group, or we, have read something of this topic: a partition that is new must not be cut
- * @throws EndError `no_position`, permanent: the settings want an error rather than a guess
+ * Chooses the start offset in a partition. The group's offset takes precedence, so that other
+ * members can share the partition and an operator can reset the offset. The cursor is used only if
+ * the group has no offset, or one between `known.from` and `known.next`: then commits merely lag
+ * behind delivery.
+ *
+ * @param known position in the cursor
+ * @param group offset committed to the group
+ * @param begun the group or the cursor has a position in this topic, so a new partition is read
+ *   from its start
+ * @throws EndError `no_position`, permanent: `startAt` is `error` and no valid offset is known
  */
 export function chooseStart(
   known: Position | undefined,
@@ -87,7 +96,7 @@ export function chooseStart(
   }
   if (isBetween(place, low, high)) return place;
   if (startAt === 'error') throw nowhere('Messages were deleted by Kafka before they were read.');
-  // What is still there is not passed over, whatever the settings say of a first start.
+  // `startAt` applies to the first start only: read the messages that are left.
   return low;
 }
 

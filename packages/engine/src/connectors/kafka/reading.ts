@@ -10,30 +10,33 @@ import { toRecord, type RecordFields } from './to-record.js';
 
 const MAX_PAGE = 500;
 const REBALANCE_MS = 60_000;
-/** Topics are looked for so often, and new partitions of them. */
+/** Interval for discovering topics and partitions, in milliseconds. */
 const LOOK_MS = 60_000;
-/** Without messages, so often it is said that all is well. */
+/** Without messages, an empty page is produced at this interval, in milliseconds. */
 const IDLE_MS = 5_000;
 
 interface Chunk {
   topic: string;
   partition: number;
   records: DataRecord[];
-  /** The offset after the last of them. */
+  /** The offset after the last message. */
   next: string;
 }
 
-/** One stretch of membership in the consumer group. */
+/** One session as a member of the consumer group. */
 export class Reading {
   readonly #handover = new Handover<Chunk>();
   readonly #positions: Positions;
   readonly #admin: Admin;
   readonly #consumer: Consumer;
-  /** Places for the partitions of the present generation are found. */
+  /** Resolves once the partitions of the current generation have start offsets. */
   #placed: Promise<void>;
   #joined: () => void = () => undefined;
   #topics: string[] = [];
-  /** Others would not like to be told where we are in theirs. */
+  /**
+   * Partitions assigned to this member. Offsets are committed for these only: a commit for another
+   * member's partition would overwrite that member's offset.
+   */
   #assigned: Record<string, number[]> = {};
   #looked: number;
   #told: number;
@@ -71,14 +74,14 @@ export class Reading {
     });
   }
 
-  /** Joins the group; resolves once it is known where to begin. */
+  /** Joins the group; resolves once the start offsets are known. */
   async start(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#handover.end(new Ended()), { once: true });
     await this.#admin.connect();
     this.#topics = await this.#findTopics();
     if (this.#topics.length === 0) throw new EndError('not_found', 'No topic has a name like this yet.', 'retry');
     await this.#consumer.connect();
-    // Messages that were deleted before they were read: on with those that are left.
+    // If messages were deleted before they were read, continue with the oldest one left.
     await this.#consumer.subscribe({ topics: this.#topics, fromBeginning: true });
     const first = this.#placed;
     await this.#consumer.run({
@@ -90,14 +93,16 @@ export class Reading {
     await Promise.race([this.#placed, this.#handover.failed]);
   }
 
-  /** The places as they are now. */
+  /** The current positions. */
   get cursor(): JsonValue {
     return this.#positions.cursor;
   }
 
   /**
-   * What came, with the place after it; without records when there was nothing for a while. What it gave before is
-   * delivered then. `undefined`: there are other topics now, begin again.
+   * Returns the next page and its cursor, without records if none arrived for `IDLE_MS`. Calling it
+   * acknowledges the previous page.
+   *
+   * @returns `undefined` if the set of matching topics has changed: start a new session
    */
   async next(signal: AbortSignal): Promise<{ records: DataRecord[]; cursor: JsonValue } | undefined> {
     if (this.settings.matches && this.clock.now() - this.#looked > LOOK_MS) {
@@ -124,14 +129,14 @@ export class Reading {
 
   async #findTopics(): Promise<string[]> {
     const { names, matches } = this.settings;
-    // Says so when one is not there, or may not be seen.
+    // Throws if a topic does not exist or access to it is denied.
     if (names.length > 0) await this.#admin.fetchTopicMetadata({ topics: names });
     const all = matches ? await this.#admin.listTopics() : [];
     const found = all.filter((topic) => !topic.startsWith('__') && matches?.(topic));
     return [...new Set([...names, ...found])].toSorted((a, b) => (a < b ? -1 : 1));
   }
 
-  /** Says for every partition that is ours now where to begin. */
+  /** Sets the start offset of every partition assigned to this member. */
   async #place(assignment: Record<string, number[]>): Promise<void> {
     const { groupId, startAt } = this.settings;
     this.#assigned = assignment;
@@ -155,7 +160,7 @@ export class Reading {
     }
   }
 
-  /** Hands a batch on in pages, and keeps the membership alive while they are delivered. */
+  /** Hands over a batch in pages and sends heartbeats while they are delivered. */
   async #take(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     const { topic, partition, messages } = batch;
@@ -164,7 +169,7 @@ export class Reading {
       if (!payload.isRunning() || payload.isStale()) return;
       const part = messages.slice(from, from + MAX_PAGE);
       const last = part.at(-1)?.offset ?? '0';
-      // Behind the last message there may be marks of a transaction.
+      // Transaction markers may follow the last message; `lastOffset()` includes them.
       const next = String(BigInt(from + MAX_PAGE < messages.length ? last : batch.lastOffset()) + 1n);
       const records = part.map((message) => toRecord(this.names, topic, partition, message));
       const offered = this.#offer({ topic, partition, records, next });
@@ -189,9 +194,11 @@ export class Reading {
   }
 
   /**
-   * Waits for a page to be delivered. When the group is to share its partitions anew meanwhile, there is some time to
-   * finish: answers why it is over then.
-   * @throws Ended
+   * Sends heartbeats until a page is delivered. If a heartbeat fails, for example because the group
+   * is rebalancing, delivery may continue for `drainTimeout`.
+   *
+   * @returns the heartbeat's error, or `undefined` if all heartbeats succeeded
+   * @throws the heartbeat's error once `drainTimeout` has passed, or Ended
    */
   async #keepAlive(offered: Promise<void>, heartbeat: () => Promise<void>): Promise<unknown> {
     const done = new AbortController();
@@ -214,7 +221,7 @@ export class Reading {
     return lost;
   }
 
-  /** Tells the group what was delivered. */
+  /** Commits the delivered offsets to the group. */
   async #tell(
     commit: (offsets: { topic: string; partition: number; offset: string }[]) => Promise<void>,
   ): Promise<void> {

@@ -5,7 +5,7 @@ import type { TesterConfig } from '../connection-test/tester.js';
 import { at, text } from '../read.js';
 import type { KafkaTarget } from './connection.js';
 
-/** Fields that say how to get in: pointers of a type. */
+/** Pointers to a type's authentication and TLS fields. */
 export interface KafkaFields {
   user: string;
   tls: string[];
@@ -20,7 +20,7 @@ export const outputFields: KafkaFields = {
   tls: ['/secrets/client_certificate', '/secrets/client_key'],
 };
 
-/** The cluster that the input's settings name. */
+/** Reads the cluster from the input's settings. */
 export function readInputTarget({ settings, secrets }: TesterConfig): KafkaTarget | Failure {
   const signIn = at(settings, 'sasl', 'enabled') === true;
   const sasl = signIn
@@ -35,7 +35,7 @@ export function readInputTarget({ settings, secrets }: TesterConfig): KafkaTarge
   return assemble(settings, sasl, tls);
 }
 
-/** The cluster that the output's settings name. */
+/** Reads the cluster from the output's settings. */
 export function readOutputTarget({ settings, secrets }: TesterConfig): KafkaTarget | Failure {
   const protocol = text(settings, 'security_protocol') ?? 'SASL_SSL';
   const sasl = protocol.startsWith('SASL')

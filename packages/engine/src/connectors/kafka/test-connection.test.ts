@@ -101,7 +101,7 @@ test('sign-in and TLS', async () => {
   });
   expect(await read(address, { tls, sasl }, { password: '' })).toMatchObject({ reason: 'invalid_config' });
   expect(await read(address, { tls: { enabled: true }, sasl })).toMatchObject({ reason: 'tls_failed' });
-  // The listener wants what was not turned on.
+  // The listener requires what the settings do not enable.
   expect(await read(address, { tls })).toMatchObject({
     reason: 'connect_failed',
     ...at('/settings/tls/enabled'),

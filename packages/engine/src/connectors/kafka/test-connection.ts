@@ -20,7 +20,10 @@ const outputFields: TestedFields = {
   security: '/settings/security_protocol',
 };
 
-/** Signs in, looks up the topics and asks how far the consumer group has read. Joins no group, reads nothing. */
+/**
+ * Signs in, looks up the topics and fetches the consumer group's offsets. Does not join the group
+ * or read messages.
+ */
 export const testKafkaInput = createKafkaTester(readInputTarget, inputFields, async (admin, config) => {
   const settings = readInputSettings(config);
   if ('ok' in settings) return settings;
@@ -40,7 +43,7 @@ export const testKafkaInput = createKafkaTester(readInputTarget, inputFields, as
   return passed(`Signed in, and found ${topics.size === 1 ? '1 topic' : `${topics.size} topics`}`);
 });
 
-/** Signs in and looks up the topic. Publishes nothing. */
+/** Signs in and looks up the topic. Does not publish. */
 export const testKafkaOutput = createKafkaTester(readOutputTarget, outputFields, async (admin, { settings }) => {
   const topic = text(settings, 'topic') ?? '';
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });

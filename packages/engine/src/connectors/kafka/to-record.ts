@@ -3,7 +3,7 @@ import { isRecord, type DataRecord, type JsonValue } from '../../records/record.
 import { parseExact } from '../exact-json.js';
 import { text } from '../read.js';
 
-/** Under which names a record gets what Kafka says of its message. */
+/** The record fields that receive the message's metadata. */
 export interface RecordFields {
   key: string;
   headers: string;
@@ -21,9 +21,10 @@ export function readRecordFields(settings: Record<string, unknown>): RecordField
 }
 
 /**
- * A message as a record: the fields of its JSON, else `message` with its text (bytes that are no text as base64, with
- * `message_encoding`); then what Kafka says of it, and `topic` and `timestamp`. A field that the message has itself
- * stays as it is; Kafka's gets a `_` in front.
+ * Converts a message to a record: the fields of its JSON object, otherwise `message` with its text
+ * (bytes that are not UTF-8 as base64, with `message_encoding`). Adds the message's metadata,
+ * `topic` and `timestamp`. If the message already has a field of that name, the metadata field is
+ * prefixed with `_`.
  */
 export function toRecord(names: RecordFields, topic: string, partition: number, message: KafkaMessage): DataRecord {
   const record = readValue(message.value);
@@ -55,7 +56,7 @@ function readValue(value: Buffer | null): DataRecord {
     const parsed = parseExact(written);
     if (isRecord(parsed)) return parsed;
   } catch {
-    // Text, then.
+    // Not JSON: treat it as text.
   }
   return { message: written };
 }

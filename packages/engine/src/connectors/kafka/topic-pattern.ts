@@ -1,20 +1,22 @@
 /**
- * Patterns of topic names. Not the language's own regular expressions: a customer's pattern could hold up everybody's
- * pipelines. This takes time of name times pattern, whatever it is given.
+ * Topic name patterns. Does not use `RegExp`: with backtracking, one customer's pattern could block
+ * all pipelines. Matching takes time proportional to name length × pattern length for any input.
  */
 
 interface Step {
   takes: (character: string) => boolean;
-  /** May come more than once. */
+  /** May match more than once. */
   many: boolean;
-  /** May be left out. */
+  /** May match zero times. */
   optional: boolean;
 }
 
 /**
- * `^` at the start, then letters as they are, `.` for any one, `[a-z0-9]` and `[^...]`, `\.` for a dot; each with `*`,
- * `+` or `?` behind it; `$` at the end. Without `$` the rest of a name may be anything.
- * @returns whether a name matches; `undefined`: this is no pattern
+ * Compiles a pattern: `^`, then literal characters, `.` for any character, `[a-z0-9]`, `[^...]` and
+ * `\.` for a dot, each optionally followed by `*`, `+` or `?`; then an optional `$`. Without `$`,
+ * only the start of the name has to match.
+ *
+ * @returns a function that tests a name, or `undefined` if the pattern is not valid
  */
 export function compilePattern(pattern: string): ((name: string) => boolean) | undefined {
   const steps: Step[] = [];
@@ -51,7 +53,7 @@ function oneOf(set: string, not: boolean): Step['takes'] | undefined {
   return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== not;
 }
 
-/** All places of the pattern that the name so far can have led to. */
+/** Simulates the NFA: `places` holds every step that the characters so far can have reached. */
 function matches(steps: readonly Step[], name: string, ends: boolean): boolean {
   const skip = (places: Set<number>): Set<number> => {
     for (const place of places) if (steps[place]?.optional) places.add(place + 1);

@@ -3,21 +3,21 @@ import { parseKeyPath, valueAt, type KeyPath } from '../../conditions/key-path.j
 import type { Batch } from '../../records/batch.js';
 import type { DataRecord } from '../../records/record.js';
 
-/** A message, and the records of the batch that are in it. */
+/** A message, and the indexes of the batch's records that it contains. */
 export interface Unit {
   indexes: readonly number[];
   message: Message;
 }
 
 export interface UnitOptions {
-  /** One array for all records with the same key, rather than one message for each record. */
+  /** Sends one array per key instead of one message per record. */
   arrays: boolean;
-  /** Field that becomes the key. */
+  /** Record field to use as the message key. */
   keyField: string | undefined;
   headers: Record<string, string>;
 }
 
-/** The messages of a batch. */
+/** Converts a batch to messages. */
 export function toUnits(batch: Batch, options: UnitOptions): Unit[] {
   const path = options.keyField === undefined ? undefined : parseKeyPath(options.keyField);
   const keys = path ? batch.records.map((record) => keyOf(record, path)) : [];
@@ -28,7 +28,11 @@ export function toUnits(batch: Batch, options: UnitOptions): Unit[] {
   return [...groups].map(([key, indexes]) => toUnit(batch, indexes, key, options));
 }
 
-/** Two of one, or one half each of several; `undefined` when it is a single record. */
+/**
+ * Halves a list of units; a single unit is halved into two units with half of its records each.
+ *
+ * @returns `undefined` if there is only one record
+ */
 export function split(units: readonly Unit[], batch: Batch, options: UnitOptions): [Unit[], Unit[]] | undefined {
   const [first] = units;
   if (units.length > 1) {

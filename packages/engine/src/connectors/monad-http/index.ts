@@ -1,7 +1,7 @@
 import type { ConnectorCode } from '../connector-code.js';
 import { readRecords } from './read-records.js';
 
-/** Records sent to an address of the service itself. */
+/** Receives records over the service's HTTP server. */
 export const monadHttpInput: ConnectorCode = {
   createInput: () => ({ kind: 'push' }),
   receiver: {

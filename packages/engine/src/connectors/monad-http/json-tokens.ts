@@ -1,10 +1,14 @@
-/** The tokens of JSON (RFC 8259) as bytes. What is not one answers `-1`; what the text ends in answers its length or more. */
+/**
+ * Scans JSON tokens (RFC 8259) in bytes. Each function returns the offset after the token, or `-1`
+ * if the token is invalid. If the input ends within the token, the result is the input's length or
+ * more.
+ */
 
-/** 1: may stand between tokens. */
+/** 1: whitespace between tokens. */
 export const SPACE = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
 
-/** 1: ends the plain part of a text, or is not allowed in it. */
+/** 1: ends a run of plain characters in a string, or is not allowed in a string. */
 const SPECIAL = new Uint8Array(256);
 SPECIAL.fill(1, 0, 0x20);
 SPECIAL[0x22] = 1;
@@ -19,7 +23,7 @@ for (const digit of Buffer.from('0123456789abcdefABCDEF')) HEX[digit] = 1;
 
 const WORDS = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
 
-/** Behind a text whose first quote is just before `from`. */
+/** Returns the offset after a string whose opening quote is just before `from`. */
 export function afterText(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
@@ -46,7 +50,7 @@ export function afterText(bytes: Uint8Array, from: number): number {
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Behind a number, `true`, `false` or `null` that begins at `from`. */
+/** Returns the offset after a number, `true`, `false` or `null` that starts at `from`. */
 export function afterScalar(bytes: Uint8Array, from: number): number {
   const first = bytes[from];
   if (first === 0x2d || isDigit(first)) return afterNumber(bytes, from);

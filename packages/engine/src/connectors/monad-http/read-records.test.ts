@@ -117,7 +117,7 @@ it('takes what JSON.parse takes and nothing else, for thousands of texts with so
     const good = parses(text);
     expect({ text, lines }).toEqual({ text, lines: good ? [text.trim()] : lines });
     if (!good && Array.isArray(lines)) {
-      // Two objects where one was: each stands for itself.
+      // The change split the object into several; each must be valid JSON by itself.
       expect(lines.length).not.toBe(1);
       for (const line of lines) expect(parses(String(line))).toBe(true);
     }

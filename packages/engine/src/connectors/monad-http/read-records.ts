@@ -3,9 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { BodyError } from '../receiver.js';
 import { RecordScanner, ScanError, type ScanProblem } from './record-scanner.js';
 
-/** Of one body: each takes memory beside its bytes, and packed a body of empty ones is small. */
+/**
+ * Maximum number of records in a body. Each one has memory overhead beyond its bytes, and a body of
+ * empty objects compresses to very little.
+ */
 const MAX_RECORDS = 500_000;
-/** Bytes after which others get a turn. */
+/** Bytes to process before yielding to the event loop. */
 const SLICE = 512 * 1024;
 
 const words: Record<ScanProblem, string> = {
@@ -16,14 +19,15 @@ const words: Record<ScanProblem, string> = {
 };
 
 /**
- * The records of a body: a JSON object, an array of them, or one after the other (NDJSON). Each is the text that came, on
- * one line.
- * @throws BodyError 400, naming the line, or 413: nothing of such a body is taken in
+ * Reads the records of a body: a JSON object, an array of objects, or concatenated objects
+ * (NDJSON). Each record keeps its original text, on one line.
+ *
+ * @throws BodyError 400 with the line number, or 413; the whole body is then rejected
  */
 export async function readRecords(body: Buffer): Promise<string[]> {
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) throw notUtf8(body);
-  // The same text, and faster to make.
+  // Equivalent for ASCII, and faster to decode.
   const encoding = ascii ? 'latin1' : 'utf8';
   const scanner = new RecordScanner(body);
   const lines: string[] = [];
@@ -36,7 +40,7 @@ export async function readRecords(body: Buffer): Promise<string[]> {
         );
       const { start, end } = scanner;
       const line = body.toString(encoding, start, end);
-      // Between tokens only: inside a text JSON has no line break.
+      // A line break can only occur between tokens: JSON strings can't contain one.
       lines.push(line.includes('\n') ? line.replaceAll(/[\r\n][\t\r\n ]*/g, '') : line);
       if (end - turned < SLICE) continue;
       turned = end;
@@ -68,7 +72,7 @@ function notUtf8(body: Buffer): BodyError {
   }
 }
 
-/** From 1 on. */
+/** Returns the line number of an offset, starting at 1. */
 function lineAt(body: Buffer, offset: number): number {
   let line = 1;
   for (let at = body.indexOf(0x0a); at >= 0 && at < offset; at = body.indexOf(0x0a, at + 1)) line += 1;

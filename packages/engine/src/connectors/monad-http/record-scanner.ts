@@ -1,12 +1,14 @@
 import { afterScalar, afterText, SPACE } from './json-tokens.js';
 
-/** Deeper than any record of a log; what reads records later may call itself for each level. */
+/**
+ * Maximum nesting depth: far deeper than log records, and safe for code that recurses per level.
+ */
 export const MAX_DEPTH = 100;
 
 const OBJECT = 1;
 const ARRAY = 2;
 
-// What comes next inside a record.
+// The expected next token inside a record.
 const VALUE = 0;
 const VALUE_OR_END = 1;
 const KEY = 2;
@@ -15,7 +17,7 @@ const COMMA_OR_END = 4;
 
 export type ScanProblem = 'syntax' | 'not_an_object' | 'too_deep' | 'unfinished';
 
-/** The body is not what it should be, at this byte. */
+/** The body is invalid at byte `offset`. */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
   constructor(
@@ -27,23 +29,24 @@ export class ScanError extends Error {
 }
 
 /**
- * Finds the JSON objects in a body: one after the other, with or without line ends between them, or in an array. It checks
- * each as JSON.parse would and builds nothing, which takes less than half of the time; the text of a record stays as it
- * came, with every digit of its numbers. UTF-8 is not checked.
+ * Finds the JSON objects in a body: concatenated, with or without line breaks between them, or in
+ * an array. Validates each like `JSON.parse` but builds no values, which takes less than half the
+ * time and preserves a record's text, including every digit of its numbers. Does not validate
+ * UTF-8.
  */
 export class RecordScanner {
-  /** Of the record that `next` found. */
+  /** Start offset of the record that `next` found. */
   start = 0;
-  /** Behind it. */
+  /** Offset after that record. */
   end = 0;
   #inArray = false;
-  /** An element was read, so a comma or the end must come. */
+  /** An array element was read: a comma or the end of the array must follow. */
   #afterElement = false;
   readonly #open = new Uint8Array(MAX_DEPTH + 1);
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** Moves to the next record; `false`: there is none. @throws ScanError */
+  /** Advances to the next record; `false` if there is none. @throws ScanError */
   next(): boolean {
     const { bytes } = this;
     for (let at = this.end; ; at += 1) {
@@ -67,7 +70,7 @@ export class RecordScanner {
         this.#inArray = true;
         this.#afterElement = this.#closesAt(at + 1);
       } else if (byte === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) {
-        // A byte order mark: at the start, or where files were joined.
+        // A byte order mark, at the start or where files were concatenated.
         at += 2;
       } else {
         throw new ScanError(
@@ -78,7 +81,7 @@ export class RecordScanner {
     }
   }
 
-  /** An array without elements ends as if one had been read. */
+  /** Whether the array is empty: it may then end as if an element had been read. */
   #closesAt(from: number): boolean {
     let at = from;
     while (SPACE[this.bytes[at] ?? 0] === 1) at += 1;

@@ -7,10 +7,10 @@ import { jsonLogs } from './json-logs.js';
 import { logLines } from './log-lines.js';
 import { protobufLogs } from './protobuf-logs.js';
 
-/** OTLP over HTTP, logs: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/** Receives logs in OTLP over HTTP: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 const receiver: Receiver = {
   path: '/v1/logs',
-  // As many bytes as one may decode at a time without keeping others waiting for long.
+  // Decoding runs on the event loop; a larger body would block other requests for too long.
   maxBytes: 16 * 1024 * 1024,
 
   async read(body, contentType) {
@@ -20,7 +20,9 @@ const receiver: Receiver = {
   },
 
   accepted(_count, tooLarge, contentType) {
-    // ExportLogsServiceResponse { partial_success = 1 { rejected_log_records = 1, error_message = 2 } }
+    // ExportLogsServiceResponse {
+    //   partial_success = 1 { rejected_log_records = 1, error_message = 2 }
+    // }
     if (tooLarge.length === 0) return answer(contentType, {}, Writer.create());
     const errorMessage = `${tooLarge.length} log records are larger than 512 KiB and were not taken in.`;
     const json = { partialSuccess: { rejectedLogRecords: String(tooLarge.length), errorMessage } };
@@ -29,18 +31,18 @@ const receiver: Receiver = {
     return answer(contentType, json, message);
   },
 
-  // google.rpc.Status { code = 1, message = 2 }; OTLP lets `code` out.
+  // google.rpc.Status { code = 1, message = 2 }; OTLP omits `code`.
   refused: (message, contentType) => answer(contentType, { message }, Writer.create().uint32(18).string(message)),
 };
 
-/** Logs that are exported to an address of the service itself. */
+/** Receives exported logs over the service's HTTP server. */
 export const monadOtelInput: ConnectorCode = { createInput: () => ({ kind: 'push' }), receiver };
 
 const isJson = (contentType: string | undefined): boolean => /^application\/json\b/i.test(contentType ?? '');
 const isProtobuf = (contentType: string | undefined): boolean =>
   /^application\/(?:x-)?protobuf\b/i.test(contentType ?? '');
 
-/** In the encoding that came. */
+/** Builds a response in the encoding of the request. */
 function answer(contentType: string | undefined, json: object, message: Writer): ReceiverAnswer {
   return isProtobuf(contentType)
     ? { contentType: 'application/x-protobuf', body: message.finish() }
@@ -52,7 +54,7 @@ function parse(body: Buffer): unknown {
     const request: unknown = isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined;
     if (isRecord(request)) return request;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new BodyError(400, 'The body is not an ExportLogsServiceRequest in JSON. Nothing of it was taken in.');
 }

@@ -15,8 +15,10 @@ import {
 } from './log-fields.js';
 
 /**
- * The log records of an `ExportLogsServiceRequest` in OTLP's JSON: names in camel case, ids in hex, 64-bit numbers as texts
- * or numbers (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
+ * Yields the log records of an `ExportLogsServiceRequest` in OTLP's JSON encoding: names in camel
+ * case, ids in hex, 64-bit integers as strings or numbers
+ * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
+ *
  * @throws BodyError
  */
 export function* jsonLogs(request: unknown): Generator<Log, void, void> {

@@ -1,10 +1,16 @@
 import type { DataRecord, JsonValue } from '../../records/record.js';
 import { BodyError } from '../receiver.js';
 
-/** Deeper values are refused: with what stands around them a record would be deeper than any other input lets through. */
+/**
+ * Maximum nesting depth of a value. Together with the levels around it, a record stays within the
+ * depth that other inputs allow.
+ */
 export const MAX_DEPTH = 90;
 
-/** A log record as its encoding told it, and what it shares with others: the same object for all of them. */
+/**
+ * A decoded log record. Records of the same resource or scope share one `resource` or `scope`
+ * object.
+ */
 export interface Log {
   fields: DataRecord;
   resource: DataRecord | undefined;
@@ -15,7 +21,12 @@ export const tooDeep = (): BodyError => new BodyError(400, 'A value in this requ
 
 const LAST_NANO = 2n ** 64n - 1n;
 
-/** Nanoseconds since the epoch as RFC 3339, in UTC. 0 is what OTLP says for unknown. @throws BodyError */
+/**
+ * Formats nanoseconds since the epoch as RFC 3339 in UTC.
+ *
+ * @returns `undefined` for 0, which OTLP uses for an unknown time
+ * @throws BodyError
+ */
 export function moment(nanos: bigint): string | undefined {
   if (nanos < 0n || nanos > LAST_NANO)
     throw new BodyError(400, 'A time in this request is not a count of nanoseconds since 1970.');
@@ -25,28 +36,42 @@ export function moment(nanos: bigint): string | undefined {
   return `${seconds}.${fraction.endsWith('000000') ? fraction.slice(0, 3) : fraction}Z`;
 }
 
-/** Whole numbers that a double can't hold stay texts, as OTLP's own JSON writes all of them. */
+/**
+ * Converts an integer to a number, or to a string if a double can't hold it. OTLP's JSON encoding
+ * writes all 64-bit integers as strings.
+ */
 export function wholeNumber(digits: bigint): JsonValue {
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : String(digits);
 }
 
-/** Numbers that JSON does not have are the texts OTLP's own JSON has for them: `NaN`, `Infinity`, `-Infinity`. */
+/**
+ * Converts numbers that JSON lacks to the strings of OTLP's JSON encoding: `NaN`, `Infinity`,
+ * `-Infinity`.
+ */
 export const doubleNumber = (number: number): JsonValue => (Number.isFinite(number) ? number : String(number));
 
-/** An id in hex, in lower case. One of another length is none, as OTLP says, and so is one of zeros. */
+/**
+ * Normalizes an id to lowercase hex. OTLP treats an id of a different length, or of zeros only, as
+ * absent.
+ *
+ * @param bytes required length, in bytes
+ */
 export function identifier(hex: string, bytes: number): string | undefined {
   const text = hex.toLowerCase();
   return text.length === 2 * bytes && /^[0-9a-f]+$/.test(text) && !/^0+$/.test(text) ? text : undefined;
 }
 
-/** 0 is what OTLP says for absent. */
+/** Maps 0, which means absent in OTLP, to `undefined`. */
 export const count = (value: number): number | undefined => (value === 0 ? undefined : value);
 
-/** An empty text is what OTLP says for absent. */
+/** Maps the empty string, which means absent in OTLP, to `undefined`. */
 export const word = (value: string): string | undefined => (value === '' ? undefined : value);
 
-/** Without what is absent; `undefined` when nothing is left. A key `__proto__` is a key like any other. */
+/**
+ * Builds an object of the defined fields; `undefined` if there are none. `__proto__` becomes an own
+ * property like any other key.
+ */
 export function present(fields: Iterable<readonly [string, JsonValue | undefined]>): DataRecord | undefined {
   const entries = [...fields].filter(([, value]) => value !== undefined);
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;

@@ -3,13 +3,20 @@ import { BodyError } from '../receiver.js';
 import type { DataRecord } from '../../records/record.js';
 import type { Log } from './log-fields.js';
 
-/** Characters of all records of a request. Each repeats its resource and scope, so that few bytes may stand for very many. */
+/**
+ * Maximum total characters of a request's records. Each record repeats its resource and scope, so a
+ * small request can expand to a very large one.
+ */
 const MAX_TEXT = 64 * 1024 * 1024;
 const MAX_RECORDS = 100_000;
-/** Records after which others get a turn. */
+/** Records to convert before yielding to the event loop. */
 const SLICE = 1_000;
 
-/** Each log record as JSON on a line, with its resource and its scope. @throws BodyError */
+/**
+ * Converts each log record to one line of JSON, including its resource and scope.
+ *
+ * @throws BodyError 413 if the request exceeds a limit
+ */
 export async function logLines(logs: Iterable<Log>): Promise<string[]> {
   const resourceText = lastText('resource');
   const scopeText = lastText('scope');
@@ -30,7 +37,7 @@ export async function logLines(logs: Iterable<Log>): Promise<string[]> {
   return lines;
 }
 
-/** `"name":{...}`, made once for all that share it. */
+/** Serializes to `"name":{...}` and caches the text for consecutive records with the same value. */
 function lastText(name: string): (value: DataRecord | undefined) => string {
   let last: DataRecord | undefined;
   let text = '';

@@ -115,7 +115,7 @@ describe('what senders may write', () => {
   });
 });
 
-/** A message with one field, as protobuf has it. */
+/** Encodes a protobuf message with one field. */
 const wrapped = (id: number, inner: Uint8Array): Uint8Array =>
   Writer.create()
     .uint32((id << 3) | 2)

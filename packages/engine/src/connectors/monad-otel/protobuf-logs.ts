@@ -16,10 +16,12 @@ import {
 const field = (id: number, wire: number): number => (id << 3) | wire;
 
 /**
- * The log records of an `ExportLogsServiceRequest` in protobuf, by the field numbers of the OTLP specification
- * (https://github.com/open-telemetry/opentelemetry-proto: logs/v1/logs.proto, common/v1/common.proto,
- * resource/v1/resource.proto). One record is built at a time: a few bytes may stand for many of them.
- * @throws RangeError and others: the body is none
+ * Yields the log records of an `ExportLogsServiceRequest` in protobuf, by the field numbers of the
+ * OTLP specification (https://github.com/open-telemetry/opentelemetry-proto: logs/v1/logs.proto,
+ * common/v1/common.proto, resource/v1/resource.proto). Builds one record at a time, because a few
+ * bytes can encode many records.
+ *
+ * @throws RangeError and other errors if the body is not valid
  */
 export function* protobufLogs(body: Uint8Array): Generator<Log, void, void> {
   for (const resourceLogs of messages(body, field(1, LENGTH))) {
@@ -31,7 +33,7 @@ export function* protobufLogs(body: Uint8Array): Generator<Log, void, void> {
   }
 }
 
-/** The messages in one field of a message, as they come. */
+/** Yields the embedded messages in one field, in order. `wanted` is the field's tag. */
 function* messages(message: Uint8Array, wanted: number): Generator<Uint8Array, void, void> {
   const reader = Reader.create(message);
   while (reader.pos < reader.len) {
@@ -41,7 +43,9 @@ function* messages(message: Uint8Array, wanted: number): Generator<Uint8Array, v
   }
 }
 
-/** `Resource` or `InstrumentationScope` with the schema of its logs: what all records below have in common. */
+/**
+ * Reads the `Resource` or `InstrumentationScope` and its schema URL, which all records below share.
+ */
 function shared(message: Uint8Array, kind: 'resource' | 'scope'): DataRecord | undefined {
   const attributes = new Map<string, JsonValue>();
   let [name, version, schemaUrl] = ['', '', ''];

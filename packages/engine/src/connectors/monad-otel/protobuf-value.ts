@@ -2,13 +2,17 @@ import type { Reader } from 'protobufjs/minimal.js';
 import type { DataRecord, JsonValue } from '../../records/record.js';
 import { doubleNumber, MAX_DEPTH, present, tooDeep, wholeNumber } from './log-fields.js';
 
-/** Wire types of protobuf, as they stand in the last three bits of a tag. */
+/** Wire types of protobuf: the last three bits of a tag. */
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const LENGTH = 2;
 export const FIXED32 = 5;
 
-/** Reads a message field by field: `take` reads the field with this tag, or answers false, and the field is skipped. */
+/**
+ * Reads a message field by field.
+ *
+ * @param take reads the field with this tag, or returns false to skip it
+ */
 export function readMessage(reader: Reader, end: number, take: (tag: number) => boolean): void {
   while (reader.pos < end) {
     const tag = reader.uint32();
@@ -17,7 +21,7 @@ export function readMessage(reader: Reader, end: number, take: (tag: number) => 
   if (reader.pos !== end) throw new RangeError('A field reaches over the end of its message.');
 }
 
-/** Where the message ends whose length comes next. */
+/** Reads a length prefix and returns the end offset of the message that follows. */
 export function endOfMessage(reader: Reader): number {
   const length = reader.uint32();
   const end = reader.pos + length;
@@ -25,13 +29,13 @@ export function endOfMessage(reader: Reader): number {
   return end;
 }
 
-/** What the reader has for 64 bits. */
+/** Converts the reader's representation of a 64-bit integer. */
 export const bigInt = (value: number | { low: number; high: number }): bigint =>
   typeof value === 'number' ? BigInt(value) : (BigInt(value.high) << 32n) | BigInt(value.low >>> 0);
 
 const field = (id: number, wire: number): number => (id << 3) | wire;
 
-/** `AnyValue`; nothing at all is `null`. */
+/** Reads an `AnyValue`; an empty one is `null`. */
 function anyValue(reader: Reader, depth: number): JsonValue {
   if (depth > MAX_DEPTH) throw tooDeep();
   let value: JsonValue = null;
@@ -69,7 +73,7 @@ function keyValueList(reader: Reader, depth: number): DataRecord {
   return present(pairs) ?? {};
 }
 
-/** Reads a `KeyValue`. Of a key that comes twice the last one counts. */
+/** Reads a `KeyValue`. If a key is repeated, the last value wins. */
 export function keyValue(reader: Reader, into: Map<string, JsonValue>, depth = 0): void {
   let key = '';
   let value: JsonValue = null;
@@ -82,5 +86,5 @@ export function keyValue(reader: Reader, into: Map<string, JsonValue>, depth = 0
   into.set(key, value);
 }
 
-/** An `AnyValue` at the top of a record. */
+/** Reads an `AnyValue` at the top level of a record. */
 export const topValue = (reader: Reader): JsonValue => anyValue(reader, 0);

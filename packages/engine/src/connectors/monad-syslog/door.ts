@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../runner/clock.js';
 import type { Appended, Sink } from '../../runner/ends.js';
 
-/** Characters that may wait here for what cannot be asked to wait. */
+/** Maximum queued characters when a datagram arrives: UDP has no backpressure. */
 const MAX_WAITING = 8 * 1024 * 1024;
-/** Of that, what may wait before streams are asked to: there is always some left for datagrams. */
+/** Queued characters above which streams are paused; the rest is reserved for datagrams. */
 const ENOUGH = MAX_WAITING / 2;
-/** Lines that are stored together at most. */
+/** Maximum lines per append. */
 const TOGETHER = 2_000;
-/** Milliseconds. */
+/** Time to wait for buffer space, and before a retry, in milliseconds. */
 const PATIENCE = 1_000;
 
 interface Entry {
@@ -18,8 +18,9 @@ interface Entry {
 }
 
 /**
- * The way into one pipeline. What comes while the disk is busy goes together; while the buffer is full it is tried again,
- * with the same position, so that nothing is stored twice.
+ * Queues the messages for one pipeline. Lines that arrive during an append are stored together in
+ * the next one. While the buffer is full, an append is retried with the same position, so that
+ * nothing is stored twice.
  */
 export class Door {
   #queue: Entry[] = [];
@@ -33,7 +34,7 @@ export class Door {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves once they are on disk; `false`: the door was closed before. */
+  /** Resolves with `true` once the lines are on disk, or `false` if `close` came first. */
   put(lines: readonly string[]): Promise<boolean> {
     if (this.#closed.signal.aborted) return Promise.resolve(false);
     return new Promise((done) => {
@@ -44,23 +45,23 @@ export class Door {
     });
   }
 
-  /** For what can't be asked to wait: `false` at once where there is no room for it. */
+  /** Like `put`, for datagrams: resolves with `false` immediately if the queue is full. */
   offer(line: string): Promise<boolean> {
     return this.#characters + line.length > MAX_WAITING ? Promise.resolve(false) : this.put([line]);
   }
 
-  /** Nothing is stored any more. */
+  /** Whether nothing more will be stored. */
   get closed(): boolean {
     return this.#closed.signal.aborted;
   }
 
-  /** Resolves when there is room for what can be asked to wait, or when it is closed. */
+  /** Resolves when the queue has room for streams, or when it is closed. */
   async room(): Promise<void> {
     while (this.#characters > ENOUGH && !this.#closed.signal.aborted)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Stores what has come, for so long at most; what is left then is not stored. */
+  /** Stores queued lines for at most `graceMs` milliseconds, then drops the rest. */
   async close(graceMs: number): Promise<void> {
     const late = setTimeout(() => {
       this.#closed.abort();
@@ -107,7 +108,7 @@ export class Door {
     try {
       return await this.sink.append(lines, { position, waitMs: PATIENCE, signal: this.#closed.signal });
     } catch {
-      // The disk may be back in a moment. Whoever sends over a stream waits so long.
+      // Treat a failed append as temporary; streams stay paused until it succeeds.
       return { stored: false, reason: 'closed' };
     }
   }

@@ -3,14 +3,14 @@ import { seededRandom } from '../../testing/random.js';
 import { FrameSplitter, MAX_MESSAGE } from './frame-splitter.js';
 
 const counted = (text: string): string => `${Buffer.byteLength(text)} ${text}`;
-/** The messages of a stream that comes in parts of these sizes. */
+/** Splits a stream that arrives in chunks of these sizes. */
 function split(stream: string | Buffer, size: () => number): { text: string; truncated: boolean }[] {
   const bytes = Buffer.from(stream);
   const splitter = new FrameSplitter();
   const frames = [];
   for (let at = 0; at < bytes.length;) {
     const next = at + Math.max(1, size());
-    // A copy: a reader's buffer may be used again.
+    // Copy the chunk: a reader may reuse its buffer.
     frames.push(...splitter.push(Buffer.from(bytes.subarray(at, next))));
     at = next;
   }

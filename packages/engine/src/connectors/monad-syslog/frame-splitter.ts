@@ -1,31 +1,33 @@
-/** Bytes of a message that are kept. */
+/** Maximum bytes of a message; the rest is discarded. */
 export const MAX_MESSAGE = 64 * 1024;
 
 const LINE_FEED = 0x0a;
 
-/** One message as it came over a stream. */
+/** One message received over a stream. */
 export interface Frame {
   bytes: Buffer;
-  /** It was longer: what stands here is its beginning. */
+  /** The message is incomplete: `bytes` is only its beginning. */
   truncated: boolean;
 }
 
 /**
- * Cuts a stream into messages, by the octet count before each or by the line feed after it, and a sender may do as it likes
- * from one message to the next (RFC 6587, RFC 5425). A count is one only where `<` follows it, so that a line which
- * begins with a number is a line. Holds no more than one message.
+ * Splits a stream into messages, framed by an octet count or by a trailing line feed; a sender may
+ * switch between the two for each message (RFC 6587, RFC 5425). A number is an octet count only if
+ * `<` follows it, so a line may begin with a number. Buffers at most one message.
  */
 export class FrameSplitter {
   #parts: Buffer[] = [];
   #size = 0;
-  /** Bytes that must be there before there is something to do. */
+  /** Bytes to buffer before parsing can continue. */
   #need = 1;
-  /** A line whose end must come before there is something to do. */
+  /** Parsing can only continue once a line feed arrives. */
   #inLine = false;
-  /** Of a message that was cut: octets that are left of it, or `line`: up to its line feed. */
+  /**
+   * What to skip of a truncated message: the number of octets left, or `line`: up to its line feed.
+   */
   #skipping: number | 'line' = 0;
 
-  /** A message is under way. */
+  /** A message has been received partly. */
   get pending(): boolean {
     return this.#size > 0;
   }
@@ -44,7 +46,7 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** What is left when the stream ends: its last line may lack the line feed. */
+  /** Returns the rest when the stream ends: the last line may lack its line feed. */
   end(): Frame[] {
     const data = Buffer.concat(this.#parts, this.#size);
     this.#parts = [];
@@ -106,7 +108,10 @@ export class FrameSplitter {
   }
 }
 
-/** `start`: where the message begins. */
+/**
+ * Parses an octet count. `start` is the offset of the message; `unclear` means that more bytes are
+ * needed.
+ */
 function octetCount(data: Buffer, from: number): { start: number; length: number } | 'none' | 'unclear' {
   let at = from;
   while (at - from < 10 && isDigit(data[at])) at += 1;
@@ -118,10 +123,13 @@ function octetCount(data: Buffer, from: number): { start: number; length: number
 }
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
-/** Line ends and zero bytes stand between messages. */
+/** Line breaks and NUL bytes may separate messages. */
 const isBetween = (byte: number | undefined): boolean => byte === LINE_FEED || byte === 0x0d || byte === 0;
 
-/** Without the line ends and zero bytes that many senders put at the end, also of a counted message or a datagram. */
+/**
+ * Removes the trailing line breaks and NUL bytes that many senders add, even to octet-counted
+ * messages and datagrams.
+ */
 export function trimmed(bytes: Buffer): Buffer {
   let end = bytes.length;
   while (end > 0 && isBetween(bytes[end - 1])) end -= 1;

@@ -33,5 +33,5 @@ const createInput: CreateInput = (config, { listen, clock }): PushInput => {
   };
 };
 
-/** Messages sent over syslog, to a port of its own: UDP, TCP and TLS. */
+/** Receives syslog messages over UDP, TCP and TLS, on a port of its own. */
 export const monadSyslogInput: ConnectorCode = { createInput, listens: true };

@@ -148,10 +148,11 @@ describe('while the buffer is full', () => {
     const port = await server.open();
     onTestFinished(() => server.leave(sink).then(() => undefined));
     for (let n = 0; n < 12; n += 1) (await tcp(port)).write('ab\n'.repeat(20_000));
-    // All of it has come by then: it was turned away once more, for the whole patience of who brings it.
+    // Wait until one more append has been rejected after its full wait for buffer space: by then,
+    // all data has arrived.
     const { appends } = sink;
     await expect.poll(() => sink.appends).toBeGreaterThan(appends + 1);
-    // Of the 240,000 no more were made into records than there is room for, and those of one more chunk.
+    // Of 240,000 messages, only those that fit in the queue and one more chunk became records.
     expect(made).toBeLessThan(60_000);
   });
 
@@ -163,7 +164,7 @@ describe('while the buffer is full', () => {
     const lines = Array.from({ length: count }, (_, n) => `<13>1 - - - - - - ${n} ${'x'.repeat(200)}\n`).join('');
     socket.end(lines);
     await expect.poll(() => sink.appends, { timeout: 5_000 }).toBeGreaterThan(2);
-    // The sender stands still: what it has sent is in the sockets, not in our memory.
+    // The sender is blocked: what it has sent is in the socket buffers, not in our memory.
     const sent = socket.bytesWritten - socket.writableLength;
     expect(sent).toBeLessThan(lines.length);
     sink.full = false;
@@ -206,7 +207,7 @@ describe('with allowed certificates', () => {
     await expect.poll(() => sink.messages).toEqual(['allowed']);
     await expect.poll(() => codes(sink).sort()).toEqual(['certificate_refused', 'plain_refused', 'udp_refused']);
     expect(sink.notes.find(({ code }) => code === 'certificate_refused')?.message).toMatch(/^2 connections/);
-    // A session that is taken up again shows its certificate again, too.
+    // A resumed session must not bypass the certificate check.
     const first = connectTls({ port, host: HOST, rejectUnauthorized: false, ...allowed });
     const sessions: Buffer[] = [];
     first.on('session', (session) => sessions.push(session)).write('<13>1 - - - - - - again\n');

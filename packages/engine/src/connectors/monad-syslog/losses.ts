@@ -1,7 +1,7 @@
 import type { Clock } from '../../runner/clock.js';
 import type { NewLogEntry } from '../../runner/pipeline-log.js';
 
-/** What was not taken in, by cause. */
+/** Log messages for lost input, by cause. */
 const causes = {
   udp_lost: 'UDP messages were lost: the buffer was full.',
   udp_refused: 'UDP messages were refused: only senders with an allowed certificate may send, over TLS.',
@@ -15,7 +15,10 @@ const causes = {
 
 export type Loss = keyof typeof causes;
 
-/** Counts what was not taken in, and tells it: at most once a minute, a sender may be fast. */
+/**
+ * Counts lost messages and rejected connections, and logs the totals at most once per minute:
+ * a sender may be fast.
+ */
 export class Losses {
   readonly #counts = new Map<Loss, number>();
   readonly #over = new AbortController();
@@ -39,7 +42,9 @@ export class Losses {
     this.#flush();
   }
 
-  /** The first soon, so that who looks for the cause finds it; the others together. */
+  /**
+   * Logs the first losses after one second, so that the cause is visible early, later ones in bulk.
+   */
   async #later(): Promise<void> {
     await this.clock.sleep(Math.min(1_000, this.everyMs), this.#over.signal);
     while (this.#flush() && !this.#over.signal.aborted) await this.clock.sleep(this.everyMs, this.#over.signal);

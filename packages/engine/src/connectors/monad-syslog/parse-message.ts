@@ -2,21 +2,22 @@ import type { DataRecord, JsonValue } from '../../records/record.js';
 import { structuredDataAt } from './structured-data.js';
 import { bsdAt, rfc3339At } from './timestamps.js';
 
-// RFC 5424, section 6.2.1; the names are those of syslog.h.
+// RFC 5424, section 6.2.1; the names are from syslog.h.
 const FACILITIES =
   'kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp audit alert clock local0 local1 local2 local3 local4 local5 local6 local7'.split(
     ' ',
   );
 const SEVERITIES = 'emerg alert crit err warning notice info debug'.split(' ');
-/** What a message without one is taken for: user.notice. RFC 3164, section 4.3.3. */
+/** Default for a message without a priority: user.notice. RFC 3164, section 4.3.3. */
 const NO_PRIORITY = 13;
 
 type Fields = Record<string, JsonValue | undefined>;
 
 /**
- * A message of RFC 5424 or RFC 3164 as a record. What is not as either says is kept all the same: `parse_error` says what
- * could not be read, and `message` has it.
- * @param now milliseconds since the epoch, for times that lack a year
+ * Parses a message of RFC 5424 or RFC 3164 into a record. An invalid message is kept: `parse_error`
+ * names the part that could not be parsed, and `message` holds the text.
+ *
+ * @param now milliseconds since the epoch, for timestamps that lack a year
  */
 export function parseMessage(text: string, now: number): DataRecord {
   const [start, digits] = /^<(\d{1,3})>/.exec(text) ?? [];
@@ -37,7 +38,9 @@ export function parseMessage(text: string, now: number): DataRecord {
 
 const NAMES = ['hostname', 'app_name', 'proc_id', 'msg_id'] as const;
 
-/** `1 TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA [MSG]`; `-` is nothing. */
+/**
+ * Parses `1 TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA [MSG]`; `-` means no value.
+ */
 function rfc5424(text: string): Fields {
   const fields: Fields = {};
   const timeEnd = text.indexOf(' ', 2);
@@ -66,9 +69,9 @@ function rfc5424(text: string): Fields {
   return { ...fields, message: text.slice(at + 1).replace(/^\ufeff/, '') };
 }
 
-/** `TIMESTAMP HOSTNAME TAG[PID]: CONTENT`, of which devices leave out what they like. */
+/** Parses `TIMESTAMP HOSTNAME TAG[PID]: CONTENT`; devices omit arbitrary parts. */
 function rfc3164(text: string, now: number): Fields {
-  // Some number their messages before anything else.
+  // Some devices put a sequence number first.
   const skipped = /^\d{1,10}: /.exec(text)?.[0].length ?? 0;
   const dated = text.slice(skipped);
   const time = rfc3339At(dated) ?? bsdAt(dated, now);
@@ -80,7 +83,7 @@ function rfc3164(text: string, now: number): Fields {
     fields['hostname'] = name;
     rest = rest.slice(host.length);
   } else {
-    // An address of IPv6 has colons, as a tag has at its end.
+    // An IPv6 address contains colons, as does the end of a tag.
     const [address, literal] = /^([0-9A-Fa-f:.]{2,45}) /.exec(rest) ?? [];
     if (literal?.includes('::') === true || (literal?.split(':').length ?? 0) === 8) {
       fields['hostname'] = literal;

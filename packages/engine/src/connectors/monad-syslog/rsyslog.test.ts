@@ -42,7 +42,8 @@ it.each([
     await input.start?.(sink);
     onTestFinished(() => input.close?.());
 
-    // Datagrams that come faster than the system keeps them are gone: a pause after each hundred.
+    // Pause after each hundred datagrams: the operating system drops those that exceed its receive
+    // buffer.
     const pace = transport === 'udp' ? 'queue.dequeueSlowdown="200"' : '';
     const rsyslog = await startRsyslog(
       messages,

@@ -2,12 +2,23 @@ import type { ConnectorContext, ListenAt } from '../connector-code.js';
 import type { Sink } from '../../runner/ends.js';
 import { SyslogServer } from './syslog-server.js';
 
-/** A port can be opened once; several pipelines may have the same input. By address and port. */
+/**
+ * Servers by address and port. Pipelines with the same input share one, because a port can only be
+ * opened once.
+ */
 const servers = new Map<string, SyslogServer>();
-/** Opening and closing, one after the other by port: a pipeline is made again by closing the one before. */
+/**
+ * Serializes opening and closing per port: recreating a pipeline closes its predecessor, which must
+ * release the port first.
+ */
 const turns = new Map<string, Promise<unknown>>();
 
-/** Listens at a port for one more pipeline. @returns what ends that @throws EndError */
+/**
+ * Adds a pipeline to the server on a port, and opens the server if necessary.
+ *
+ * @returns a function that removes the pipeline again
+ * @throws EndError
+ */
 export async function joinServer(
   at: ListenAt,
   clock: ConnectorContext['clock'],
@@ -19,7 +30,7 @@ export async function joinServer(
     let server = servers.get(key);
     if (!server) {
       server = new SyslogServer({ at, clock });
-      // Before it is open: what comes first must find a way in.
+      // Join before opening, so that the first messages are not lost.
       server.join(sink);
       server.fingerprints = fingerprints;
       await server.open();

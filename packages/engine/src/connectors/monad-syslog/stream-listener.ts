@@ -6,32 +6,38 @@ import { FrameSplitter, type Frame } from './frame-splitter.js';
 import type { Losses } from './losses.js';
 import { peerOf, type Origin } from './syslog-record.js';
 
-/** Connections at a time. Each may hold one message, and what it came with. */
+/** Maximum concurrent connections. Each may buffer one message and the chunk it arrived in. */
 const MAX_CONNECTIONS = 1_000;
-/** Milliseconds for which a message may stay unfinished without a byte of it. */
+/**
+ * Time without data after which a connection with an unfinished message is closed, in milliseconds.
+ */
 const UNFINISHED = 300_000;
 const KEEP_ALIVE = 60_000;
 const HANDSHAKE = 15_000;
-/** First byte of a TLS record that shakes hands. No message begins with it. */
+/** First byte of a TLS handshake record. No syslog message begins with it. */
 const TLS_HANDSHAKE = 22;
 
 export interface StreamOptions {
   at: ListenAt;
   losses: Losses;
-  /** SHA-256 of allowed client certificates, in upper case without colons; none: anybody may send. */
+  /**
+   * SHA-256 fingerprints of allowed client certificates, uppercase without colons. Empty: any
+   * sender is allowed.
+   */
   fingerprints(): ReadonlySet<string>;
   /**
-   * Resolves once they are stored: until then no more is read from that connection.
-   * @param read what has come, cut into messages; called when there is room for them
+   * Stores messages. No more is read from the connection until this resolves.
+   *
+   * @param read splits the received bytes into messages; called when there is room for them
    */
   take(read: () => readonly Frame[], origin: Origin): Promise<void>;
 }
 
-/** TCP, with TLS on the same port: the first byte tells. */
+/** Listens for TCP and TLS on one port; the first byte of a connection distinguishes them. */
 export class StreamListener {
   readonly #server: Server;
   readonly #secure: SecureContext | undefined;
-  /** In the order they came; `true`: a message has come. */
+  /** Connections in order of arrival; `true` once a message was received. */
   readonly #sockets = new Map<Socket, boolean>();
   readonly #serving = new Set<Promise<void>>();
 
@@ -40,11 +46,11 @@ export class StreamListener {
     this.#server = createServer({ keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE }, (socket) =>
       this.#accept(socket),
     );
-    // A resumed session would not show its certificate again.
+    // Disable resumption: the client does not present its certificate in a resumed session.
     if (tls) this.#secure = createSecureContext({ ...tls, secureOptions: constants.SSL_OP_NO_TICKET });
   }
 
-  /** @returns the port */
+  /** Starts listening. @returns the port */
   open(): Promise<number> {
     const { host, port } = this.options.at;
     return new Promise((resolve, reject) => {
@@ -56,7 +62,7 @@ export class StreamListener {
     });
   }
 
-  /** Reads no more; resolves once what was read is stored or given up. */
+  /** Stops reading; resolves once all received messages are stored or dropped. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
@@ -70,10 +76,11 @@ export class StreamListener {
     const { losses } = this.options;
     if (this.#sockets.size >= MAX_CONNECTIONS) {
       losses.add('too_many');
-      // One that has sent nothing yet is worth less than one that may.
+      // Close the oldest connection that has not sent a message, otherwise the new one.
       const [silent] = [...this.#sockets].find(([, spoken]) => !spoken) ?? [socket];
       silent.destroy();
-      // Its own end is told later: until then the next one must not be let in for it again.
+      // The `close` event fires later. Remove the socket now, so that it does not make room for the
+      // next connection as well.
       this.#sockets.delete(silent);
       if (silent === socket) return;
     }
@@ -138,7 +145,7 @@ export class StreamListener {
         }, origin);
       }
     } catch {
-      // The connection broke. What had come is kept.
+      // The connection broke: keep what was received.
     }
     await this.options.take(() => splitter.end(), origin);
   }

@@ -1,15 +1,19 @@
 import type { JsonValue } from '../../records/record.js';
 
-/** What RFC 5424 calls STRUCTURED-DATA, and where it ends. */
+/** Parsed STRUCTURED-DATA of RFC 5424. */
 export interface StructuredData {
-  /** By the id of the element, then by parameter; one that comes several times is a list. */
+  /** Values by element id and parameter name; a repeated element or parameter becomes a list. */
   elements: Record<string, JsonValue>;
   end: number;
 }
 
 const NAME_END = /[ =\]"]/g;
 
-/** Reads `[id name="value" ...]...` from a place on; `undefined`: it is not that. RFC 5424, section 6.3. */
+/**
+ * Parses `[id name="value" ...]...` at offset `from`. RFC 5424, section 6.3.
+ *
+ * @returns `undefined` if the text is not valid structured data
+ */
 export function structuredDataAt(text: string, from: number): StructuredData | undefined {
   const elements = new Map<string, JsonValue | JsonValue[]>();
   let at = from;
@@ -40,7 +44,10 @@ function nameEnd(text: string, from: number): number {
   return NAME_END.exec(text)?.index ?? text.length;
 }
 
-/** A value up to its quote. A backslash takes its meaning from `"`, `\` and `]` only; before others it is itself. */
+/**
+ * Reads a value up to its closing quote. A backslash escapes only `"`, `\` and `]`; before any
+ * other character it is literal.
+ */
 function valueAt(text: string, from: number): { value: string; end: number } | undefined {
   let value = '';
   let start = from;

@@ -1,14 +1,14 @@
 import type { Frame } from './frame-splitter.js';
 import { parseMessage } from './parse-message.js';
 
-/** How a message came. */
+/** How a message was received. */
 export interface Origin {
   transport: 'udp' | 'tcp' | 'tls';
-  /** Address of the sender, or of the last one that passed it on. */
+  /** Address of the sender, or of the last relay. */
   peer: string;
 }
 
-/** A message as the JSON of a record. Bytes that are not UTF-8 become U+FFFD. */
+/** Converts a message to the JSON of a record. Invalid UTF-8 becomes U+FFFD. */
 export function syslogLine({ bytes, truncated }: Frame, { transport, peer }: Origin, now: number): string {
   return JSON.stringify({
     ...parseMessage(bytes.toString('utf8'), now),
@@ -19,5 +19,5 @@ export function syslogLine({ bytes, truncated }: Frame, { transport, peer }: Ori
   });
 }
 
-/** An address of IPv4 also where a socket of IPv6 has it. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 export const peerOf = (address: string | undefined): string => (address ?? '').replace(/^::ffff:(?=[\d.]+$)/, '');

@@ -10,23 +10,23 @@ import { Losses } from './losses.js';
 import { StreamListener } from './stream-listener.js';
 import { peerOf, syslogLine, type Origin } from './syslog-record.js';
 
-/** Bytes that the system keeps of UDP while we are busy, as far as it lets us. */
+/** Requested size of the UDP receive buffer in bytes; the operating system may limit it. */
 const UDP_BUFFER = 4 * 1024 * 1024;
-/** Milliseconds to store what has come when a pipeline leaves. */
+/** Time to store queued messages when a pipeline leaves, in milliseconds. */
 const GRACE = 2_000;
-/** Messages of a stream after which others get a turn. */
+/** Messages to convert before yielding to the event loop. */
 const SLICE = 500;
 
 export interface SyslogServerOptions {
   at: ListenAt;
   clock: Clock;
-  /** Milliseconds between two entries of the log about what was lost. Default a minute. */
+  /** Milliseconds between two log entries about losses. Default 60,000. */
   tellEveryMs?: number;
 }
 
-/** Listens at one port for UDP, TCP and TLS, and brings what comes to every pipeline that has joined. */
+/** Listens on one port for UDP, TCP and TLS, and delivers messages to every joined pipeline. */
 export class SyslogServer {
-  /** SHA-256 of allowed client certificates. */
+  /** SHA-256 fingerprints of allowed client certificates; empty: any sender is allowed. */
   fingerprints: ReadonlySet<string> = new Set();
   readonly #doors = new Map<Sink, Door>();
   readonly #losses: Losses;
@@ -50,8 +50,11 @@ export class SyslogServer {
   }
 
   /**
-   * Two bytes of a stream may stand for a record of hundreds: they are made into records one connection after the other,
-   * and only while there is room. @returns for each slice, once it is stored, how many of it were not
+   * Converts the frames of one connection and queues them. Runs for one connection at a time and
+   * only while the queues have room, because two bytes of a stream can become a record of hundreds
+   * of bytes.
+   *
+   * @returns for each slice, a promise of the number of messages that were not stored
    */
   async #put(read: () => readonly Frame[], origin: Origin): Promise<Promise<number>[]> {
     const doors = [...this.#doors.values()];
@@ -79,7 +82,7 @@ export class SyslogServer {
     return done;
   }
 
-  /** @returns the port @throws EndError */
+  /** Starts listening. @returns the port @throws EndError */
   async open(): Promise<number> {
     const { at } = this.options;
     try {
@@ -96,11 +99,15 @@ export class SyslogServer {
     this.#doors.set(sink, new Door(sink, this.options.clock));
   }
 
-  /** What has come so far is stored, where there is room. @returns whether others are left */
+  /**
+   * Stores the queued messages of a pipeline, if the buffer has room, and removes it.
+   *
+   * @returns whether other pipelines are left
+   */
   async leave(sink: Sink): Promise<boolean> {
     const door = this.#doors.get(sink);
     const last = this.#doors.size === 1;
-    // Nothing more is read before the last one has stored what was.
+    // When the last pipeline leaves, stop reading before storing its queue.
     const closing = last ? this.close() : undefined;
     await door?.close(GRACE);
     await closing;
@@ -130,7 +137,7 @@ export class SyslogServer {
         try {
           socket.setRecvBufferSize(UDP_BUFFER);
         } catch {
-          // As large as the system lets it be.
+          // Keep the size that the operating system allows.
         }
         resolve();
       });

@@ -1,6 +1,6 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Hours from UTC. Names that mean different zones in different countries are not here. */
+/** Offsets from UTC in hours. Omits names that stand for different zones in different countries. */
 const ZONES: Readonly<Record<string, number>> = {
   UTC: 0,
   GMT: 0,
@@ -22,21 +22,27 @@ const BSD = new RegExp(
 );
 
 export interface Timestamp {
-  /** RFC 3339. As the sender wrote it where that is RFC 3339; else in UTC, see `assumed`. */
+  /** RFC 3339: the sender's own text if that is RFC 3339, otherwise converted to UTC. */
   time: string;
-  /** As it came, where something had to be assumed: the year nearest to now, UTC where no zone is given. */
+  /**
+   * The original text, set if the conversion relies on assumptions: the year nearest to now if
+   * there is none, UTC if no zone is given.
+   */
   text?: string;
-  /** Characters it takes. */
+  /** Length of the original text, in characters. */
   length: number;
 }
 
-/** A time as RFC 5424 has it: RFC 3339 with a zone. */
+/** Parses a timestamp of RFC 5424: RFC 3339 with a zone. */
 export function rfc3339At(text: string): Timestamp | undefined {
   const [time] = RFC3339.exec(text) ?? [];
   return time === undefined || Number.isNaN(Date.parse(time)) ? undefined : { time, length: time.length };
 }
 
-/** A time as RFC 3164 has it, and as devices vary it: with a year on either side, with a zone, with a fraction. */
+/**
+ * Parses a timestamp of RFC 3164 and the variants that devices send: with a year before or after
+ * the time, a zone or a fraction.
+ */
 export function bsdAt(text: string, now: number): Timestamp | undefined {
   const match = BSD.exec(text);
   if (!match) return undefined;
@@ -52,7 +58,10 @@ export function bsdAt(text: string, now: number): Timestamp | undefined {
   return { time, text: whole, length: whole.length };
 }
 
-/** Around the turn of a year the last message of December may come in January, and a clock may be ahead. */
+/**
+ * Returns the time in the year nearest to `now`. A message of December may arrive in January, and
+ * the sender's clock may be ahead.
+ */
 function nearest(at: (year: number) => number, now: number): number {
   const year = new Date(now).getUTCFullYear();
   const [best = 0] = [year - 1, year, year + 1].map(at).toSorted((a, b) => Math.abs(a - now) - Math.abs(b - now));

@@ -5,7 +5,10 @@ import { json, text } from '../read.js';
 
 const okta: Subject = { product: 'Okta', address: '/settings/org_url', credential: '/secrets/api_key' };
 
-/** Reads one event. https://developer.okta.com/docs/api/openapi/okta-management/management/tag/SystemLog/ */
+/**
+ * Reads one event.
+ * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/SystemLog/
+ */
 export const testOktaSystemLog = createTester(okta, async ({ settings, secrets }, { egress }) => {
   const token = text(secrets, 'api_key');
   if (!token) return missing('/secrets/api_key', 'Enter an API token.');

@@ -8,16 +8,16 @@ import { attempt, hurriedClock, noted } from '../../../../../test/support/output
 import { createEgress } from '../../egress/index.js';
 import { registry } from '../registry.js';
 
-/** No name leads to an open address, so that every test ends before its first connection. */
+/** Every name resolves to a closed address, so each test ends before its first connection. */
 const egress = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
 
-/** Each way to sign in that a type offers. */
+/** One entry for each authentication method that a type offers. */
 const choices = [
   [],
   [['/settings/auth_config/type', 'bot_token'] as const],
   [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
 ];
-/** They write nothing, or on this machine. */
+/** Outputs that write nothing, or only to this machine. */
 const local = new Set(['output:dev-null', 'output:file']);
 
 const outputs = [...registry].flatMap(([name, { createOutput }]) =>
@@ -32,7 +32,7 @@ test.each(outputs)(
     onTestFinished(() => rm(filesFolder, { recursive: true, force: true }));
     for (const choice of choices) {
       const config = exampleConfig(type.config, { optional: true, choices: new Map(choice) });
-      // An example of a certificate is none.
+      // The example certificates are not valid PEM.
       for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
       const output = create(config, { type, egress, clock: hurriedClock(), filesFolder });
       const { failure } = await attempt(output, noted(1));

@@ -1,7 +1,7 @@
 import type { EgressReason } from '../../egress/index.js';
 import { EndError, type FailureKind } from '../../runner/ends.js';
 
-/** By reason: what is said when there was no answer, and whether a person must mend it. */
+/** Error code, kind and message by egress error. `permanent`: requires a change by the user. */
 const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say: (product: string) => string]>> = {
   egress_refused: [
     'egress_refused',
@@ -27,18 +27,26 @@ const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say:
   invalid_answer: ['unexpected_answer', 'retry', (product) => `Something answered, but not as ${product} does.`],
 };
 
-/** There was no answer. */
+/** Converts an egress error (no usable response) to an `EndError`. */
 export function egressFailure(reason: EgressReason, product: string): EndError {
   const [code, kind, say] = ways[reason];
   return new EndError(code, capital(say(product)), kind);
 }
 
-/** An answer in a shape that the product does not have: a page of something in between, most often. */
+/**
+ * The response does not have the product's format; most often it is a page served by an
+ * intermediary.
+ */
 export function unexpected(product: string, kind: FailureKind = 'retry'): EndError {
   return new EndError('unexpected_answer', `Something answered, but not as ${product} does.`, kind);
 }
 
-/** What a status says where the product gives it no meaning of its own. Never for a success. */
+/**
+ * Maps an HTTP status to an error, for statuses to which the product assigns no specific meaning.
+ * Do not call it for a success.
+ *
+ * @param now milliseconds since the epoch, for `Retry-After` dates
+ */
 export function statusFailure(
   { status, headers }: { status: number; headers: Headers },
   product: string,
@@ -51,7 +59,7 @@ export function statusFailure(
   return new EndError(code, `${message} (HTTP ${status}).`, kind, afterMs);
 }
 
-/** The other side asks for less. */
+/** The server limits the request rate. */
 export function throttled(product: string, afterMs?: number): EndError {
   return new EndError('rate_limited', `${capital(product)} asks us to wait.`, 'throttled', afterMs);
 }
@@ -61,13 +69,16 @@ function meaning(status: number, name: string): [code: string, kind: FailureKind
   if (status === 403) return ['forbidden', 'permanent', `${name} does not allow this with these credentials`];
   if (status === 404) return ['not_found', 'permanent', `${name} has nothing at this address`];
   if (status >= 500) return ['upstream_error', 'retry', `${name} has a problem of its own`];
-  // In time it may go: too slow, still busy with the same, too early.
+  // Temporary: request timeout, conflict with a request in progress, too early.
   if ([408, 409, 425].includes(status)) return ['upstream_error', 'retry', `${name} could not take it just now`];
   if (status >= 400) return ['rejected', 'permanent', `${name} refused the request`];
   return ['unexpected_answer', 'permanent', `Something answered, but not as expected of ${name}`];
 }
 
-/** Milliseconds that `Retry-After` asks for: seconds, or a date. RFC 9110, 10.2.3 */
+/**
+ * Returns the delay in `Retry-After`, in milliseconds; the header holds seconds or a date.
+ * RFC 9110, 10.2.3
+ */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;

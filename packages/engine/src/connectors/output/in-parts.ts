@@ -1,24 +1,30 @@
 import type { Batch } from '../../records/batch.js';
 import { EndError, type Refusal, type WriteResult } from '../../runner/ends.js';
 
-/** How often a batch is halved in one go to find what is refused; the rest comes again. One bad record takes nine. */
+/**
+ * Maximum number of halvings per write to find rejected records; the rest is left for a retry.
+ * Isolating one record of 500 takes nine.
+ */
 const MAX_SPLITS = 200;
-/** Parts that were turned away. */
+/** Maximum number of rejected parts to remember. */
 const REMEMBERED = 2_000;
 
-/** What became of one request. Indexes are those of the batch. */
+/** The result of one request. Indexes are positions in the batch. */
 export type PartResult =
   | WriteResult
   /**
-   * All of it was turned away because of something in it. `at`: the place of that record in the part, where the other side
-   * tells; otherwise the part is halved until it stands alone.
+   * The server rejected the whole part because of a record in it. `at` is that record's index
+   * within the part, if the server reports it; otherwise the part is halved until the record is
+   * isolated.
    */
   | { unwanted: string; at?: number };
 
 /**
- * Writes parts of a batch one after the other, and gathers what became of each record. A part that fails is thrown when
- * nothing was settled before; otherwise it and all after it are to be tried again.
- * @param parts indexes of records, each part for one request
+ * Writes the parts of a batch sequentially and collects the result of each record. If a request
+ * fails before any part has completed, rethrows its error; otherwise returns that part and all
+ * later ones for a retry.
+ *
+ * @param parts record indexes, one array per request
  */
 export type WriteInParts = (
   batch: Batch,
@@ -26,7 +32,10 @@ export type WriteInParts = (
   write: (indexes: readonly number[]) => Promise<PartResult>,
 ) => Promise<WriteResult>;
 
-/** For one output: it remembers what was turned away, so that a failure on the way to a bad record costs no step twice. */
+/**
+ * Creates the writer of one output. It remembers rejected parts, so that the search for a bad
+ * record continues where it stopped if a request fails in between.
+ */
 export function createPartWriter(): WriteInParts {
   const unwanted = new Set<string>();
   const remember = (id: string): void => {
@@ -71,7 +80,8 @@ export function createPartWriter(): WriteInParts {
         const index = at === undefined ? undefined : part[at];
         if (index !== undefined && at !== undefined) {
           refused.push({ index, reason });
-          // What stood before it was not acknowledged either. It goes by itself, so that it comes twice at most.
+          // The records before it were not acknowledged either. Sending them as a separate part
+          // ensures that they are written twice at most.
           todo.push(...[part.slice(at + 1), part.slice(0, at)].filter((side) => side.length > 0));
         } else if (splits < MAX_SPLITS) {
           remember(batch.pick(part).id);
@@ -94,7 +104,7 @@ export function createPartWriter(): WriteInParts {
   };
 }
 
-/** A failure that is only for some of the batch. */
+/** Converts an error into a retry of some records of the batch. */
 export function again(error: EndError, indexes: readonly number[]): NonNullable<WriteResult['retry']> {
   return {
     indexes,
@@ -104,7 +114,12 @@ export function again(error: EndError, indexes: readonly number[]): NonNullable<
   };
 }
 
-/** Indexes in parts of so many records and so many bytes at most; one that is larger alone is a part of its own. */
+/**
+ * Splits record indexes into parts of at most `maxRecords` records and `maxBytes` bytes. A record
+ * larger than `maxBytes` becomes a part of its own.
+ *
+ * @param sizes bytes of each record
+ */
 export function partsOf(sizes: readonly number[], maxRecords: number, maxBytes: number): number[][] {
   const parts: number[][] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPace } from './pace.js';
 
-/** A clock that is set, and tells how long it was asked to sleep. */
+/** A manually set clock that records the requested sleep durations. */
 function settableClock() {
   const slept: number[] = [];
   const clock = {

@@ -1,15 +1,15 @@
 import type { Clock } from '../../runner/clock.js';
 
-/** Waits until the next request may be made; they are evenly spread. Ends early with its signal. */
+/** Waits until the next request may be sent; requests are evenly spaced. Rejects on abort. */
 export type Pace = (signal: AbortSignal) => Promise<void>;
 
-/** @param everyMs milliseconds between two requests; 0: no wait */
+/** @param everyMs milliseconds between two requests; 0 disables the limit */
 export function createPace(everyMs: number, clock: Clock): Pace {
   let next = 0;
   let before = 0;
   return async (signal) => {
     const now = clock.now();
-    // A clock that is set back takes with it what was promised by it.
+    // If the system clock is set back, move the deadline back by the same amount.
     if (now < before) next += now - before;
     before = now;
     const wait = next - now;

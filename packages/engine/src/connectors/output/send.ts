@@ -2,12 +2,12 @@ import { EgressError, type Egress, type EgressInit } from '../../egress/index.js
 import { EndError } from '../../runner/ends.js';
 import { egressFailure } from './failures.js';
 
-/** Milliseconds for one request of an output, which may carry half a megabyte to a busy server. */
+/** Timeout of one request, in milliseconds. It may carry half a megabyte to a busy server. */
 const TIMEOUT_MS = 30_000;
-/** Of what a server says about a batch; what it says beyond does not matter. */
+/** Maximum bytes of a response body; anything beyond is discarded. */
 const MAX_ANSWER = 64 * 1024;
 
-/** What came back, all of it. */
+/** A complete response. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -18,13 +18,15 @@ export interface Sending extends Pick<EgressInit, 'headers' | 'body' | 'verifyTl
   url: string;
   /** Default `POST`. */
   method?: string;
-  /** As a sentence names it: `Splunk`, `the server`. */
+  /** Name as used in a sentence: `Splunk`, `the server`. */
   product: string;
 }
 
 /**
- * One request of an output, and its answer to the end: what breaks off in the middle was no answer. Records may come
- * twice anyway, so it may be sent again when a connection that was kept turns out to be gone.
+ * Sends one request of an output and reads the whole response; a response that breaks off is an
+ * error. Delivery is at least once anyway, so the request is marked repeatable: it may be resent if
+ * a pooled connection turns out to be closed.
+ *
  * @throws EndError, or the reason of `signal`
  */
 export async function send(
@@ -49,7 +51,7 @@ export async function send(
   }
 }
 
-/** A batch that can't be written because of its connector's fields. */
+/** The batch can't be written because of the connector's configuration. */
 export function invalidConfig(message: string): EndError {
   return new EndError('invalid_config', message, 'permanent');
 }

@@ -5,13 +5,15 @@ import { PollError } from './poll-error.js';
 import { fill, queryOf, type Values } from './template.js';
 
 /**
- * An address that secrets are sent to. A value in it may be a part of the host name or, alone, the whole address.
+ * Builds a URL that receives secrets. A value in the template is either part of the host name or,
+ * if it is the entire template, the whole URL.
+ *
  * @throws PollError `invalid_config`
  */
 export function readAddress(template: PollTemplate, values: Values, subject: Subject): URL {
   const alone = /^\{\{[^{}]*\}\}$/.test(template);
   const text = fill(template, values, (value) => {
-    // More than a part of a name could lead to another host.
+    // Other characters, such as `/` or `@`, could change the host.
     if (!alone && !/^[A-Za-z0-9.-]+$/.test(value)) throw noAddress(subject);
     return value;
   });
@@ -20,7 +22,7 @@ export function readAddress(template: PollTemplate, values: Values, subject: Sub
   return alone ? new URL(url.origin) : url;
 }
 
-/** The address of a request under `base`. @throws PollError `invalid_config` */
+/** Builds the URL of a request relative to `base`. @throws PollError `invalid_config` */
 export function addressOf(base: URL, request: PollRequest, values: Values, subject: Subject): URL {
   const path = fill(request.path, values, (value) => {
     if (/^\.{1,2}$/.test(value)) throw noAddress(subject);

@@ -75,7 +75,7 @@ describe('signing in', () => {
       aud: `${ORIGIN}/token`,
       exp: START / 1_000 + 300,
     });
-    // Another one before the first is at its end.
+    // The token is renewed before it expires.
     clock.ms += 550_000;
     await driver.poll();
     expect(requests.at(-2)?.url).toBe('/token');

@@ -12,7 +12,7 @@ import { privateKeyGrant } from './private-key-jwt.js';
 import { basic, put, type Authentication, type Credentials, type Outgoing } from './signing.js';
 import { clientCredentialsGrant, tokenAuthentication } from './token.js';
 
-/** The fields of a way to sign in that are secrets, the telling one last. */
+/** Returns the secret fields of an authentication method, the decisive one last. */
 export function secretsOf(way: PollSingleAuthentication): string[] {
   switch (way.kind) {
     case 'basic':
@@ -28,7 +28,7 @@ export function secretsOf(way: PollSingleAuthentication): string[] {
   }
 }
 
-/** The way a configuration has chosen. */
+/** Returns the authentication method that a configuration selects. */
 export function chosenWay(
   authentication: PollAuthentication,
   config: ConnectorConfig,
@@ -38,7 +38,7 @@ export function chosenWay(
   return typeof value === 'string' && Object.hasOwn(authentication.of, value) ? authentication.of[value] : undefined;
 }
 
-/** @throws PollError `invalid_config` when something it needs is empty */
+/** @throws PollError `invalid_config` if a required field is empty */
 export function createAuthentication(way: PollSingleAuthentication, credentials: Credentials): Authentication {
   const read = (path: string): string => readField(credentials.config, path);
   secretsOf(way).forEach(read);

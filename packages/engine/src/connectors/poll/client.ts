@@ -15,7 +15,7 @@ import type { Values } from './template.js';
 
 export interface Answer {
   headers: Headers;
-  /** JSON. */
+  /** Parsed JSON. */
   body: unknown;
 }
 
@@ -27,7 +27,7 @@ export interface ClientParts {
   clock: Clock;
 }
 
-/** Bytes of one page. A vendor's largest are a few MB. */
+/** Maximum bytes of one page. The largest pages of any vendor are a few MB. */
 const MAX_PAGE = 16 * 1024 * 1024;
 const DEFAULT_LIFETIME_S = 300;
 const HOUR = 3_600_000;
@@ -39,7 +39,10 @@ const NEVER_BETTER: readonly EgressReason[] = [
   'too_large',
 ];
 
-/** Asks one vendor, with one configuration. Everything it throws is a `PollError` in our own words, or the signal's reason. */
+/**
+ * An HTTP client for one vendor and configuration. Throws only `PollError`, whose message never
+ * quotes a response, or the signal's reason.
+ */
 export class PollClient {
   readonly subject: Subject;
   readonly #base: URL;
@@ -72,14 +75,14 @@ export class PollClient {
     return addressOf(this.#base, request, values, this.subject);
   }
 
-  /** Asks what proves that asking works. */
+  /** Sends the request that verifies the configuration. */
   check(signal: AbortSignal): Promise<Answer> {
     const { poll, config, clock } = this.parts;
     const until = clock.now();
     return this.get(this.url(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
   }
 
-  /** An address the vendor sent, if it is one of the place that gets our credentials. */
+  /** Parses a link from a response; `undefined` unless it has the base URL's origin. */
   ownUrl(text: string): URL | undefined {
     const url = URL.canParse(text, this.#base) ? new URL(text, this.#base) : undefined;
     return url?.origin === this.#base.origin && url.username === '' && url.password === '' ? url : undefined;
@@ -88,7 +91,7 @@ export class PollClient {
   async get(url: URL, signal: AbortSignal): Promise<Answer> {
     await this.#pace.turn(signal);
     const first = await this.#send(url, signal);
-    // A token may have been taken back before its end.
+    // A token may be revoked before it expires.
     const response = first.status === 401 && this.#authentication.renew() ? await this.#send(url, signal) : first;
     return this.#read(response);
   }
@@ -129,7 +132,11 @@ export class PollClient {
     return { headers, body };
   }
 
-  /** The JSON of an answer, `undefined` when it is none. @throws PollError `rate_limited` when it asks for less */
+  /**
+   * Parses the body of a response as JSON; `undefined` if it is not JSON.
+   *
+   * @throws PollError `rate_limited`
+   */
   async #body(response: Response): Promise<unknown> {
     const { status, headers } = response;
     const body = await readJson(response);
@@ -143,7 +150,7 @@ export class PollClient {
     const response = await this.#exchange(url, { method: 'POST', headers, body, signal });
     const { status } = response;
     const answer = await this.#body(response);
-    // RFC 6749, 5.2: a client that is not known is 400 or 401.
+    // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
     const refused = [400, 401, 403].includes(status);
     if (!response.ok)
       throw new PollError(statusFailure(refused ? 401 : status, this.subject), refused ? 'permanent' : kindOf(status), {

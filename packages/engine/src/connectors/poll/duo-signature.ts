@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import { basic, type Outgoing } from './signing.js';
 
 /**
- * Signs a request: the date, method, host, path and sorted parameters, one a line, with HMAC-SHA1 in hex as the password
- * of basic authentication. https://duo.com/docs/adminapi#authentication
+ * Signs a request: computes the HMAC-SHA1 of the date, method, host, path and sorted parameters,
+ * one per line, and sends it in hex as the password of basic authentication.
+ * https://duo.com/docs/adminapi#authentication
  */
 export function duoSignature(request: Outgoing, key: string, secret: string, now: number): void {
   const { url, method, headers } = request;
@@ -13,7 +14,7 @@ export function duoSignature(request: Outgoing, key: string, secret: string, now
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     .map(([name, value]) => `${name}=${value}`)
     .join('&');
-  // What is signed is what is sent, to the byte.
+  // The query that is sent must equal the signed one byte for byte.
   url.search = parameters;
   const text = [date, method.toUpperCase(), url.hostname.toLowerCase(), url.pathname, parameters].join('\n');
   headers.set('date', date);

@@ -3,7 +3,7 @@ import type { ConnectorCode } from '../connector-code.js';
 import { createPollInput } from './poll-input.js';
 import { createPollTester } from './test-poll.js';
 
-/** What a type can do by its `poll` alone. */
+/** Returns the code that a type gets from its `poll` definition. */
 export function pollCode(type: ConnectorTypeData): ConnectorCode {
   const { poll } = type;
   return poll ? { testConnection: createPollTester(type, poll), createInput: createPollInput(poll) } : {};

@@ -7,10 +7,14 @@ import { nextPlace, pageUrl } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { recordsIn } from './records.js';
 
-/** More than this is not kept track of. */
+/** Maximum number of ids to keep cursors for. */
 const MAX_ENTRIES = 2_000;
 
-/** The ids of a list that a stream is read for, all pages of it. @throws PollError */
+/**
+ * Reads all pages of the list that a stream is read for, and returns its ids.
+ *
+ * @throws PollError
+ */
 export async function listEach(
   list: NonNullable<PollStream['each']>,
   client: PollClient,

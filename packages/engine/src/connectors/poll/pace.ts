@@ -4,18 +4,18 @@ import type { Clock } from '../../runner/clock.js';
 import { PollError } from './poll-error.js';
 
 const UNITS: Readonly<Record<string, number>> = { per_second: 1_000, per_minute: 60_000, per_hour: 3_600_000 };
-/** A longer wait is told as a status rather than sat out. */
+/** Longest wait in milliseconds; for a longer one, `turn` throws so that the status shows it. */
 const LONGEST_SLEEP = 5_000;
 const LONGEST_CLOSED = 3_600_000;
 
-/** Keeps requests apart: by the customer's own limit, and until a limit that was used up begins again. */
+/** Limits the request rate to the customer's setting, and pauses until a used-up quota resets. */
 export class Pace {
   readonly #gap: number;
   #next = 0;
   #closedUntil = 0;
   #before = 0;
 
-  /** @param limit `{ rate, unit }` as the setting holds it, or nothing */
+  /** @param limit value of the setting: `{ rate, unit }`, or `undefined` for no limit */
   constructor(
     limit: unknown,
     private readonly clock: Clock,
@@ -27,7 +27,11 @@ export class Pace {
     this.#gap = typeof rate === 'number' && rate > 0 ? ms / rate : 0;
   }
 
-  /** Resolves when a request may go. @throws PollError `rate_limited` when that is not soon */
+  /**
+   * Resolves when the next request may be sent.
+   *
+   * @throws PollError `rate_limited` if the quota resets in more than `LONGEST_SLEEP`
+   */
   async turn(signal: AbortSignal): Promise<void> {
     const now = this.#now();
     const closed = this.#closedUntil - now;
@@ -38,12 +42,12 @@ export class Pace {
     this.#next = this.#now() + this.#gap;
   }
 
-  /** Nothing goes for so long, an hour at most. */
+  /** Blocks requests for `ms` milliseconds, one hour at most. */
   close(ms: number): void {
     this.#closedUntil = this.#now() + Math.min(ms, LONGEST_CLOSED);
   }
 
-  /** A clock that is set back takes with it what was promised by it. */
+  /** Returns the time. If the clock was set back, moves the deadlines back by the same amount. */
   #now(): number {
     const now = this.clock.now();
     const back = Math.max(0, this.#before - now);

@@ -4,17 +4,21 @@ import { failed } from '../connection-test/outcome.js';
 import type { Answer, PollClient } from './client.js';
 import { PollError } from './poll-error.js';
 
-/** The page an answer is. */
+/** A page that has been read. */
 export interface PageRead {
   answer: Answer;
-  /** Records in it. */
+  /** Number of records in it. */
   count: number;
   pageSize: number;
-  /** Where it was read; `undefined`: at the beginning. */
+  /** Its page token, number, offset or link; `undefined` for the first page. */
   place: string | undefined;
 }
 
-/** The address of a page: `first` with its place in it, or the place itself. `undefined`: that place is not ours to ask. */
+/**
+ * Returns the URL of a page: `first` with the page token as a parameter, or the page's own link.
+ *
+ * @returns `undefined` if the link points to another origin
+ */
 export function pageUrl(
   pagination: PollPagination,
   client: PollClient,
@@ -30,7 +34,11 @@ export function pageUrl(
   return place === undefined ? first : client.ownUrl(place);
 }
 
-/** Where the next page is; `undefined`: there is none. @throws PollError when it would be on another site */
+/**
+ * Returns the token or link of the next page, or `undefined` if there is none.
+ *
+ * @throws PollError if the link points to another origin
+ */
 export function nextPlace(pagination: PollPagination, client: PollClient, page: PageRead): string | undefined {
   const { answer, count, pageSize, place } = page;
   switch (pagination.kind) {
@@ -56,7 +64,9 @@ export function nextPlace(pagination: PollPagination, client: PollClient, page: 
   }
 }
 
-/** The credential goes along with the next request, so that must go to the same site. */
+/**
+ * Resolves a link to the next page. It must stay on the same origin: requests carry credentials.
+ */
 function own(client: PollClient, text: string): URL | undefined {
   if (text === '') return undefined;
   const url = client.ownUrl(text);
@@ -68,7 +78,7 @@ function own(client: PollClient, text: string): URL | undefined {
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 
-/** The target of `rel="next"` in a `Link` header, RFC 8288; empty when there is none. */
+/** Returns the target of `rel="next"` in a `Link` header (RFC 8288), or `''`. */
 function nextLink(header: string): string {
   for (const [, target = '', parameters = ''] of header.matchAll(/<([^<>]*)>([^<]*)/g))
     if (/;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next\s*(?:[;,]|$))/i.test(parameters)) return target;

@@ -1,7 +1,7 @@
 import type { Failure } from '../connection-test/outcome.js';
 import { EndError, type FailureKind } from '../../runner/ends.js';
 
-/** What went wrong while asking a vendor, in the words a connection test has for it. */
+/** A failed request to a vendor, with the connection test outcome that describes it. */
 export class PollError extends EndError {
   constructor(
     readonly outcome: Failure,
@@ -11,6 +11,6 @@ export class PollError extends EndError {
     super(outcome.reason, outcome.message, kind, details.afterMs);
     this.status = details.status;
   }
-  /** Of the answer, where there was one. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
 }

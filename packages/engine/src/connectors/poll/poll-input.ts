@@ -13,10 +13,10 @@ import { readState, type PollState, type StreamState } from './state.js';
 import type { StreamParts } from './stream-parts.js';
 
 const DEFAULT_INTERVAL_S = 60;
-/** How often a schedule is looked at. */
+/** Interval for checking a schedule, in milliseconds. */
 const LOOK_MS = 30_000;
 
-/** The input that a catalog type's `poll` describes. */
+/** Creates the input that a catalog type's `poll` definition describes. */
 export function createPollInput(poll: PollDefinition): CreateInput {
   return (config, context) => new PollInput(poll, withDefaults(context.type.config, config), context);
 }
@@ -27,7 +27,7 @@ class PollInput implements PageInput {
   readonly intervalMs: number;
   readonly #client: PollClient;
   readonly #schedule: string | undefined;
-  /** Until when the schedule was looked at. */
+  /** Time up to which the schedule was checked, in milliseconds since the epoch. */
   #looked = 0;
   #begun: number | undefined;
   #answered = false;
@@ -59,7 +59,10 @@ class PollInput implements PageInput {
     if (this.#schedule !== undefined && !signal.aborted) yield { records: [], cursor: { ...state, ran: now } };
   }
 
-  /** One stream that is closed to us must not hold up the others: it is told at the end. */
+  /**
+   * Reads all streams. A permanent failure of one stream does not stop the others; it is thrown at
+   * the end.
+   */
   async *#readAll(before: PollState, signal: AbortSignal): AsyncGenerator<Page & { cursor: PollState }, void, void> {
     let state = before;
     let failure: unknown;
@@ -96,14 +99,17 @@ class PollInput implements PageInput {
 
   #isDue({ ran, streams }: PollState, now: number): boolean {
     if (this.#schedule === undefined || ran === undefined) return true;
-    // What was begun is finished.
+    // Finish a run that was interrupted.
     if (Object.values(streams).some(({ place }) => place !== undefined)) return true;
     const due = isDue(this.#schedule, Math.max(ran, this.#looked), now);
     if (!due) this.#looked = now;
     return due;
   }
 
-  /** A status that says all is well is not given before anybody was asked. */
+  /**
+   * Sends one check request if the vendor has not responded yet, so that no success status is
+   * reported unverified.
+   */
   async #greet(signal: AbortSignal): Promise<void> {
     if (this.#answered) return;
     await this.#client.check(signal);
@@ -114,7 +120,7 @@ class PollInput implements PageInput {
 const keyOf = (stream: PollStream, each: string | undefined): string =>
   each === undefined ? stream.name : `${stream.name}/${each}`;
 
-/** Places of list entries that are not there any more are dropped, so that the cursor does not grow. */
+/** Drops the state of list entries that no longer exist, so that the cursor does not grow. */
 function withoutGone(
   streams: PollState['streams'],
   stream: PollStream,

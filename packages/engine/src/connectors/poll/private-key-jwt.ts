@@ -7,12 +7,12 @@ import { PollError } from './poll-error.js';
 import type { Credentials, Grant } from './signing.js';
 import { fill } from './template.js';
 
-/** Google takes no more than an hour; nobody needs more. */
+/** Lifetime of the assertion, in seconds. Google accepts one hour at most. */
 const LIFETIME_S = 300;
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** A statement signed with the private key, RFC 7523. */
+/** Creates grants with an assertion signed by the private key (RFC 7523). */
 export function privateKeyGrant(
   way: PollPrivateKeyJwt,
   { config, subject, now }: Credentials,
@@ -58,11 +58,14 @@ export function privateKeyGrant(
 interface Key {
   pem: string;
   keyId?: string;
-  /** Who the key is said to belong to. */
+  /** The service account that the key file names. */
   owner?: string;
 }
 
-/** A service account's file also names an address to ask for tokens: it is not followed, a file is easily forged. */
+/**
+ * Parses the key. Ignores the token URL in a service account's key file: a forged file could name
+ * any address.
+ */
 function readKey(way: PollPrivateKeyJwt, text: string): Key {
   if (way.key_format === 'pem') return { pem: text };
   let file: unknown;

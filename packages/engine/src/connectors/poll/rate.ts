@@ -9,7 +9,12 @@ interface Answered {
 
 const DEFAULT_WAIT = 60;
 
-/** Milliseconds the other side asks to wait; `undefined`: it does not say this is too much. `now`: our clock. */
+/**
+ * Returns how long the vendor asks to wait, in milliseconds, or `undefined` if the response does
+ * not report rate limiting.
+ *
+ * @param now local time, in milliseconds since the epoch
+ */
 export function throttledFor(rate: PollRate, answer: Answered, now: number): number | undefined {
   const { status, headers } = answer;
   const asked = retryAfter(headers, now);
@@ -21,7 +26,10 @@ export function throttledFor(rate: PollRate, answer: Answered, now: number): num
   return asked ?? untilReset(rate, headers, now) ?? (rate.wait_seconds ?? DEFAULT_WAIT) * 1_000;
 }
 
-/** Milliseconds until there are requests left again, when this answer took the last one. */
+/**
+ * Returns the milliseconds until the quota resets if this request used it up, otherwise
+ * `undefined`.
+ */
 export function spentFor(rate: PollRate, headers: Headers, now: number): number | undefined {
   if (rate.remaining === undefined || Number(headers.get(rate.remaining) ?? 1) > 0) return undefined;
   return untilReset(rate, headers, now);
@@ -37,7 +45,9 @@ function matches(rule: PollThrottled, { status, headers, body }: Answered): bool
   return typeof value === 'string' && rule.in.includes(value);
 }
 
-/** `Retry-After` in seconds or as a moment: the HTTP form, or RFC 3339 as some write it. */
+/**
+ * Parses `Retry-After`: seconds, or a date in HTTP format or, as some vendors send it, RFC 3339.
+ */
 function retryAfter(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim();
   if (text === undefined || text === '') return undefined;
@@ -56,7 +66,7 @@ function untilReset(
   return form === 'seconds' ? Number(text) * 1_000 : Math.max(0, Number(text) * 1_000 - theirNow(headers, now));
 }
 
-/** Their moments are told by their clock, which may differ from ours. */
+/** Returns the vendor's time, since timestamps in its headers refer to its clock, not ours. */
 function theirNow(headers: Headers, now: number): number {
   const date = Date.parse(headers.get('date') ?? '');
   return Number.isNaN(date) ? now : date;

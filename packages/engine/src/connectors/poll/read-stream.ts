@@ -14,14 +14,17 @@ import { seenLimit, valuesOf, type StreamPage, type StreamParts } from './stream
 import { endOf, firstSince, nextSince } from './stretch.js';
 import { readTime } from './times.js';
 
-/** Answers to a place that is not known any more. */
+/** Statuses with which vendors reject an expired page token or link. */
 const GONE = [400, 404, 410, 422];
 const MAX_EMPTY = 300;
 
-/** Reads one stream to its end for now, page by page, each with the state to go on from once it is delivered. */
+/**
+ * Reads one stream page by page until no more records are available. Each page carries the state to
+ * resume from once it is delivered.
+ */
 export class StreamReader {
   #state: StreamState;
-  /** The stretch ends before now, because the vendor answers for no longer one. */
+  /** The window ends before now, because the vendor limits the length of a window. */
   #cut = false;
 
   constructor(
@@ -38,7 +41,7 @@ export class StreamReader {
 
   async *read(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
     do {
-      // A stretch that was begun keeps its end, so that its pages are the same ones.
+      // Keep the end of a window that was partly read: a new end would change its pages.
       if (this.#state.place === undefined) this.#open();
       else this.#cut = false;
       yield* this.#stretch(signal);
@@ -89,7 +92,7 @@ export class StreamReader {
     }
   }
 
-  /** `gone`: the place was `kept` from before, and is not known any more. */
+  /** Requests a page. `gone`: the page token came from an earlier run (`kept`) and has expired. */
   async #ask(place: string | undefined, signal: AbortSignal, kept: boolean): Promise<Answer | 'gone'> {
     const { stream, client } = this.parts;
     const first = client.url(stream, valuesOf(this.parts, this.#state, place));
@@ -113,7 +116,7 @@ export class StreamReader {
     return typeof id === 'string' || typeof id === 'number' ? String(id) : place;
   }
 
-  /** Those that were not delivered before; the state then knows the newest of them. */
+  /** Returns the records not delivered before, and updates the newest time in the state. */
   #fresh(found: readonly DataRecord[], seen: SeenRecords): DataRecord[] {
     const { stream, config } = this.parts;
     const { cursor, records: shape } = stream;
@@ -127,14 +130,14 @@ export class StreamReader {
     });
     const newest = timed.reduce((latest, { time }) => Math.max(latest, time ?? 0), this.#state.newest ?? 0);
     if (newest > 0) this.#state = { ...this.#state, newest };
-    // Who has no time is remembered as long as the newest, or from now on.
+    // For deduplication, a record without a time gets the newest time so far, or the current time.
     const timeless = newest > 0 ? newest : this.parts.clock.now();
     return timed.flatMap(({ record, time }) =>
       (exact || time === undefined || time >= since) && seen.isNew(record, time ?? timeless) ? [record] : [],
     );
   }
 
-  /** The state after a stretch was read to its end. */
+  /** The state after a window was read completely. */
   #closed(next: string | undefined, seen: SeenRecords): StreamState {
     const { cursor } = this.parts.stream;
     const { of, newest } = this.#state;
@@ -149,7 +152,9 @@ export class StreamReader {
   }
 }
 
-/** Whether a page ends it although it names a next place: that is where to go on later. */
+/**
+ * Whether a page is the last one although it has a next link or id; a later run resumes from there.
+ */
 function isLast({ cursor, page_size: pageSize }: PollStream, count: number): boolean {
   if (cursor.kind === 'link') return count === 0;
   return cursor.kind === 'id' && count < pageSize;

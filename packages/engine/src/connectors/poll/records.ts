@@ -3,7 +3,11 @@ import { getAt } from '@connector-frame/catalog/validate';
 import { isRecord, type DataRecord } from '../../records/record.js';
 import { texts } from '../read.js';
 
-/** The list in an answer; `undefined` when the answer is none of this vendor's. What is no object in it becomes `{ value }`. */
+/**
+ * Returns the list of records in a response body. Items that are not objects become `{ value }`.
+ *
+ * @returns `undefined` if the body does not have the vendor's format
+ */
 export function recordsIn(
   { path, optional }: Pick<PollRecords, 'path' | 'optional'>,
   body: unknown,
@@ -18,7 +22,7 @@ const plain = (item: unknown): string | number | boolean | null =>
     ? item
     : JSON.stringify(item ?? null);
 
-/** Whether a record is one of those that a setting asks for. */
+/** Whether a record passes the filter that a setting configures. */
 export function isWanted({ only }: PollRecords, settings: Record<string, unknown>, record: DataRecord): boolean {
   if (!only) return true;
   const wanted = texts({ settings }, ...only.field.split('/').slice(1));

@@ -9,7 +9,7 @@ import { Collector, graph, openWorld } from '../../testing/pipeline-fixture.js';
 import { connectors } from '../index.js';
 import { pollCode } from './index.js';
 
-/** The runner commits the cursors; workers come and go while events happen. */
+/** The runner commits cursors while workers start and stop and new events occur. */
 test.each([okta, google])('$type, in a pipeline', async (vendor) => {
   const polled = await PollWorld.open(vendor);
   onTestFinished(() => polled.close());
@@ -51,7 +51,7 @@ if (!type) throw new Error('not in the catalog');
 const { testConnection } = pollCode(type);
 if (!testConnection) throw new Error('no tester');
 
-// Okta has a tester of its own; what a definition gives holds to the same.
+// Okta has its own tester; the one derived from a `poll` definition must meet the same contract.
 runTesterContract('a polled type', {
   type: 'input:okta-systemlog',
   at: (origin) => ({

@@ -16,12 +16,12 @@ test.each([
   ['0 9-17/4,20 * * *', '03-10T17:01', '03-10T19:59', false],
   ['0 9-17/4,20 * * *', '03-10T17:01', '03-10T20:00', true],
   ['0 0 1 jan *', '03-10T00:00', '12-31T23:59', false],
-  // The 10th of March 2026 is a Tuesday.
+  // March 10, 2026 is a Tuesday.
   ['0 0 * * MON-fri', '03-13T00:01', '03-15T23:59', false],
   ['0 0 * * mon-fri', '03-13T00:01', '03-16T00:00', true],
   ['0 0 * * 7', '03-10T00:00', '03-15T00:00', true],
   ['0 0 * * 0', '03-10T00:00', '03-14T23:59', false],
-  // Either will do where both are given.
+  // If day and weekday are both restricted, one match is enough.
   ['0 0 20 * wed', '03-10T00:00', '03-11T00:00', true],
   ['0 0 20 * wed', '03-19T00:01', '03-20T00:00', true],
   ['0 0 30 2 *', '01-01T00:00', '12-31T00:00', false],

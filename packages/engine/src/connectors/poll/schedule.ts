@@ -1,4 +1,7 @@
-/** When a cron schedule of five fields is due, in UTC. What it takes: `packages/catalog/src/validate/cron.ts`. */
+/**
+ * Evaluates five-field cron schedules, in UTC. `packages/catalog/src/validate/cron.ts` defines the
+ * supported syntax.
+ */
 
 const MINUTE = 60_000;
 const BOUNDS = [
@@ -9,7 +12,10 @@ const BOUNDS = [
   { low: 0, high: 7, names: 'sun mon tue wed thu fri sat' },
 ];
 
-/** Whether a minute of the schedule began after `last` and is not after `now`. Both in milliseconds since 1970. */
+/**
+ * Whether the schedule has a due minute after `last`, up to and including the minute of `now`. Both
+ * are milliseconds since the epoch.
+ */
 export function isDue(schedule: string, last: number, now: number): boolean {
   const fields = schedule.trim().split(/\s+/).map(valuesOf);
   const [minutes, hours, days, months, weekdays] = fields;
@@ -19,7 +25,7 @@ export function isDue(schedule: string, last: number, now: number): boolean {
     if (!minutes.has(at.getUTCMinutes()) || !hours.has(at.getUTCHours()) || !months.has(at.getUTCMonth() + 1)) continue;
     const day = days.has(at.getUTCDate());
     const weekday = weekdays.has(at.getUTCDay());
-    // Where both are given, either will do, as in crontab(5).
+    // If day of month and weekday are both restricted, one match is enough, as in crontab(5).
     const both = days.size < 31 && weekdays.size < 7;
     if (both ? day || weekday : day && weekday) return true;
   }
@@ -40,7 +46,7 @@ function valuesOf(field: string, index: number): Set<number> | undefined {
     const [from = '', to = step === undefined ? from : String(high)] =
       range === '*' ? [String(low), String(high)] : range.split('-');
     for (let value = numberOf(from); value <= numberOf(to); value += Number(step ?? 1))
-      // Sunday has two numbers.
+      // Sunday is both 0 and 7.
       values.add(index === 4 ? value % 7 : value);
   }
   return values;

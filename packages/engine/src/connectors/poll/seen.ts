@@ -3,12 +3,15 @@ import type { PollRecords } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord, JsonValue } from '../../records/record.js';
 
-/** A record that was delivered: a hash of what tells it apart, its time in milliseconds, how often it was there. */
+/**
+ * A delivered record: a hash of its id or content, its time in milliseconds since the epoch, and
+ * its number of occurrences.
+ */
 export type SeenEntry = readonly [key: string, time: number, count: number];
 
 /**
- * The records of the last stretch of time, so that they are not delivered again when the next one reaches back. Records
- * without an id are told by all they hold, and counted: two that are the same are two.
+ * Deduplicates records where consecutive time windows overlap. Records without an id are compared
+ * by content and counted, so that identical records are each delivered.
  */
 export class SeenRecords {
   readonly #known: Map<string, { time: number; count: number }>;
@@ -22,12 +25,15 @@ export class SeenRecords {
     this.#known = new Map(entries.map(([key, time, count]) => [key, { time, count }]));
   }
 
-  /** Whether some record of this pass had no id: the pass can then only be counted from its beginning. */
+  /**
+   * Whether this pass contained records without an id. Their occurrences are counted from the start
+   * of the pass, so it can't be resumed midway.
+   */
   get counted(): boolean {
     return this.#inThisPass.size > 0;
   }
 
-  /** Whether a record was not there before; it is from now on. */
+  /** Returns whether a record is new, and adds it. */
   isNew(record: DataRecord, time: number): boolean {
     const id = this.#idOf(record);
     const key = hash(id ?? JSON.stringify(record));
@@ -44,7 +50,7 @@ export class SeenRecords {
     return true;
   }
 
-  /** What is kept: nothing before `from`, and at most the limit, the oldest left out first. */
+  /** Returns the newest entries since `from`, at most `limit`. */
   entries(from = 0): SeenEntry[] {
     const kept = [...this.#known].filter(([, { time }]) => time >= from);
     if (kept.length > this.limit) kept.sort(([, a], [, b]) => b.time - a.time).splice(this.limit);
@@ -66,7 +72,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Entries as a cursor holds them, and only those. */
+/** Parses the entries of a stored cursor; drops invalid ones. */
 export function readSeen(value: JsonValue | undefined): SeenEntry[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown): SeenEntry[] => {

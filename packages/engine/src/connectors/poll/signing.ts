@@ -10,23 +10,23 @@ export interface Outgoing {
   headers: Headers;
 }
 
-/** Puts what proves who we are on requests. */
+/** Adds credentials to requests. */
 export interface Authentication {
   sign(request: Outgoing, signal: AbortSignal): Promise<void>;
-  /** Forgets a token that is not taken any more; `false`: there is none to forget. */
+  /** Discards a token that the vendor no longer accepts; `false` if there is none. */
   renew(): boolean;
 }
 
 export interface Credentials {
   config: ConnectorConfig;
   subject: Subject;
-  /** For the kinds that trade their secret for a token. */
+  /** For methods that exchange their secret for a token. */
   requester: TokenRequester;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-/** What a token's address is asked. */
+/** A request to a token endpoint. */
 export interface Grant {
   url: URL;
   headers: Headers;
@@ -35,17 +35,17 @@ export interface Grant {
 
 export interface Token {
   value: string;
-  /** Seconds it lives. */
+  /** Lifetime in seconds. */
   lifetime: number;
 }
 
-/** Trades a grant for a token. @throws PollError */
+/** Exchanges a grant for a token. @throws PollError */
 export type TokenRequester = (grant: Grant, signal: AbortSignal) => Promise<Token>;
 
 export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** `Headers` quotes a value that it can't carry in its error: that one must not come out. */
+/** Sets a header. The error of `Headers` quotes an invalid value, so it must not be passed on. */
 export function put(headers: Headers, name: string, value: string, path: string): void {
   try {
     headers.set(name, value);

@@ -1,17 +1,17 @@
 import { isRecord, type JsonValue } from '../../records/record.js';
 import { readSeen, type SeenEntry } from './seen.js';
 
-/** Where a stream has come to. Times are milliseconds since 1970. */
+/** The position in a stream. Times are milliseconds since the epoch. */
 export type StreamState = {
-  /** What was read: a hash of the address. Another one begins anew. */
+  /** Hash of the stream's URL. If it changes, reading starts over. */
   of?: string;
-  /** Start of the stretch that is read. */
+  /** Start of the current time window. */
   since?: number;
-  /** Its end, while it is read. */
+  /** End of the current time window, while it is being read. */
   until?: number;
-  /** Where to go on: a link, a token, a number, an id. */
+  /** Next page: a link, a token, a number or an id. */
   place?: string;
-  /** Time of the newest record so far. */
+  /** Time of the newest record read so far. */
   newest?: number;
   seen?: SeenEntry[];
 };
@@ -19,11 +19,11 @@ export type StreamState = {
 /** The cursor of a polled input. */
 export type PollState = {
   streams: Record<string, StreamState>;
-  /** When the last scheduled reading began. */
+  /** When the last scheduled run started. */
   ran?: number;
 };
 
-/** A cursor as it was stored; what is none begins anew. */
+/** Parses a stored cursor; if it is invalid, reading starts over. */
 export function readState(cursor: JsonValue | undefined): PollState {
   if (!isRecord(cursor) || !isRecord(cursor['streams'])) return { streams: {} };
   const streams = Object.entries(cursor['streams']).map(([name, value]) => [name, readStream(value)] as const);

@@ -13,11 +13,14 @@ export interface StreamParts {
   client: PollClient;
   config: ConnectorConfig;
   clock: Clock;
-  /** When reading was first tried: who begins now begins there. Milliseconds since 1970. */
+  /**
+   * When reading was first attempted, in milliseconds since the epoch. A stream without a cursor
+   * starts there.
+   */
   begun: number;
-  /** Id of the list entry it is read for. */
+  /** Id of the list entry that the stream is read for. */
   each?: string;
-  /** How many entries share the bound of what is remembered. Default 1. */
+  /** Number of list entries that share the deduplication limit. Default 1. */
   entries?: number;
 }
 
@@ -26,7 +29,7 @@ export interface StreamPage {
   state: StreamState;
 }
 
-/** What a stream's templates may name. */
+/** Returns the values for a stream's templates. */
 export function valuesOf({ stream, config, each }: StreamParts, { since, until }: StreamState, place?: string): Values {
   return {
     settings: config.settings,
@@ -38,7 +41,7 @@ export function valuesOf({ stream, config, each }: StreamParts, { since, until }
   };
 }
 
-/** How many records are remembered. */
+/** Returns how many delivered records to remember for deduplication. */
 export function seenLimit({ stream: { cursor }, entries = 1 }: StreamParts): number {
   const limit = ('seen' in cursor ? cursor.seen : undefined) ?? DEFAULT_SEEN;
   return Math.max(LEAST_SEEN, Math.ceil(limit / entries));

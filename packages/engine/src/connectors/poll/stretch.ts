@@ -5,12 +5,18 @@ import { PollError } from './poll-error.js';
 import type { StreamState } from './state.js';
 import { names } from './template.js';
 
-/** A source that was quiet for longer is not read back to its last record each time. Milliseconds. */
+/**
+ * Minimum look-back, in milliseconds, for a source without recent records: its windows no longer
+ * reach back to the last record.
+ */
 const QUIET = 86_400_000;
-/** Who begins now begins a little earlier, because clocks differ. */
+/**
+ * A first window without a start setting begins up to this many milliseconds before now, to allow
+ * for clock skew.
+ */
 const HEADSTART = 300_000;
 
-/** Where the first stretch begins. @throws PollError `invalid_config` */
+/** Returns the start of the first time window. @throws PollError `invalid_config` */
 export function firstSince(cursor: PollCursor, config: { settings: Record<string, unknown> }, now: number): number {
   const field = 'start' in cursor ? cursor.start : undefined;
   const given = field === undefined ? undefined : text(config, ...field.split('/').slice(1));
@@ -21,7 +27,7 @@ export function firstSince(cursor: PollCursor, config: { settings: Record<string
   return start;
 }
 
-/** The end of the stretch that begins at `since`; `undefined`: it has none. */
+/** Returns the end of the window that starts at `since`, or `undefined` if it is open-ended. */
 export function endOf(stream: PollStream, since: number, now: number): number | undefined {
   const { cursor } = stream;
   if (cursor.kind !== 'time' || !names(stream, 'until')) return undefined;
@@ -30,8 +36,9 @@ export function endOf(stream: PollStream, since: number, now: number): number | 
 }
 
 /**
- * Where the next stretch begins, after one was read to its end. It follows the times of the records, which their own
- * clock wrote: ours may differ. A time in the future is not believed, it would hide what comes until then.
+ * Returns the start of the window that follows a completed one. It is based on the records' own
+ * times, because the vendor's clock may differ from ours. Times in the future are clamped to `now`:
+ * otherwise, records that arrive until then would be skipped.
  */
 export function nextSince(
   cursor: PollCursor,

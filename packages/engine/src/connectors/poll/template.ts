@@ -2,7 +2,7 @@ import type { PollRequest, PollTemplate, PollTimeForm } from '@connector-frame/c
 import { getAt } from '@connector-frame/catalog/validate';
 import { writeTime } from './times.js';
 
-/** What goes into templates. Times are milliseconds since 1970. */
+/** Values for template placeholders. Times are milliseconds since the epoch. */
 export interface Values {
   settings: Readonly<Record<string, unknown>>;
   since?: number;
@@ -13,8 +13,10 @@ export interface Values {
 }
 
 /**
- * The text of a template, each value through `encode`; `undefined` when something it names is not there.
- * Syntax: `packages/catalog/src/poll.ts`.
+ * Fills in a template, passing each value through `encode`. The syntax is documented in
+ * `packages/catalog/src/poll.ts`.
+ *
+ * @returns `undefined` if a value is missing or empty
  */
 export function fill(
   template: PollTemplate,
@@ -30,7 +32,9 @@ export function fill(
   return complete ? text : undefined;
 }
 
-/** Parameters in the order they are written; those that lack a value are left out. */
+/**
+ * Returns the query parameters in the order of the definition, without those that have no value.
+ */
 export function queryOf(query: PollRequest['query'], values: Values): [string, string][] {
   return Object.entries(query ?? {}).flatMap(([name, templates]): [string, string][] => {
     const parts = [templates].flat().flatMap((template) => fill(template, values) ?? []);
@@ -38,7 +42,7 @@ export function queryOf(query: PollRequest['query'], values: Values): [string, s
   });
 }
 
-/** Names a template may hold, of the values that change: `since`, `until`. */
+/** Whether a request's templates use the placeholder `name`, such as `since` or `until`. */
 export function names(request: PollRequest, name: string): boolean {
   const templates = [request.path, ...Object.values(request.query ?? {}).flat()];
   return templates.some((template) => new RegExp(String.raw`\{\{${name}(?::\w+)?\}\}`).test(template));

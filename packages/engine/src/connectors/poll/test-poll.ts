@@ -9,7 +9,7 @@ import { PollClient } from './client.js';
 import { PollError } from './poll-error.js';
 import { recordsIn } from './records.js';
 
-/** The connection test of a type that is polled and has none of its own: its `check` is asked. */
+/** Creates the connection test of a polled type without its own: it sends the `check` request. */
 export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
   return createTester({ product: type.vendor }, async (config, { egress, signal }) => {
     try {

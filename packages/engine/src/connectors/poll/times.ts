@@ -1,6 +1,8 @@
 import type { PollTimeForm } from '@connector-frame/catalog/types';
 
-/** A moment as a vendor reads it. What is coarser than a millisecond is rounded down, or `up`. */
+/**
+ * Formats a time for a vendor. Formats coarser than a millisecond round down, or up if `up` is set.
+ */
 export function writeTime(ms: number, form: PollTimeForm, up = false): string {
   const seconds = (up ? Math.ceil : Math.floor)(ms / 1_000);
   switch (form) {
@@ -17,7 +19,11 @@ export function writeTime(ms: number, form: PollTimeForm, up = false): string {
   }
 }
 
-/** Milliseconds since 1970 of a vendor's time; `undefined` when it is none, or none of this age. */
+/**
+ * Parses a vendor's time to milliseconds since the epoch.
+ *
+ * @returns `undefined` if it is not a time between 1970 and 2200
+ */
 export function readTime(value: unknown, form: 'rfc3339' | 'seconds' | 'milliseconds' = 'rfc3339'): number | undefined {
   const ms =
     form === 'rfc3339'

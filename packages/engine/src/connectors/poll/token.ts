@@ -3,10 +3,13 @@ import { readAddress } from './address.js';
 import { basic, put, type Authentication, type Credentials, type Grant } from './signing.js';
 import { fill } from './template.js';
 
-/** A token this close to its end is not used any more. */
+/** A token is renewed this many milliseconds before it expires. */
 const MARGIN_MS = 60_000;
 
-/** A token is asked for when there is none, kept until shortly before its end, and put into `Authorization`. */
+/**
+ * Authenticates with a token in `Authorization`. Requests one when needed and caches it until
+ * shortly before it expires.
+ */
 export function tokenAuthentication(
   grant: () => Grant | Promise<Grant>,
   { requester, now, subject }: Credentials,

@@ -6,7 +6,7 @@ import { snappy, unsnappy } from './snappy.js';
 
 const { CompressionCodecs, CompressionTypes } = kafkajs;
 
-/** Of one set of messages when it is unpacked: nobody fills our memory with a few bytes. */
+/** Maximum decompressed size of one record batch, in bytes: guards against decompression bombs. */
 const MOST = 64 * 1024 * 1024;
 const maxOutputLength = MOST;
 
@@ -23,7 +23,7 @@ const codec =
 
 type Done = (error: Error | null, bytes: Buffer) => void;
 
-/** Node has Zstandard from 22.15 on. */
+/** Node.js has Zstandard since 22.15. */
 const {
   zstdCompress,
   zstdDecompress,
@@ -35,7 +35,10 @@ const {
 
 export const hasZstd = zstdCompress !== undefined;
 
-/** Gives the Kafka client what it lacks: all but gzip, and a bound for that. */
+/**
+ * Registers the codecs that the Kafka client lacks (Snappy, LZ4, Zstandard) and replaces its gzip
+ * codec with one that limits the decompressed size.
+ */
 export function installCodecs(): void {
   const [gzip, unzip] = [promisify<Buffer, Buffer>(zlib.gzip), promisify(zlib.unzip)];
   CompressionCodecs[CompressionTypes.GZIP] = codec(gzip, (bytes) => unzip(bytes, { maxOutputLength }));

@@ -53,7 +53,7 @@ test.each(both)('%s: a bomb, a torn and a changed text are errors, quickly', (_n
 });
 
 test('blocks that refer to those before, and Snappy without a stream around it', () => {
-  // A frame as `lz4 -BD` writes it: the second block repeats eight bytes of the first.
+  // A frame as written by `lz4 -BD`: the second block references eight bytes of the first.
   const frame = Buffer.concat([
     Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0, 9, 0, 0, 0, 0x80]),
     Buffer.from('abcdefgh'),

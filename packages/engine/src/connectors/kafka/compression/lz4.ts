@@ -1,25 +1,29 @@
 import { findMatches, Sink } from './matches.js';
 
 const MAGIC = 0x184d2204;
-/** Version 1, blocks that stand alone, of at most 64 KiB, no checksums but the head's own. */
+/**
+ * Frame header: version 1, independent blocks of at most 64 KiB, no checksums except the header's.
+ */
 const HEAD = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82]);
 const END = Buffer.alloc(4);
 const BLOCK = 64 * 1024;
-/** The largest that a frame may ask for. */
+/** The largest block size that the frame format allows, in bytes. */
 const MAX_BLOCK = 4 * 1024 * 1024;
 const UNCOMPRESSED = 0x80000000;
 
 /**
- * One frame. Checksums are passed over: Kafka has one of its own around all of it.
+ * Decompresses one frame. Skips its checksums: Kafka's own checksum covers the whole batch.
  * https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md
- * @throws RangeError when it is not LZ4 or larger than `most`
+ *
+ * @param most maximum decompressed size, in bytes
+ * @throws RangeError if it is not LZ4 or exceeds `most`
  */
 export function unlz4(source: Buffer, most: number): Buffer {
   if (source.readUInt32LE(0) !== MAGIC) throw new RangeError('no LZ4 frame');
   const flags = source.readUInt8(4);
   const checksums = (flags & 0x10) !== 0;
   let at = 7 + ((flags & 0x08) !== 0 ? 8 : 0) + ((flags & 0x01) !== 0 ? 4 : 0);
-  // Blocks may refer to those before, so all go into one; it grows as they come.
+  // Blocks may reference earlier ones, so all share one buffer, which grows as needed.
   let sink = new Sink(Math.min(most, Math.max(BLOCK, 4 * source.length)), most);
   for (;;) {
     const word = source.readUInt32LE(at);
@@ -81,7 +85,10 @@ export function lz4(source: Buffer): Buffer {
   return Buffer.concat([...parts, END]);
 }
 
-/** The last five bytes are literals, and no match begins in the last twelve: readers count on it. */
+/**
+ * Compresses one block. The last five bytes are literals and no match starts in the last twelve:
+ * decoders rely on this.
+ */
 function toBlock(source: Buffer): Buffer {
   const out: number[] = [];
   const rest = (length: number): void => {

@@ -1,4 +1,4 @@
-/** A stretch of bytes that was there before: `length` bytes at `at` are those `offset` bytes back. */
+/** A repeated sequence: the `length` bytes at `at` equal those `offset` bytes earlier. */
 export interface Match {
   at: number;
   length: number;
@@ -9,10 +9,12 @@ const HASH_BITS = 13;
 const MIN_MATCH = 4;
 
 /**
- * Repeats in `source` from left to right, found by a table of the places where four bytes were last seen. None reaches
- * back further than the bytes themselves, so a source of at most 64 KiB has offsets of 16 bits.
- * @param lastStart no match begins after this place
- * @param end no match goes beyond this place
+ * Yields repeated sequences in `source` from left to right, using a hash table of the last position
+ * of each four-byte sequence. Offsets never exceed the length of `source`, so they fit in 16 bits
+ * for at most 64 KiB.
+ *
+ * @param lastStart last position where a match may start
+ * @param end position that no match extends beyond
  */
 export function* findMatches(source: Buffer, lastStart: number, end: number): Generator<Match> {
   const table = new Int32Array(1 << HASH_BITS).fill(-1);
@@ -32,25 +34,29 @@ export function* findMatches(source: Buffer, lastStart: number, end: number): Ge
   }
 }
 
-/** Bytes that are written one after another, at most so many. */
+/** An output buffer of fixed size. */
 export class Sink {
   #bytes: Buffer;
   length = 0;
 
-  /** @throws RangeError a size nobody takes */
+  /** @throws RangeError if `size` exceeds `most` */
   constructor(size: number, most: number) {
     if (size > most) throw new RangeError('too large');
     this.#bytes = Buffer.allocUnsafe(size);
   }
 
-  /** @throws RangeError there is no room for it */
+  /** Copies bytes of `source`. @throws RangeError if they don't fit or are out of range */
   literal(source: Buffer, from: number, to: number): void {
     if (to > source.length || this.length + to - from > this.#bytes.length) throw new RangeError('out of bounds');
     source.copy(this.#bytes, this.length, from, to);
     this.length += to - from;
   }
 
-  /** Bytes from `offset` back, which may be among those it writes. @throws RangeError there is no room, or nothing there */
+  /**
+   * Repeats bytes from `offset` bytes back; the source range may overlap the bytes being written.
+   *
+   * @throws RangeError if they don't fit or `offset` is out of range
+   */
   repeat(offset: number, length: number): void {
     if (offset < 1 || offset > this.length || this.length + length > this.#bytes.length)
       throw new RangeError('out of bounds');
@@ -58,7 +64,7 @@ export class Sink {
       this.#bytes[this.length] = this.#bytes[this.length - offset] ?? 0;
   }
 
-  /** Bytes it can still take. */
+  /** Free bytes. */
   get room(): number {
     return this.#bytes.length - this.length;
   }

@@ -1,10 +1,18 @@
 import { findMatches, Sink } from './matches.js';
 
-/** Java's stream format around the blocks, which brokers and clients all take: a head, then blocks with their lengths. */
+/**
+ * Header of the Java stream format, which all brokers and clients accept: the header, then blocks
+ * prefixed with their length.
+ */
 const HEAD = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
 const BLOCK = 32 * 1024;
 
-/** @throws RangeError, or what reading beyond the end throws, when it is not Snappy or larger than `most` */
+/**
+ * Decompresses the Java stream format or a single block.
+ *
+ * @param most maximum decompressed size, in bytes
+ * @throws RangeError if it is not Snappy or exceeds `most`
+ */
 export function unsnappy(source: Buffer, most: number): Buffer {
   if (!source.subarray(0, 8).equals(HEAD.subarray(0, 8))) return unblock(source, most);
   const blocks: Buffer[] = [];
