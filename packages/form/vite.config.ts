@@ -20,7 +20,7 @@ async function script(path: string): Promise<string> {
     legalComments: 'none',
     write: false,
   });
-  // Strict or sloppy, this code does the same.
+  // The inline scripts behave the same in strict and sloppy mode.
   return outputFiles[0]?.text.trim().replace(/^"use strict";/, '') ?? '';
 }
 
@@ -29,7 +29,7 @@ async function element(id: string, paths: readonly string[]): Promise<string> {
   if (path.endsWith('.ts')) return `<script>${await script(path)}</script>`;
   const text = (await Promise.all(paths.map((one) => readFile(fileOf(one), 'utf8')))).join('\n');
   if (path.endsWith('.json')) {
-    // A block of data: no script, so no policy has a say in it.
+    // CSP does not apply to a JSON data block: it is not executed.
     const data = JSON.stringify(JSON.parse(text)).replaceAll('<', String.raw`\u003c`);
     return `<script type="application/json" id="${id}">${data}</script>`;
   }
@@ -44,8 +44,9 @@ async function element(id: string, paths: readonly string[]): Promise<string> {
 }
 
 /**
- * Puts files into the page where it says `<!-- inline <id>: <files> -->`: what has to be there before any script has arrived (the boot
- * script, the look), and what the script only reads (the language). `decisions/001` and `decisions/006` say why.
+ * Replaces `<!-- inline <id>: <files> -->` in the page with the contents of the files: what the
+ * page needs before any external script has loaded (boot script, styles), and data that the script
+ * only reads (messages). See `decisions/001` and `decisions/006` for the reasons.
  */
 function inline(): Plugin {
   return {
@@ -63,7 +64,10 @@ function inline(): Plugin {
   };
 }
 
-/** Takes the indentation out of the view's templates; whitespace between elements that stand on lines of their own shows nowhere. */
+/**
+ * Strips the indentation from the view's templates. Whitespace between elements on separate lines
+ * has no visible effect.
+ */
 function unindent(): Plugin {
   return {
     name: 'unindent',
@@ -72,7 +76,7 @@ function unindent(): Plugin {
   };
 }
 
-// One page and one script: a style sheet of its own would be one more request.
+// Emits one page and one script; a separate style sheet would cost another request.
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
@@ -87,7 +91,8 @@ export default defineConfig({
         entryFileNames: 'assets/form-[hash].js',
         codeSplitting: false,
         comments: { legal: false },
-        // Nearly all of it runs at once. Chromium then compiles it beside the download, not function by function at first use.
+        // Nearly all of the script runs on load. This hint makes Chromium compile it during the
+        // download instead of compiling each function on first use.
         postBanner: '//# allFunctionsCalledOnLoad',
       },
     },

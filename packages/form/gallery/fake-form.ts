@@ -2,27 +2,33 @@ import type { SecretState } from '../src/model/field.js';
 import type { Form } from '../src/model/form.js';
 import type { FormState } from '../src/model/state.js';
 
-/** What a scene starts from. */
+/** Initial state of a gallery scene. */
 export interface Scene {
   state: FormState;
   values?: Record<string, unknown>;
-  /** Rows of each list or map. */
+  /** Number of rows of each list or map, by path. */
   rows?: Record<string, number>;
   secrets?: Record<string, SecretState>;
   errors?: Record<string, string>;
-  /** Paths that are hidden now. */
+  /** Paths of the hidden fields. */
   hidden?: string[];
-  /** A save is refused with these. */
+  /** Problems with which `save()` fails. */
   refusal?: { path: string; label: string; message: string }[];
 }
 
-/** A form in memory: it keeps what is typed and does as its scene says, without rules or a service. */
+/**
+ * An in-memory form that stores values and behaves as its scene says, without validation or a
+ * service.
+ */
 export class FakeForm implements Form {
   state: FormState;
   summary: Form['summary'] = [];
-  /** How long a save or a test takes; a test may take it into its own hands. */
+  /**
+   * Resolves when a save or a connection test finishes, by default after 400 ms; tests can replace
+   * it.
+   */
   pace = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 400));
-  /** What was asked of it, for tests. */
+  /** Recorded method calls, for tests. */
   readonly calls: string[] = [];
   readonly values: Map<string, unknown>;
   readonly #rows: Map<string, number>;
@@ -192,7 +198,7 @@ export class FakeForm implements Form {
     return () => listeners.delete(listener);
   }
 
-  /** Number of living subscriptions, for tests. */
+  /** Number of active subscriptions, for tests. */
   get listeners(): number {
     return [...this.#listeners.values()].reduce((sum, { size }) => sum + size, 0);
   }

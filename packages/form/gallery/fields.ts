@@ -1,6 +1,6 @@
 import type { Field } from '../src/model/field.js';
 
-/** What the scenes rarely say of a field. */
+/** Returns defaults for the properties that scenes rarely set on a field. */
 export function at(path: string) {
   const key = path.slice(path.lastIndexOf('/') + 1);
   return { path, key, required: false, advanced: false, deprecated: false, destination: false };
@@ -56,7 +56,7 @@ export const start: Field = {
   ],
 };
 
-/** One field of every kind, and every shape of a kind. */
+/** One field of every kind, and of every variation within a kind. */
 export const everyKind: Field[] = [
   { ...at('/settings/text'), kind: 'text', label: 'Account', placeholder: 'acme-production', required: true },
   url,

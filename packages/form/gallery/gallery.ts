@@ -1,6 +1,7 @@
 /**
- * One scene of the form: `?scene=create&theme=dark&dir=rtl`. Without a scene, a list of them.
- * `window.form` is the fake form and `window.heights` what was reported, for tests.
+ * Renders one scene of the form, for example `?scene=create&theme=dark&dir=rtl`, or a list of all
+ * scenes if none is named. `?bare` disables the built-in styles. Exposes the fake form as
+ * `window.form` and the reported heights as `window.heights`, for tests.
  */
 import { deriveTokens } from '../src/appearance/derive-tokens.js';
 import en from '../src/messages/en.json' with { type: 'json' };

@@ -1,37 +1,38 @@
 /**
- * The inline script of the frame's page. While the form's own script is still on its way it
+ * The inline script of the frame's page. While the form's own script is loading, it
  *
- * 1. tells the host page that the frame listens (`ready`), naming the exact origin it answers to;
- * 2. takes the first `init` of that window and origin, and no other;
- * 3. refuses a version it does not speak, and a service that is not its own, before anything has been sent anywhere;
- * 4. begins the calls for the type, the session and the connector;
- * 5. tells the host that it may remove the frame, while there is no form that knows better;
- * 6. leaves all of it for the form's script in one place: `connectorFrameBoot`.
+ * 1. reports `ready` to the host page, addressed to its exact origin;
+ * 2. accepts the first valid `init` from that window and origin, and no other;
+ * 3. rejects an unsupported protocol version, and an `apiBase` that does not belong to this page's
+ *    service, before it sends any request;
+ * 4. starts the requests for the type, the session and, on edit, the connector;
+ * 5. replies to `leave` until the form can do so;
+ * 6. exposes the result to the form's script as `connectorFrameBoot`.
  *
- * It looks only at what it uses. The form's script checks the whole message.
+ * It validates only the fields that it uses. The form's script validates the whole message.
  */
 import type { Look } from './appearance/apply-appearance.js';
 import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
 
-/** What became of the first `init`. */
+/** Outcome of the first `init`. */
 export type Start =
   | {
-      /** As it came: only what `Words` names has been looked at. */
+      /** The received message; only the fields in `Words` have been validated. */
       init: Words & { appearance?: unknown };
-      /** Address of the service, without a slash at the end. */
+      /** Base URL of the service, without a trailing slash. */
       base: string;
-      /** The calls that have begun, by path. */
+      /** Requests that have been started, by path. */
       calls: Map<string, Promise<Response>>;
     }
   | { refused: 'protocol_mismatch' | 'api_base_mismatch' };
 
-/** What the boot script leaves for the form's script. Absent outside of a frame. */
+/** State that the boot script passes to the form's script. Absent outside a frame. */
 export interface Boot {
   parentOrigin: string;
   start: Promise<Start>;
-  /** Set by the form's script once there is a form: it answers `leave` itself. */
+  /** Set by the form's script once the form replies to `leave` itself. */
   answers?: true;
-  /** Set by the page's second script, `look.ts`. */
+  /** Set by the page's second inline script, `look.ts`. */
   look?: Promise<Look>;
 }
 
@@ -43,7 +44,7 @@ const parentOrigin = new URLSearchParams(location.search).get('parentOrigin') ??
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** An `init` of our version, as far as it is used here. */
+/** The fields of an `init` of the supported version that this script uses. */
 interface Words {
   sessionToken: string;
   apiBase: string;
@@ -61,7 +62,7 @@ const isWords = (data: Record<string, unknown>): data is Record<string, unknown>
 
 function begin(words: Words): Start {
   const base = withoutSlash(words.apiBase);
-  // The page's own address is `<base>/embed/`; the service may list others of its own.
+  // This page is served from `<base>/embed/`; the service can list further base URLs.
   const listed = document.querySelector<HTMLMetaElement>('meta[name=api-bases]')?.content;
   const own: string[] = [new URL('..', location.href).href, ...JSON.parse(listed || '[]')];
   if (!own.map(withoutSlash).includes(base)) return { refused: 'api_base_mismatch' };
@@ -73,7 +74,7 @@ function begin(words: Words): Start {
       headers: { Authorization: `Bearer ${words.sessionToken}`, 'Connector-Frame-Parent': parentOrigin },
       credentials: 'omit',
     });
-    // A failure is the form's to tell.
+    // The form reports the failure; this only prevents an unhandled rejection.
     response.catch(() => undefined);
     calls.set(path, response);
   };
@@ -84,10 +85,10 @@ function begin(words: Words): Start {
   return { init: words, base, calls };
 }
 
-/** Plain words in place of a form that can not be. */
+/** Replaces the page with plain text if the form cannot be shown. */
 function say(text: string): void {
   const put = (): void => void (document.body.textContent = text);
-  // This script runs before there is a body.
+  // This script runs before the body exists.
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', put);
   else put();
 }
@@ -95,7 +96,7 @@ function say(text: string): void {
 if (parent === self) {
   say('This form works inside another page.');
 } else {
-  // Throws for what is no origin: then there is nobody to talk to.
+  // Throws if `parentOrigin` is not a URL: then there is no host to post messages to.
   const target = new URL(parentOrigin).origin;
   const post = (message: FrameMessage): void => parent.postMessage(message, target);
   const source = MESSAGE_SOURCE;
@@ -117,7 +118,8 @@ if (parent === self) {
     }),
   };
 
-  // The form's script did not arrive. Errors inside scripts that did are not events of an element.
+  // Handles a form script that fails to load. Errors inside a loaded script do not target an
+  // element.
   addEventListener(
     'error',
     ({ target: element }) => {

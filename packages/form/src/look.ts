@@ -1,6 +1,6 @@
 /**
- * The second inline script of the frame's page: puts the host's colors on it as soon as `init` has come, so that the skeleton has
- * them before the form's own script has arrived.
+ * The second inline script of the frame's page. Applies the host's colors as soon as `init`
+ * arrives, so that the skeleton has them before the form's script has loaded.
  */
 import { applyAppearance } from './appearance/apply-appearance.js';
 

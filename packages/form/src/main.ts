@@ -1,4 +1,7 @@
-/** Joins the parts inside the frame: what the boot script began, the form, its view, and the host page. */
+/**
+ * Entry point of the form's script: connects the boot script's state, the form, its view and the
+ * host page.
+ */
 import { parseHostMessage, type InitMessage } from '@connector-frame/core/protocol';
 import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
@@ -14,7 +17,7 @@ import { mountView, runCommand } from './view/root.js';
 import { colorProtected } from './view/protected/protected-sheets.js';
 import { setLook } from './view/sheets.js';
 
-// The build put the language into the page.
+// The build inlines the messages into the page.
 const messages = createMessages(JSON.parse(document.getElementById('messages')?.textContent ?? ''));
 
 type Begun = Exclude<Start, { refused: string }>;
@@ -65,7 +68,7 @@ async function run(boot: Boot): Promise<void> {
   if (!init || !applied || !('init' in begun)) {
     const failure = failureFor('refused' in begun ? begun.refused : 'protocol_mismatch', messages);
     channel.error(failure);
-    // For whoever builds the page; nobody else ever sees it.
+    // For the developer of the host page; users do not see it.
     document.body.textContent = `${failure.message}. ${failure.hint ?? ''}`;
     return;
   }
@@ -85,10 +88,10 @@ async function run(boot: Boot): Promise<void> {
   mountView(form, host, { messages, tokens: applied.tokens, onHeight: channel.resize, onCovered });
 
   if (!init.stylesheets?.length) return;
-  // Until they have loaded the form has its own look, and keeps it if they fail.
+  // The form keeps its built-in styles until these have loaded, and if they fail to load.
   if (await loadStylesheets(init.stylesheets, parentOrigin)) setLook(false);
   else channel.error(failureFor('stylesheet_failed', messages));
 }
 
-// Outside of a frame there is nothing to do; the boot script has said so.
+// Outside a frame there is nothing to do; the boot script has shown a message.
 if (globalThis.connectorFrameBoot) void run(globalThis.connectorFrameBoot);

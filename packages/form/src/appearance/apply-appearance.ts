@@ -2,16 +2,19 @@ import { deriveTokens, schemeOf } from './derive-tokens.js';
 import { readAppearance } from './read-appearance.js';
 import type { Tokens } from './tokens.js';
 
-/** The look as it is applied. */
+/** The applied appearance. */
 export interface Look {
   readonly tokens: Tokens;
-  /** Calls back when the page around the frame has turned light or dark. */
+  /** Calls `listener` with the new tokens when the host page switches between light and dark. */
   onChange(listener: (tokens: Tokens) => void): void;
 }
 
 /**
- * Reads the host's tokens once and sets the custom properties on the document element, again when the page around the frame turns
- * light or dark. `appearance` may be anything: what is no token of ours is left out.
+ * Parses the host's tokens once and sets the custom properties on the document element, again
+ * whenever the host page switches between light and dark.
+ *
+ * @param appearance untrusted; unknown tokens are ignored
+ * @param warn called with a message for each invalid token
  */
 export function applyAppearance(appearance: unknown, warn: (message: string) => void): Look {
   const root = document.documentElement;
@@ -33,7 +36,10 @@ export function applyAppearance(appearance: unknown, warn: (message: string) => 
   };
 }
 
-/** A color as the browser understands it, in one notation whatever it was written in. */
+/**
+ * Returns a CSS color in the browser's serialization, `color(srgb ...)` for every notation, or `''`
+ * if it is invalid.
+ */
 function resolve(css: string): string {
   const probe = document.createElement('i');
   probe.style.color = `color-mix(in srgb, ${css}, ${css})`;

@@ -3,14 +3,14 @@ import { contrast, type Color } from './color.js';
 import { deriveTokens, schemeOf, type GivenTokens } from './derive-tokens.js';
 import { TOKEN_NAMES, type TokenName, type Tokens } from './tokens.js';
 
-/** `#rrggbb`, or `#rgb`. */
+/** Parses `#rrggbb` or `#rgb`. */
 function color(hex: string): Color {
   const digits = hex.slice(1).length === 3 ? hex.slice(1).replaceAll(/./g, '$&$&') : hex.slice(1);
   const value = Number.parseInt(digits.slice(0, 6), 16);
   return [value >> 16, (value >> 8) & 255, value & 255, 1];
 }
 
-/** What must stand out from what, and by how much. */
+/** Minimum contrast ratio of each foreground token on its backgrounds. */
 const RULES: readonly [front: TokenName, backs: readonly TokenName[], ratio: number][] = [
   ['text', ['surface', 'field', 'kept', 'hover', 'raised', 'danger-fill', 'success-fill'], 4.5],
   ['muted', ['surface', 'field', 'kept', 'hover', 'raised', 'danger-fill', 'success-fill'], 4.5],
@@ -30,7 +30,7 @@ const shortfalls = (tokens: Tokens): string[] =>
       .map((back) => `${front} ${tokens[front]} on ${back} ${tokens[back]}`),
   );
 
-/** A generator of its own: a failure names the seed that shows it again. */
+/** A seeded generator: the failure message names the seed that reproduces it. */
 const randomOf = (seed: number) => (): number => {
   seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;

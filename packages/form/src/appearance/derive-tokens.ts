@@ -1,7 +1,7 @@
 import { BLACK, contrast, mix, toHex, WHITE, type Color } from './color.js';
 import type { Tokens } from './tokens.js';
 
-/** The host's tokens as read; absent ones were not given or not valid. */
+/** The host's parsed tokens. Absent ones were not set or were invalid. */
 export interface GivenTokens {
   primary?: Color | undefined;
   text?: Color | undefined;
@@ -40,7 +40,10 @@ const EDGE = 3;
 const worst = (color: Color, fills: readonly Color[]): number =>
   Math.min(...fills.map((fill) => contrast(color, fill)));
 
-/** The first color on the way from `color` to `target` that stands out enough from all `fills`; else the target. */
+/**
+ * Returns the first color between `color` and `target` whose contrast with all `fills` is at least
+ * `ratio`, or `target` if there is none.
+ */
 function until(color: Color, target: Color, fills: readonly Color[], ratio: number): Color {
   for (let share = 1; share > 0; share -= 0.04) {
     const moved = mix(color, target, share);
@@ -49,10 +52,13 @@ function until(color: Color, target: Color, fills: readonly Color[], ratio: numb
   return target;
 }
 
-/** A color that may be translucent, as it is seen. */
+/** Composites a possibly translucent color over `below`. */
 const over = (color: Color | undefined, below: Color): Color | undefined => color && mix(color, below, color[3]);
 
-/** `tint` laid over `surface` as densely as `readable` allows, at most `share`. */
+/**
+ * Mixes at most `share` of `tint` into `surface`, and less where `readable` would not have enough
+ * contrast on the result.
+ */
 function fill(tint: Color, surface: Color, share: number, readable: Color): Color {
   for (let dense = share; dense > 0.005; dense *= 0.7) {
     const mixed = mix(tint, surface, dense);
@@ -61,7 +67,10 @@ function fill(tint: Color, surface: Color, share: number, readable: Color): Colo
   return surface;
 }
 
-/** Whether the form is light or dark: its background decides, then a text that could not be read on the page's own scheme, then the page. */
+/**
+ * Returns whether the form is light or dark. The background token decides; without one, a text
+ * token that is readable only on the other scheme; otherwise the host page's scheme.
+ */
 export function schemeOf({ background, text }: GivenTokens, page: Scheme): Scheme {
   if (background) return contrast(background, BLACK) >= contrast(background, WHITE) ? 'light' : 'dark';
   const other = page === 'light' ? 'dark' : 'light';
@@ -69,7 +78,10 @@ export function schemeOf({ background, text }: GivenTokens, page: Scheme): Schem
   return !reads(page) && reads(other) ? other : page;
 }
 
-/** A value for every custom property. What the host gave is kept where it can be read, and else moved until it can. */
+/**
+ * Derives a value for every custom property. Uses the host's `background`, `primary` and `border`
+ * as given, and adjusts every color that must be readable until it has enough contrast.
+ */
 export function deriveTokens(given: GivenTokens, scheme: Scheme): Tokens {
   const defaults = DEFAULTS[scheme];
   const surface = over(given.background, defaults.surface) ?? defaults.surface;
@@ -80,7 +92,7 @@ export function deriveTokens(given: GivenTokens, scheme: Scheme): Tokens {
     over(given.border, surface) ?? (given.background || given.text ? mix(text, surface, 0.16) : defaults.border);
   const primary = over(given.primary, surface) ?? defaults.primary;
 
-  // In dark, what is raised is lighter than what lies behind it.
+  // In the dark scheme, raised surfaces are lighter than the surface behind them.
   const field = scheme === 'dark' ? fill(rgb(0xb8c4f0), surface, 0.04, text) : surface;
   const kept = fill(text, surface, scheme === 'dark' ? 0.065 : 0.09, text);
   const hover = fill(text, surface, 0.05, text);

@@ -1,22 +1,25 @@
 const LOCAL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\]|[a-z\d.-]+\.localhost)(:|$)/;
 const MOST = 8;
-/** Later than this, a person has long begun to type. */
+/** Load timeout in milliseconds. After this, the user has probably started to type. */
 const PATIENCE_MS = 10_000;
 
-/** Whether the form takes style sheets from these addresses: at most 8, of the host page's own origin, https outside localhost. */
+/**
+ * Returns whether the form accepts these style sheets: at most 8, all from the host page's origin,
+ * and over https except on localhost.
+ */
 export const areAllowed = (urls: readonly string[], parentOrigin: string): boolean =>
   urls.length <= MOST &&
   (parentOrigin.startsWith('https:') || LOCAL.test(parentOrigin)) &&
   urls.every((url) => /^https?:/.test(url) && URL.canParse(url) && new URL(url).origin === parentOrigin);
 
 /**
- * Loads the host's style sheets, all or none. True once they apply; false when one is not allowed, missing or slow, and then none of
- * them is left in the page.
+ * Loads the host's style sheets, all or none. Resolves with true once all of them apply. Resolves
+ * with false, and removes all of them, if one is not allowed, fails to load or times out.
  */
 export async function loadStylesheets(urls: readonly string[], parentOrigin: string): Promise<boolean> {
   if (!areAllowed(urls, parentOrigin)) return false;
   const links = urls.map((href) => {
-    // Fetched at once, applied together with the others.
+    // A non-matching `media` downloads the sheet without applying it; all are enabled together.
     const link = Object.assign(document.createElement('link'), { rel: 'stylesheet', media: 'not all', href });
     document.head.append(link);
     return link;

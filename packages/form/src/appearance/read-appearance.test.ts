@@ -5,7 +5,7 @@ const COLORS = new Map([
   ['#4f46e5', 'color(srgb 0.309804 0.27451 0.898039)'],
   ['rgb(0 0 0 / 0)', 'color(srgb 0 0 0 / 0)'],
 ]);
-/** The browser's part. */
+/** Fakes the browser's color serialization. */
 const resolve = (css: string): string => COLORS.get(css) ?? '';
 
 const read = (appearance: unknown) => {

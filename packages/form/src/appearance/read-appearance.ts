@@ -2,22 +2,27 @@ import type { Appearance } from '@connector-frame/core/protocol';
 import { isColor, readSrgb } from './color.js';
 import type { GivenTokens } from './derive-tokens.js';
 
-/** A family: quoted, or words of letters, digits and hyphens. A literal, so that it is compiled only where a page gives a font. */
+/**
+ * A font family: a quoted string, or words of letters, digits and hyphens. A regex literal, so that
+ * it is compiled only if a host sets a font.
+ */
 const FAMILY = /^("[\p{L}\p{N} -]+"|'[\p{L}\p{N} -]+'|[\p{L}-][\p{L}\p{N}-]*( +[\p{L}\p{N}-]+)*)$/u;
 
 const isFontStack = (css: string): boolean => css.split(/ *, */).every((family) => FAMILY.test(family));
 
 const RADIUS = /^(0|(\d{1,4}(\.\d{1,4})?|\.\d{1,4})(px|rem|em|pt|%))$/;
 
-/** More than any token takes. */
+/** Maximum length of a token in characters, more than any valid value needs. */
 const LONGEST = 256;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 /**
- * Reads the six tokens by a grammar of its own. A token that does not fit is left out, and told of once. `resolve` is the
- * browser: it writes a color as `color(srgb ...)`, or answers `''` for what is none.
+ * Parses the six tokens with its own grammar. Ignores an invalid token and warns about it once.
+ *
+ * @param resolve the browser's color parser: returns a color as `color(srgb ...)`, or `''` if it is
+ *   invalid
  */
 export function readAppearance(
   appearance: unknown,
@@ -40,7 +45,7 @@ export function readAppearance(
   return {
     primary: color('colorPrimary'),
     text: color('colorText'),
-    // Nothing to see is nothing given: the page shows through, as it does by default.
+    // A fully transparent background counts as unset: the host page shows through, as by default.
     background: background?.[3] === 0 ? undefined : background,
     border: color('colorBorder'),
     font: read('fontFamily', 'a font stack', (css) => (isFontStack(css) ? css : undefined)),

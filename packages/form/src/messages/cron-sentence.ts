@@ -4,12 +4,15 @@ type Words = Readonly<
   Record<'cronMinutes' | 'cronHours' | 'cronDays' | 'cronWeekdays' | 'cronWeekdaySpan' | 'cronMonths', Template>
 >;
 
-/** Each: minute, hour, day, month, weekday. */
+/** Patterns over minute, hour, day of month, month and weekday. */
 const MINUTES = /^\*(?:\/(\d+))? \* \* \* \*$/;
 const HOURS = /^(\d+) \*(?:\/(\d+))? \* \* \*$/;
 const DAYS = /^(\d+) (\d+) (\*|\d+) \* (\*|[0-7](?:[,-][0-7])*)$/;
 
-/** What a schedule of a common form means; undefined for any other. The service runs it in UTC. */
+/**
+ * Describes a cron expression of a common form; returns undefined for any other. The service
+ * evaluates schedules in UTC.
+ */
 export function cronSentence(
   expression: string,
   words: Words,

@@ -1,17 +1,26 @@
-/** A sentence with places for values, or the forms of one by number: `1`, or a category of `Intl.PluralRules`, or `other`. */
+/**
+ * A message with placeholders, or its plural forms: by exact count (`1`), by category of
+ * `Intl.PluralRules`, or `other`.
+ */
 export type Template = string | Readonly<Record<string, string>>;
 
 type Value = string | number | undefined;
 
 const pad = (number: number): string => `${number}`.padStart(2, '0');
 
-/** A time of day as every language here writes it: `06:30`. */
+/** Formats a time of day as `06:30`, the same in every supported language. */
 export const clock = (hour: number, minute: number): string => `${pad(hour)}:${pad(minute)}`;
 
 /**
- * Says values in the way of a locale. A place is `{0}`, the first value; `{0:day}` a date in short (`12 Nov 2026`), `{0:moment}` a date
- * and time in UTC, `{0:number}` and `{0:duration}` (of milliseconds) what they say; `{0|text}` has a text for a value that is not there,
- * and a blank one stands before a value that is.
+ * Returns a function that fills the placeholders of a template, formatted for a locale:
+ *
+ * - `{0}`: the first value
+ * - `{0:day}`: a short date (`12 Nov 2026`)
+ * - `{0:moment}`: a date and time in UTC
+ * - `{0:number}`: a number
+ * - `{0:duration}`: a duration, given in milliseconds
+ * - `{0|text}`: `text` if the value is missing; a blank `text` is inserted before a value that is
+ *   present
  */
 export function createFormat(locale: string): (template: Template, ...values: Value[]) => string {
   const plural = new Intl.PluralRules(locale);
@@ -22,7 +31,7 @@ export function createFormat(locale: string): (template: Template, ...values: Va
   const kinds: Readonly<Record<string, (value: Value) => string>> = {
     day: (value) => date(value, { dateStyle: 'medium' }),
     moment: (value) => date(value, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
-    // As one would type it: without signs between thousands.
+    // As the user would type it: without thousands separators.
     number: (value) => new Intl.NumberFormat(locale, { useGrouping: false }).format(Number(value)),
     duration: (value) => {
       const ms = Math.round(Number(value));
@@ -37,7 +46,7 @@ export function createFormat(locale: string): (template: Template, ...values: Va
         ? template
         : (template[count] ?? template[plural.select(count)] ?? template['other']);
     return (text ?? '').replaceAll(/\{(\d)(?::(\w+)|\|([^}]*))?\}/g, (_, index, kind, spare) => {
-      // A blank text says nothing.
+      // An empty string counts as a missing value.
       const value = values[index] === '' ? undefined : values[index];
       if (spare?.trim() === '') return value === undefined ? '' : spare + value;
       return String((kind && kinds[kind]?.(value)) ?? value ?? spare ?? '');

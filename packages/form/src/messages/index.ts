@@ -4,10 +4,13 @@ import { createFormat, type Template } from './format.js';
 import { issueSentence, type Subject } from './issue-sentence.js';
 import type { Issue } from '@connector-frame/catalog/types';
 
-/** A language as data: one file like `en.json`. The page carries the one that the form speaks. */
+/**
+ * The messages of one language: a data file such as `en.json`. The build inlines the form's
+ * language into the page.
+ */
 export type Language = typeof data;
 
-/** Keys whose sentences have places for values, and what goes there. */
+/** Messages with placeholders, and the values that fill them. */
 interface Sayings {
   createdOn(iso: string): string;
   addRow(label: string): string;
@@ -28,28 +31,31 @@ interface Sayings {
   sentToField(label: string, organization: string): string;
   sentToItself(organization: string): string;
   summary(count: number): string;
-  /** @param ms milliseconds */
+  /** @param ms duration in milliseconds */
   testDetail(ms: number, summary?: string): string;
   kept(hint: string): string;
 }
 
-/** Everything the form says: a text under its key, or a function where values belong into it. */
+/** All messages of the form: a string per key, or a function if the message has placeholders. */
 export interface Messages extends Omit<Language, keyof Sayings | 'failures' | 'localTime'>, Sayings {
   failures: Readonly<Record<keyof Language['failures'], readonly string[]>>;
-  /** What a number may be; undefined when it may be any. */
+  /** Describes the allowed range of a number; undefined if it is unbounded. */
   bounds(minimum?: number, maximum?: number): string | undefined;
-  /** The zone of a time control, and beside it the moment as it is kept. */
+  /** Names the time zone of a date-time control and, if it is set, its value in UTC. */
   localTime(zone: string, iso?: string): string;
-  /** What a cron expression means; undefined for one that no short sentence can say. */
+  /** Describes a cron expression; undefined if no short sentence can. */
   cron(expression: string): string | undefined;
-  /** What is wrong with a field, in its own words. `names` keep their capital inside a sentence. */
+  /**
+   * Describes a validation issue of a field. Words in `names` keep their capital letter inside a
+   * sentence.
+   */
   issue(issue: Issue, subject: Subject, names: readonly string[]): string;
 }
 
 const isTemplate = (value: unknown): value is Template =>
   typeof value === 'string' ? value.includes('{') : typeof value === 'object' && value !== null && 'other' in value;
 
-/** Gives a language its voice. */
+/** Compiles the data of a language to messages. */
 export function createMessages(language: Language): Messages {
   const format = createFormat(language.locale);
   const said = Object.entries(language).map(([key, value]) => [
@@ -68,6 +74,6 @@ export function createMessages(language: Language): Messages {
     cron: (expression) => cronSentence(expression, language, locale, format),
     issue: (issue, subject, names) => issueSentence(issue, subject, names, language, format),
   };
-  // Untyped up to here: a test holds every language to the type.
+  // `Object.fromEntries` loses the types; a test checks each language against `Messages`.
   return { ...Object.fromEntries(said), ...rest };
 }

@@ -2,12 +2,12 @@ import type { Issue } from '@connector-frame/catalog/types';
 import type { Field } from '../model/field.js';
 import type { createFormat, Template } from './format.js';
 
-/** The field an issue stands on, as far as its sentence needs it. */
+/** The properties of a field that its error messages use. */
 export interface Subject {
   label: string;
   /** Kind of the control; `key` and `value` are the cells of a map's row. */
   kind: Field['kind'] | 'key' | 'value';
-  /** A kept secret that has to be entered again, or one that is being replaced. */
+  /** Set if a stored secret must be entered again or is being replaced. */
   secret?: 'reentry' | 'replacing';
   minimum?: number;
   maximum?: number;
@@ -17,21 +17,29 @@ export interface Subject {
 }
 
 export interface IssueWords {
-  /** By code, by code and more: the most exact one is said. */
+  /**
+   * Templates by issue code, optionally followed by details (`code/detail`). The most specific key
+   * is used.
+   */
   issues: Readonly<Record<string, Template>>;
-  /** Whether a label loses its capital inside a sentence. */
+  /** Whether the first letter of a label is lowercased inside a sentence. */
   lowerLabels: boolean;
 }
 
-/** `Organization URL` -> `organization URL`; `API token` stays, and so do names. */
+/**
+ * Lowercases the first letter of a label (`Organization URL` -> `organization URL`), except in
+ * acronyms (`API token`) and the given names.
+ */
 const lower = (label: string, names: readonly string[]): string =>
   /^\p{Lu}\p{Ll}*(?!\p{L})/u.test(label) && !names.some((name) => label.startsWith(name))
     ? label.charAt(0).toLowerCase() + label.slice(1)
     : label;
 
 /**
- * From an issue to a sentence that says what to do, with the field's own words in it: the type's own sentence where it has one.
- * @param names words that keep their capital inside a sentence
+ * Returns a sentence that tells the user how to fix an issue, with the field's label. A message in
+ * the issue itself takes precedence.
+ *
+ * @param names words that keep their capital letter inside a sentence
  */
 export function issueSentence(
   { code, message, params = {} }: Issue,

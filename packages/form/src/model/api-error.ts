@@ -1,10 +1,13 @@
 import type { Issue } from '@connector-frame/catalog/types';
 
-/** A refusal of the service, as far as the form acts on it. Its sentences are the service's own and hold nothing a person typed. */
+/**
+ * An error response of the service, with the fields that the form uses. Its messages come from the
+ * service and contain no user input.
+ */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    /** `error_type`. */
+    /** `error_type` of the response body. */
     readonly type = '',
     message = '',
     readonly issues: readonly Issue[] = [],
@@ -14,7 +17,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The session ran out and the host page gave no other. */
+/** Thrown when the session expired and the host page provided no new one. */
 export class SessionExpired extends Error {}
 
 interface Refusal {
@@ -23,7 +26,10 @@ interface Refusal {
   additional_details?: { issues?: Issue[]; hint?: string };
 }
 
-/** Reads a refusal. Anything else than the service's own shape (a proxy's page) yields no words. */
+/**
+ * Parses an error response. A body in any other shape, such as a proxy's error page, yields an
+ * error without a message.
+ */
 export async function readApiError(response: Response): Promise<ApiError> {
   const { error, error_type, additional_details: details }: Refusal = await response.json().catch(() => ({}));
   return new ApiError(response.status, error_type, error, details?.issues, details?.hint);

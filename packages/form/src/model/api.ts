@@ -5,39 +5,45 @@ import type { ConfigWrite, Connector, ConnectorType, ConnectorWrite } from './wi
 
 export interface ApiOptions extends RetryTools {
   fetch: typeof fetch;
-  /** Without a slash at the end. */
+  /** Base URL of the service, without a trailing slash. */
   base: string;
   parentOrigin: string;
   organizationId: string;
   kind: 'input' | 'output';
   typeId: string;
-  /** Absent: a new connector. */
+  /** Absent for a new connector. */
   existingId?: string | undefined;
   session: Session;
-  /** Calls begun while the form's script was on its way, by path. Each serves once: a later load asks again. */
+  /**
+   * Requests that the boot script has started, by path. Each response is used once; a later load
+   * sends a new request.
+   */
   begun?: Map<string, Promise<Response>>;
 }
 
-/** A connector, and what to name in `If-Match` to change exactly this version of it. */
+/**
+ * A connector and its ETag. An update sends the ETag as `If-Match`, so that it changes only this
+ * version.
+ */
 export interface Loaded {
   connector: Connector;
   etag: string | null;
 }
 
 export interface TestResult {
-  /** Without a full stop; may be blank. */
+  /** Without a trailing period; may be empty. */
   summary: string;
   durationMs: number;
 }
 
-/** The calls the form makes. Each throws `ApiError`, `NoAnswer` or `SessionExpired`. */
+/** The API calls of the form. Each rejects with `ApiError`, `NoAnswer` or `SessionExpired`. */
 export interface Api {
   loadType(): Promise<ConnectorType>;
-  /** The organization that the session is for. */
+  /** Loads the organization of the session. */
   loadOrganization(): Promise<{ name: string }>;
-  /** Undefined for a new connector. */
+  /** Resolves with undefined for a new connector. */
   loadConnector(): Promise<Loaded | undefined>;
-  /** @param key one per intent of the person: a repeat with the same key is the same write */
+  /** @param key idempotency key: a repeated call with the same key writes only once */
   create(write: ConnectorWrite, key: string): Promise<Connector>;
   update(write: ConnectorWrite, etag: string | null, key: string): Promise<Connector>;
   test(config: ConfigWrite): Promise<TestResult>;

@@ -17,13 +17,16 @@ type Dictionary = Readonly<Record<string, FieldOverride>>;
 
 const schemas = new WeakMap<Field, FieldSchema>();
 
-/** The schema a field was built from. */
+/** Returns the schema from which a field was built. */
 export const schemaOf = (field: Field): FieldSchema | undefined => schemas.get(field);
 
 const isLong = (format: StringFormat | undefined): format is MultilineField['format'] =>
   format === 'multiline' || format === 'json' || format === 'pem';
 
-/** Bounds have the same names in schema and field, and are the numbers in it. */
+/**
+ * Copies the numeric properties of a schema. They include its bounds, which have the same names in
+ * a field.
+ */
 const bounds = (
   schema: FieldSchema,
 ): Partial<Record<'maxLength' | 'minimum' | 'maximum' | 'minItems' | 'maxItems', number>> =>
@@ -35,8 +38,13 @@ function text(schema: FieldSchema, base: Base): TextField {
 }
 
 /**
- * The form's fields from a type: what `order` names first, then required settings, secrets, optional settings; advanced
- * ones apart; `own` fields, those of the connector itself, before all. Overrides change words only: what is a secret comes from the schema, whatever a host calls it.
+ * Builds the form's fields from a type, in this order: the connector's `own` fields, fields named
+ * in `order`, required settings, secrets, optional settings. Returns advanced fields separately.
+ * Overrides change texts only; whether a field is a secret depends on the schema alone.
+ *
+ * @param synthetic whether to include the toggle for synthetic data
+ * @param warn called with the override keys that match no field
+ * @param own schemas of the connector's own fields, such as its name
  */
 export function buildFields(
   { config, order = [] }: Pick<ConnectorType, 'config' | 'order'>,
@@ -45,10 +53,10 @@ export function buildFields(
   warn: (message: string) => void = () => undefined,
   own: ObjectSchema['properties'] = {},
 ): { fields: Field[]; advanced: Field[] } {
-  /** Keys of the host that no field has asked for. */
+  /** Override keys that match no field. */
   const unused = new Set<string>();
 
-  /** Looks a key up in the host's words for the group called `name`. */
+  /** Returns a lookup into the host's overrides for the group `name`. */
   function read(dictionary: Dictionary = {}, name: string): (key: string) => FieldOverride | undefined {
     for (const key of Object.keys(dictionary)) unused.add(`${name}.${key}`);
     return (key) => {
@@ -96,7 +104,7 @@ export function buildFields(
     if (isList(schema) && schema.items.type === 'object')
       return { ...base, ...rules, kind: 'object-list', columns: group(schema.items, '', name, children) };
 
-    // No other field has children: a host's words for some are reported, not swallowed.
+    // No other kind has children: report overrides for them instead of ignoring them.
     read(children, name);
     if ('writeOnly' in schema) {
       const long = schema.type === 'string' && isLong(schema.format) && schema.format;

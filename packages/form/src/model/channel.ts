@@ -7,24 +7,24 @@ import {
 } from '@connector-frame/core/protocol';
 import type { Failure } from './state.js';
 
-/** The form's voice: everything it ever tells the host page. */
+/** Every message that the form sends to the host page. */
 export interface Channel {
-  /** The form is shown. */
+  /** The form is displayed. */
   loaded(title: string): void;
   /** Height of the content in CSS pixels. */
   resize: (height: number) => void;
   saved(connector: SavedConnector): void;
-  /** Words for people and a stable code; never anything typed. */
+  /** A human-readable message and a stable code; never user input. */
   error(failure: Failure): void;
   cancel(): void;
   requestSession: () => void;
-  /** The form may go. */
+  /** The host may remove the frame. */
   left(): void;
 }
 
 export interface Messenger {
   post: (message: FrameMessage) => void;
-  /** Hears every message of the page; a message here has not been looked at. */
+  /** Subscribes to all messages of the window. They are not validated. */
   listen: (listener: (event: Pick<MessageEvent, 'data' | 'origin' | 'source'>) => void) => void;
 }
 
@@ -42,7 +42,7 @@ export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
   };
 }
 
-/** Calls back with each message of the one window and origin that this frame answers to. */
+/** Calls `receive` with each valid message from the given window and origin. */
 export function onHostMessage(
   listen: Messenger['listen'],
   { source, origin }: { source: MessageEventSource | null; origin: string },

@@ -4,13 +4,23 @@ import type { Connector, ConnectorType, ConnectorWrite, NewConnector } from './w
 
 type Words = Pick<Connector, 'name' | 'description'>;
 
-/** Four signs of base 36: enough to tell two connectors of one type apart, short enough to say aloud. */
+/**
+ * Returns four base-36 digits: enough to tell two connectors of one type apart, short enough to say
+ * aloud.
+ *
+ * @param random from 0 to 1
+ */
 const suffix = (random: number): string =>
   Math.floor(random * 36 ** 4)
     .toString(36)
     .padStart(4, '0');
 
-/** Name and description before a person typed any: what the host gave, else what is saved, else what the type suggests. */
+/**
+ * Returns the initial name and description: the host's, else the saved ones, else those of the
+ * type.
+ *
+ * @param random from 0 to 1, for the suffix of a generated name
+ */
 export const firstWords = (
   init: InitMessage,
   type: ConnectorType,
@@ -21,7 +31,10 @@ export const firstWords = (
   description: init.description ?? saved?.description ?? (init.isDescriptionEditable ? '' : type.description),
 });
 
-/** What differs from the saved connector; undefined when nothing does. Settings go as a whole: one that was taken out must be gone. */
+/**
+ * Returns the differences from the saved connector, or undefined if there are none. Settings are
+ * sent as a whole, so that removed settings are deleted.
+ */
 export function changesOf(content: NewConnector, saved: Connector, type: ConnectorType): ConnectorWrite | undefined {
   const { settings, secrets } = content.config;
   const before = pruneConfig(type.config, { settings: saved.config.settings, secrets: {} }).settings;

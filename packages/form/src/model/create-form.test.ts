@@ -160,7 +160,7 @@ describe('creating', () => {
     ]);
     expect(form.error('/settings/org_url')).toBe('Enter the organization URL');
     expect(form.state).toMatchObject({ phase: 'editing', saving: false });
-    // What a person mistyped is no failure of the frame.
+    // Validation errors are not reported to the host as errors of the frame.
     expect(told.filter(({ type }) => type === 'error')).toEqual([]);
   });
 });

@@ -19,25 +19,28 @@ export interface FormOptions {
   api: Api;
   channel: Channel;
   messages: Messages;
-  /** Asks the host for a session; false when it has none. */
+  /** Requests a new session from the host; resolves with false if it has none. */
   renewSession: () => Promise<boolean>;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number;
-  /** For the developer of the host page. */
+  /** Logs a warning for the developer of the host page. */
   warn: (message: string) => void;
 }
 
-/** A form, and what only its frame needs to know. */
+/** A form, with the members that only the frame's entry point uses. */
 export interface LivingForm extends Form {
-  /** Whether leaving would lose something typed. */
+  /** Whether there are unsaved edits. */
   readonly dirty: boolean;
-  /** The host wants the form to go. Tells it that it may, at once or once nothing would be lost. */
+  /**
+   * Handles the host's `leave` message. Replies `left` immediately if there are no unsaved edits,
+   * otherwise once they are saved or discarded.
+   */
   askToLeave(): void;
-  /** The host gave a session by itself. */
+  /** Handles a session from the host, whether the form requested it or not. */
   sessionRenewed(): void;
 }
 
-/** What the service said when the form was loaded. */
+/** Data loaded from the service, and the editor for it. */
 interface Loaded {
   type: ConnectorType;
   /** Undefined for a new connector. */
@@ -46,7 +49,7 @@ interface Loaded {
   editor: Editor;
 }
 
-/** Refusals after which kept secrets have to be entered again. */
+/** Error types that require stored secrets to be entered again. */
 const SECRETS_AGAIN: ReadonlySet<string> = new Set([
   'secret_reentry_required',
   'secret_destination_mismatch',
@@ -55,7 +58,7 @@ const SECRETS_AGAIN: ReadonlySet<string> = new Set([
 
 const nothing = (): undefined => undefined;
 
-/** Before a form has loaded there is nothing to edit. */
+/** Field members before the form has loaded: there is nothing to edit. */
 const idle: Fields = {
   value: nothing,
   setValue: nothing,
@@ -74,7 +77,7 @@ const idle: Fields = {
   leave: nothing,
 };
 
-/** Loads a form and lives with it until it is saved. A failure keeps everything typed. */
+/** Loads a form and manages its state until it is saved. A failure never discards user input. */
 export function createForm(options: FormOptions): LivingForm {
   const { init, api, channel, messages, warn } = options;
   const subscriptions = createSubscriptions();
@@ -83,7 +86,7 @@ export function createForm(options: FormOptions): LivingForm {
   let state: FormState = { phase: 'loading' };
   let loaded: Loaded | undefined;
   const busy: { save?: Promise<void> | undefined; test?: Promise<void> | undefined } = {};
-  /** Grows with each edit: a test says something only about what it was started with. */
+  /** Incremented on each edit: a test result applies only to the revision that was tested. */
   let revision = 0;
 
   const move = (event: FormEvent): void => {
@@ -132,7 +135,10 @@ export function createForm(options: FormOptions): LivingForm {
     }
   }
 
-  /** Sends what the form holds. The connector as it is now, also where nothing had changed and nothing was sent. */
+  /**
+   * Saves the form and returns the connector. If nothing changed, returns the saved connector
+   * without sending a request.
+   */
   async function send({ type, saved, etag, editor }: Loaded): Promise<Connector> {
     const content = editor.content();
     if (!saved) {
@@ -144,7 +150,10 @@ export function createForm(options: FormOptions): LivingForm {
     return changes ? intents.run([changes, etag], (key) => api.update(changes, etag, key)) : saved;
   }
 
-  /** What a refused call says about fields goes to the fields. True: nothing is left to say elsewhere. */
+  /**
+   * Assigns the issues of a failed call to their fields. Returns true if every issue matched a
+   * field, so that no general message is needed.
+   */
   const land = (error: unknown, { editor }: Loaded): boolean => {
     if (!(error instanceof ApiError) || error.issues.length === 0) return false;
     const message = error.type === 'secret_unreadable' ? { message: messages.secretUnreadable } : {};
@@ -152,7 +161,10 @@ export function createForm(options: FormOptions): LivingForm {
     return editor.land(issues, SECRETS_AGAIN.has(error.type));
   };
 
-  /** Checks, sends, and says what came of it. A second click joins the first. */
+  /**
+   * Validates the form, runs the action and reports its outcome. A repeated call joins the one in
+   * progress.
+   */
   const attempt = (
     action: 'save' | 'test',
     confirm: (() => Promise<boolean>) | undefined,
@@ -240,7 +252,7 @@ export function createForm(options: FormOptions): LivingForm {
     refuse(reason) {
       const failure = failureFor(reason, messages);
       channel.error(failure);
-      // Nothing changes for a person who is typing.
+      // A command rejected while the user is typing must not change the form.
       if (reason === 'destination_not_seen') move({ type: 'save_failed', failure });
     },
 

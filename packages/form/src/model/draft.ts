@@ -1,6 +1,7 @@
 /**
- * Two shapes of one connector. A person edits a **draft**: a map is a list of rows (it has an order, and a row may still lack its
- * name), a number may be text not finished. The service takes a **config**: a map is an object, a number a number.
+ * Two representations of a connector. The user edits a **draft**: a map is a list of rows (ordered,
+ * and a row may not have a name yet), and a number may be unfinished text. The service accepts a
+ * **config**: a map is an object, and a number is a number.
  */
 import type { ConnectorConfig, ConnectorConfigSchema, FieldSchema } from '@connector-frame/catalog/types';
 import {
@@ -23,7 +24,7 @@ import { readNumber } from './normalize.js';
 
 type Plain = Record<string, unknown>;
 
-/** What a person edits; the form's pointers go into it. */
+/** The values that the user edits, addressed by the form's JSON Pointers. */
 export interface Draft {
   name: string;
   description: string;
@@ -43,7 +44,10 @@ export const isMapRow = (row: unknown): row is MapRow => isPlain(row) && typeof 
 
 type Leaf = (schema: FieldSchema, value: unknown, path: string) => unknown;
 
-/** A copy in which `leaf` has replaced every map and every single value. What does not fit the schema stays as it is. */
+/**
+ * Returns a copy in which `leaf` has converted every map and every scalar value. Properties that
+ * are not in the schema are copied unchanged.
+ */
 function convert(schema: FieldSchema, value: unknown, path: string, leaf: Leaf): unknown {
   if (isList(schema) && Array.isArray(value))
     return value.map((row, index) => convert(schema.items, row, joinPointer(path, index), leaf));
@@ -64,18 +68,24 @@ const toDraft = (schema: FieldSchema, value: unknown): unknown =>
     isMap(rules) && isPlain(found) ? Object.entries(found).map(([key, part]) => ({ key, value: part })) : found,
   );
 
-/** The settings of a new connector, or of a saved one. A saved one gets no defaults: what a person took out stays out. */
+/**
+ * Returns the draft settings of a new or a saved connector. A saved connector gets no defaults, so
+ * that settings the user removed stay removed.
+ */
 export const settingsDraft = (schema: ConnectorConfigSchema, saved?: Plain): Plain =>
   plain(toDraft(schema.settings, saved ?? withDefaults(schema).settings));
 
-/** One more row of a list or map. */
+/** Creates a row for a list or map. */
 export function newRow(field: Field): unknown {
   if (field.kind === 'string-list') return '';
   const schema = schemaOf(field);
   return schema && isList(schema) ? (initialValue(schema.items) ?? {}) : { key: '', value: '' };
 }
 
-/** The draft after a choice was made: the chosen body has its defaults where nothing was typed into it. */
+/**
+ * Returns the draft after a variant was selected. The variant's body gets its defaults unless it
+ * already has values.
+ */
 export function withChoice(draft: Draft, field: VariantsField): Draft {
   const schema = schemaOf(field);
   const chosen = schema && isUnion(schema) ? chosenOf(schema, getAt(draft, field.path)) : undefined;
@@ -85,8 +95,11 @@ export function withChoice(draft: Draft, field: VariantsField): Draft {
 }
 
 /**
- * The draft as a config, and where each entry of a map stands in the draft. Secrets are those in `typed`: what else a secret's
- * control held is none of the service's business.
+ * Converts a draft to a config. Also returns `cells`: the draft path of each map entry, by its
+ * config path.
+ *
+ * @param typed returns whether to send the secret with this key; other contents of secret controls
+ *   are omitted
  */
 export function configOf(
   schema: ConnectorConfigSchema,
@@ -98,7 +111,7 @@ export function configOf(
     if (isMap(rules) && Array.isArray(found)) {
       const entries = found.flatMap((row: unknown, index): [string, unknown][] => {
         const key = isMapRow(row) ? row.key.trim() : '';
-        // A value without a name can not be said here; the form asks for the name.
+        // A config cannot represent a value without a name; validation reports the missing name.
         if (!isMapRow(row) || key === '') return [];
         cells.set(joinPointer(path, key), `${path}/${index}/value`);
         return [[key, row.value]];

@@ -20,18 +20,18 @@ export interface EditorOptions {
   subject: FormSubject;
   /** Undefined for a new connector. */
   saved: Connector | undefined;
-  /** Name of the organization that the session is for. */
+  /** Name of the session's organization. */
   organization: string;
-  /** What the name and description inputs hold at first. */
+  /** Initial name and description. */
   words: Pick<Draft, 'name' | 'description'>;
   messages: Messages;
-  /** `*` hears of the summary. */
+  /** Changes of the summary notify `*`. */
   subscriptions: Subscriptions;
-  /** A value changed. */
+  /** Called after each value change. */
   onEdit: () => void;
 }
 
-/** What a form offers for its fields. */
+/** The members of `Form` that concern its fields. */
 export type Fields = Omit<
   Form,
   | 'state'
@@ -47,22 +47,32 @@ export type Fields = Omit<
   | 'subscribe'
 >;
 
-/** Everything a person can change in a loaded form: values, rows, secrets, and what is wrong with them. Knows no service. */
+/**
+ * The editable state of a loaded form: values, rows, secrets and their errors. Makes no API calls.
+ */
 export interface Editor {
   fields: Fields;
-  /** Of the last refused save or test: what is still wrong, in the order shown. */
+  /** Returns the remaining problems of the last rejected save or test, in display order. */
   summary: () => readonly Problem[];
-  /** Whether the last save or test was refused and there may still be something to fix. */
+  /** Returns whether the last save or test was rejected and there may still be problems to fix. */
   refused: () => boolean;
-  /** Tidies and checks everything. False: the summary says why, and nothing may be sent. */
+  /**
+   * Normalizes and validates everything. Returns false if there are problems: then the summary
+   * lists them, and nothing may be sent.
+   */
   check: () => boolean;
-  /** Puts the service's issues on their fields, and asks for the secrets it wants again. Returns whether all found a field. */
+  /**
+   * Assigns the service's issues to their fields. With `secretsAgain`, also requires the secrets at
+   * their paths to be entered again. Returns whether every issue matched a field.
+   */
   land: (issues: readonly Issue[], secretsAgain: boolean) => boolean;
-  /** What to send: all settings, and of the secrets those typed or cleared. */
+  /**
+   * Returns the content to send: all settings, and only the secrets that were entered or cleared.
+   */
   content: () => NewConnector;
-  /** A newer version of the connector, under what was typed. */
+  /** Replaces the saved connector with a newer version; the user's edits stay on top of it. */
   rebase: (saved: Connector, words: EditorOptions['words']) => void;
-  /** Whether leaving would lose something typed. */
+  /** Returns whether there are unsaved edits. */
   isDirty: () => boolean;
 }
 
@@ -89,12 +99,13 @@ export function createEditor(options: EditorOptions): Editor {
   const destination = (from: Draft): string => destinationOf(schema, convert(from).settings);
   let savedDestination = destination(initial);
 
-  // Words of the vendor's own name keep their capitals inside a sentence.
+  // Words of the vendor's name keep their capital letters inside a sentence.
   const context = { schema, fields, secrets, messages, names: type.vendor.split(/\s+/) };
   const touched = new Set<string>();
   const errors = createErrors((landed) => problemsIn(draft, landed, context), notify);
 
-  // Painting asks for each field, and a draft is never changed in place: one walk serves until the next edit.
+  // Rendering looks up every field. A draft is never mutated, so one walk is cached until the next
+  // edit.
   let walked: { draft: Draft; standings: Map<string, Standing> } | undefined;
   const find = (path: string): Standing | undefined => {
     if (walked?.draft !== draft) {
@@ -115,7 +126,7 @@ export function createEditor(options: EditorOptions): Editor {
   const sentToNow = (): string => secretFields.map((secret) => sentTo(secret, draft, sentToContext)).join('\n');
   let lastSentTo = sentToNow();
 
-  /** Repaints the secrets when the sentence beside them is another one now. */
+  /** Notifies the secret fields if the sentence that names their destination has changed. */
   const redirect = (): void => {
     const now = sentToNow();
     if (now === lastSentTo) return;
@@ -123,7 +134,7 @@ export function createEditor(options: EditorOptions): Editor {
     for (const { path } of secretFields) notifyTree(path);
   };
 
-  /** Tells whoever depends on a value that changed. */
+  /** Notifies fields whose condition depends on `path`, and updates secrets and errors. */
   const changed = (path: string): void => {
     for (const { field, path: dependent } of walkFields(fields, draft, true)) {
       const { when } = field;
@@ -167,7 +178,7 @@ export function createEditor(options: EditorOptions): Editor {
   const tidy = ({ field, path }: Standing): void => {
     const value = getAt(draft, path);
     const meant = normalize(field, value);
-    // What was saved so stays so, until someone types there.
+    // A saved value is not normalized until the user edits it.
     if (value !== meant && value !== getAt(initial, path)) put(path, meant);
   };
 
@@ -189,7 +200,8 @@ export function createEditor(options: EditorOptions): Editor {
         touched.add(path);
         store(path, value);
         const { field } = find(path) ?? {};
-        // What was typed into the body of a choice before is still there; a new body starts with its defaults.
+        // A variant selected again still has its earlier values; a new one starts with its
+        // defaults.
         if (field?.kind === 'variants') draft = withChoice(draft, field);
         notifyTree(field?.kind === 'variants' ? field.path : path);
         changed(path);
@@ -230,21 +242,22 @@ export function createEditor(options: EditorOptions): Editor {
       leave(path) {
         const standing = find(path);
         if (standing) tidy(standing);
-        // Passing through a field says nothing about it yet.
+        // Do not report a missing value if the user only passed through the field.
         errors.judge(path, ({ path: at, code }) => code !== 'required' || touched.has(at));
       },
     },
 
     summary: errors.summary,
 
-    // That the last error is gone must not show while it may be that of a secret.
+    // While a secret is being entered, the host page must not learn that the last error is gone: it
+    // may have been the error of the secret.
     refused: () => refused && (errors.summary().length > 0 || secretEntries().length > 0),
 
     check() {
       refused = true;
       for (const standing of Array.from(walkFields(fields, draft, false))) tidy(standing);
       if (!errors.judgeAll()) return false;
-      // Blank rows mean nothing, and the service would count without them.
+      // The service ignores blank rows, and the row indexes in its issues do not count them.
       for (const { field, path } of Array.from(walkFields(fields, draft, false))) {
         const rows = rowsAt(path);
         if (field.kind.endsWith('list') && rows.some((row) => isEmpty(row)))

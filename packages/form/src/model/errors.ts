@@ -1,26 +1,38 @@
 import type { Issue } from '@connector-frame/catalog/types';
 import type { Problem } from './problems.js';
 
-/** What has been said to the person about the fields. */
+/** The errors that are displayed on the fields. */
 export interface Errors {
   at: (path: string) => string | undefined;
-  /** Of the last refused save or test: what is still wrong, in the order shown. */
+  /** Returns the remaining problems of the last rejected save or test, in display order. */
   summary: () => readonly Problem[];
-  /** The person left `path`: says what is wrong there, if it is due, and of what was said before only what is still wrong. */
+  /**
+   * Validates after the user left `path`. Displays the problems there that are `due` or replace a
+   * displayed error, and removes displayed errors that no longer apply.
+   */
   judge(path: string, due: (problem: Problem) => boolean): void;
-  /** Says everything that is wrong, in the summary too. True: nothing is. */
+  /** Displays all problems, and lists them in the summary. Returns true if there are none. */
   judgeAll(): boolean;
-  /** Says what the service said. It stays until its own field is edited, for nothing here can check it. True: each found its field. */
+  /**
+   * Displays the service's issues. Each stays until its field is edited, because the form cannot
+   * check it. Returns true if every issue matched a field.
+   */
   land(issues: readonly Issue[]): boolean;
-  /** The person edited `path`: takes back what is no longer so, anywhere. Says nothing new. */
+  /**
+   * Removes errors anywhere that no longer apply after the user edited `path`. Displays no new
+   * ones.
+   */
   forgive(path: string): void;
-  /** Rows below `path` moved: what was said about one would stand on another. */
+  /**
+   * Forgets the errors below `path`: after rows have shifted, they would be displayed on the wrong
+   * row.
+   */
   forget(path: string): void;
 }
 
 const isAtOrBelow = (path: string, parent: string): boolean => `${path}/`.startsWith(`${parent}/`);
 
-/** @param problemsWith everything that is wrong now, with issues of the service beside */
+/** @param problemsWith returns all current problems, including the given issues of the service */
 export function createErrors(
   problemsWith: (landed: readonly Issue[]) => Problem[],
   notify: (path: string) => void,
@@ -30,7 +42,11 @@ export function createErrors(
   let listed = new Set<string>();
   let summary: readonly Problem[] = [];
 
-  /** Says what is `due`, and again what was said in the same words. */
+  /**
+   * Displays the problems that are `due`, and keeps displayed ones whose message is unchanged.
+   *
+   * @param list whether the summary lists the displayed problems
+   */
   const say = (due: (problem: Problem) => boolean, list = false): void => {
     const problems = problemsWith(landed).filter(
       (problem) => said.get(problem.path) === problem.message || due(problem),

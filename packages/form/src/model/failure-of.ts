@@ -3,17 +3,17 @@ import { ApiError, SessionExpired } from './api-error.js';
 import { NoAnswer } from './retry.js';
 import type { Failure } from './state.js';
 
-/** What the form was doing. */
+/** The operation that failed. */
 export type Action = 'load' | 'save' | 'test';
 
-/** A typed secret would go where the person could not see that it goes. */
+/** Thrown instead of sending a secret whose destination the user could not see. */
 export class DestinationNotSeen extends Error {
   override readonly name = 'DestinationNotSeen';
 }
 
 type Sentence = keyof Messages['failures'];
 
-/** A failure in words, with the code for the host page. */
+/** Creates a failure with its message, and with the code for the host page. */
 export function failureFor(sentence: Sentence, messages: Messages, code: string = sentence): Failure {
   const [message = '', hint = ''] = messages.failures[sentence];
   return { code, message, hint };
@@ -32,14 +32,17 @@ function sentenceFor(error: unknown, action: Action): Sentence {
   return action === 'save' && status < 500 && status !== 409 ? 'invalid' : `${action}_failed`;
 }
 
-/** Sentences the host page knows by the name of what failed. */
+/** Messages whose code for the host page names the operation that failed. */
 const GENERAL: readonly Sentence[] = ['unreachable', 'busy', 'changed_elsewhere', 'invalid'];
 
-/** What went wrong, as a person reads it. Never holds what a person typed: where the words are the service's, they are its own. */
+/**
+ * Converts an error to a failure for the user. The failure never contains user input: a message
+ * taken from the service is the service's own text.
+ */
 export function failureOf(error: unknown, action: Action, messages: Messages): Failure {
   const sentence = sentenceFor(error, action);
   const failure = failureFor(sentence, messages, GENERAL.includes(sentence) ? `${action}_failed` : sentence);
-  // The service's own words say more about a test than ours could.
+  // The service's message about a failed test is more specific than the form's.
   if (sentence === 'test_failed' && error instanceof ApiError && error.message)
     return { code: sentence, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
   if (action === 'save') failure.hint = messages.kept(failure.hint ?? '');

@@ -1,11 +1,15 @@
 /**
- * What the view renders: a tree of fields, made once from the type's schemas, the host's copy overrides
- * and the language. A field knows its words and rules; its value and error live in the store under `path`.
+ * The fields that the view renders: a tree, built once from the type's schemas, the host's text
+ * overrides and the messages. A field contains its texts and rules; its value and error are stored
+ * in the form under `path`.
  */
 import type { Condition, StringFormat } from '@connector-frame/catalog/types';
 
 interface FieldBase {
-  /** JSON Pointer from the config: `/settings/org_url`. In a list row's template it is relative to the row. */
+  /**
+   * JSON Pointer into the config: `/settings/org_url`. In the template of a list row, it is
+   * relative to the row.
+   */
   path: string;
   key: string;
   label: string;
@@ -14,26 +18,32 @@ interface FieldBase {
   required: boolean;
   advanced: boolean;
   deprecated: boolean;
-  /** Changing it asks for kept secrets again. */
+  /** Whether changing it requires stored secrets to be entered again. */
   destination: boolean;
   when?: Condition;
 }
 
 export interface TextField extends FieldBase {
   kind: 'text';
-  /** Decides input type, keyboard and autocapitalize. `multiline`, `json`, `pem` have kinds of their own. */
+  /**
+   * Selects the on-screen keyboard and the normalization. `multiline`, `json` and `pem` are
+   * separate kinds.
+   */
   format?: Exclude<StringFormat, 'multiline' | 'json' | 'pem'>;
   maxLength?: number;
 }
 
-/** Multi-line text; `json` and `pem` also offer a file from disk. */
+/** Multi-line text; `json` and `pem` can also be read from a file. */
 export interface MultilineField extends FieldBase {
   kind: 'multiline';
   format: 'multiline' | 'json' | 'pem';
   maxLength?: number;
 }
 
-/** While typing, the store holds the text as typed; `leave` turns it into a number where it is one. */
+/**
+ * While the user types, the stored value is the text as typed; `leave` converts it to a number if
+ * it is one.
+ */
 export interface NumberField extends FieldBase {
   kind: 'number';
   integer: boolean;
@@ -46,7 +56,7 @@ export interface BooleanField extends FieldBase {
   kind: 'boolean';
 }
 
-/** `''` is: nothing chosen. */
+/** `''` means that no option is selected. */
 export interface EnumField extends FieldBase {
   kind: 'enum';
   options: { value: string; label: string }[];
@@ -61,7 +71,7 @@ export interface CronField extends FieldBase {
   kind: 'cron';
 }
 
-/** Rows of one text each. Row i lives at `${path}/${i}`. */
+/** Rows of one string each. Row i is stored at `${path}/${i}`. */
 export interface StringListField extends FieldBase {
   kind: 'string-list';
   item: TextField;
@@ -69,7 +79,7 @@ export interface StringListField extends FieldBase {
   maxItems?: number;
 }
 
-/** Rows of flat objects. Row i's column lives at `${path}/${i}/${key}`. */
+/** Rows of flat objects. Column `key` of row i is stored at `${path}/${i}/${key}`. */
 export interface ObjectListField extends FieldBase {
   kind: 'object-list';
   columns: Field[];
@@ -82,25 +92,31 @@ export interface GroupField extends FieldBase {
   fields: Field[];
 }
 
-/** Key/value rows. The store keeps ordered rows, the cells of row i at `${path}/${i}/key` and `${path}/${i}/value`; the config gets an object. */
+/**
+ * Key/value rows. The draft stores ordered rows, the cells of row i at `${path}/${i}/key` and
+ * `${path}/${i}/value`; the config contains an object.
+ */
 export interface MapField extends FieldBase {
   kind: 'map';
   maxItems?: number;
 }
 
-/** The discriminator lives at `${path}/${discriminator}`, the chosen body's fields under `${path}/${variant.key}`. */
+/**
+ * The discriminator is stored at `${path}/${discriminator}`, the fields of the selected variant
+ * under `${path}/${key}`, where `key` is the variant's property in the schema.
+ */
 export interface VariantsField extends FieldBase {
   kind: 'variants';
   discriminator: string;
-  /** The one that a new connector begins with. */
+  /** The variant selected in a new connector. */
   initial?: string | undefined;
   variants: { value: string; label: string; help?: string; fields: Field[] }[];
 }
 
-/** One secret. Its control lives in a shadow root of its own (`view/secret-control.ts`). */
+/** One secret. Its control has its own shadow root (`view/protected/secret-control.ts`). */
 export interface SecretField extends FieldBase {
   kind: 'secret';
-  /** `map`: rows of name and secret value (cells as in `MapField`), one secret in all. */
+  /** `map`: rows of name and secret value (cells as in `MapField`) that form one secret. */
   shape: 'line' | 'multiline' | 'json' | 'pem' | 'map';
   maxLength?: number;
 }
@@ -120,7 +136,7 @@ export type Field =
   | VariantsField
   | SecretField;
 
-/** What is known of a secret that the service keeps. */
+/** Metadata of a secret that the service stores. */
 export interface KeptSecret {
   id: string;
   name?: string;
@@ -129,9 +145,14 @@ export interface KeptSecret {
 }
 
 /**
- * A secret as the form sees it:
- * `empty` never set; `kept` the service has it; `typing` a new value is being entered (`replaces` when a kept one stands behind
- * it; `again` when its destination changed, so that there is no way back to it); `cleared` will be removed on save; `reentry` kept, but the destination changed, so it must be entered again.
+ * State of a secret in the form.
+ *
+ * - `empty`: never set
+ * - `kept`: stored by the service
+ * - `typing`: a new value is being entered; `replaces` is the stored secret behind it, if any;
+ *   `again` means that its destination changed, so that the stored secret cannot be restored
+ * - `cleared`: removed on save
+ * - `reentry`: stored, but the destination changed, so it must be entered again
  */
 export type SecretState =
   | { state: 'empty' }

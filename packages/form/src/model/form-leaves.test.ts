@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fillIn, openedForm, openForm, type OpenedForm } from '../testing/open-form.js';
 import { refusal } from '../testing/fake-service.js';
 
-/** How often the form said that it may go. */
+/** Counts the `left` messages to the host. */
 const left = ({ told }: OpenedForm): number => told.filter(({ type }) => type === 'left').length;
 const asks = ({ form }: OpenedForm): boolean => form.state.phase === 'editing' && form.state.leaving === true;
 

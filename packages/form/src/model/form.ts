@@ -1,20 +1,26 @@
 /**
- * The form without DOM, as the view sees it. `createForm` (in `create-form.ts`) builds the real one from `init` and the API;
- * a test or a gallery may give the view any object of this shape.
+ * The form as the view uses it, independent of the DOM. `createForm` (in `create-form.ts`) builds
+ * it from `init` and the API; tests and the gallery can pass any object of this shape to the view.
  */
 import type { Issue } from '@connector-frame/catalog/types';
 import type { FormState } from './state.js';
 import type { SecretState } from './field.js';
 
 export interface Form {
-  /** Present state; a new object on each transition. */
+  /** Current state; a new object on each transition. */
   readonly state: FormState;
 
-  /** Value at a pointer: string, number, boolean, or for a map an ordered array of `{ key, value }`. `/name` and `/description` are the connector's own. */
+  /**
+   * Returns the value at a JSON Pointer: a string, number or boolean, or for a map an ordered array
+   * of `{ key, value }`. `/name` and `/description` are the connector's own.
+   */
   value(path: string): unknown;
-  /** Stores a value. Tells only that path's listeners, and whatever depends on it (conditions, variants, re-entry). Never re-renders the form. */
+  /**
+   * Stores a value. Notifies only the listeners of that path and of fields that depend on it
+   * (conditions, variants, re-entry); never re-renders the form.
+   */
   setValue(path: string, value: unknown): void;
-  /** Number of rows of a list or map. */
+  /** Returns the number of rows of a list or map. */
   rows(path: string): number;
   addRow(path: string): void;
   removeRow(path: string, index: number): void;
@@ -24,44 +30,70 @@ export interface Form {
   keepSecret(path: string): void;
   clearSecret(path: string): void;
 
-  /** Where the value of a secret would be sent, and for which organization it would be kept, as a sentence. */
+  /**
+   * Returns a sentence that names where the value of a secret would be sent, and the organization
+   * for which it would be stored.
+   */
   sentTo(path: string): string;
-  /** Everything that could be wrong with a secret, as sentences. The view keeps space for the longest. */
+  /**
+   * Returns every error message that a secret could have. The view reserves space for the longest
+   * one.
+   */
   possibleErrors(path: string): string[];
 
-  /** Whether a field is shown now (its `when`). */
+  /** Returns whether a field is shown, according to its condition (`when`). */
   shown(path: string): boolean;
 
-  /** Message of a field's error in the form's language, already said to the person; undefined while it is fine or untouched. */
+  /**
+   * Returns the error message displayed on a field, in the form's language; undefined if the field
+   * is valid or untouched.
+   */
   error(path: string): string | undefined;
-  /** The person left the field: trims, normalizes, validates it. */
+  /** Trims, normalizes and validates a field after the user left it. */
   leave(path: string): void;
-  /** Fields with errors, in the order shown, after a refused save; for the summary. */
+  /** Fields with errors after a rejected save or test, in display order. */
   readonly summary: readonly { path: string; label: string; message: string }[];
-  /** Whether there is a summary to show. While a secret is being entered it stays until the next save or test, whatever is typed. */
+  /**
+   * Whether to show the summary. While a secret is being entered, it stays until the next save or
+   * test, whatever the user types.
+   */
   readonly refused: boolean;
-  /** The secrets that are being entered, row by row where they have rows; for the space that the summary takes. */
+  /**
+   * Returns the secrets that are being entered, one entry per row if they have rows. The summary
+   * reserves space for them.
+   */
   secretEntries(): { path: string; label: string }[];
 
   /**
-   * Validates; on errors fills `summary` and stays; else saves.
-   * @param confirm answers whether the person could see where the typed secrets go; if not, nothing is sent
+   * Validates the form. Fills `summary` if there are errors, otherwise saves.
+   *
+   * @param confirm resolves with whether the user could see where the entered secrets will be sent;
+   *   if not, nothing is sent
    */
   save: (confirm?: () => Promise<boolean>) => Promise<void>;
   test: (confirm?: () => Promise<boolean>) => Promise<void>;
   cancel(): void;
-  /** Tells the person and the host why a save or a test was not begun. */
+  /**
+   * Reports why a save or test was not started, to the host and, if the destination was not seen,
+   * to the user.
+   */
   refuse(reason: 'destination_not_seen' | 'command_while_typing'): void;
-  /** The person gives up what was typed, after the page asked for the form to go. */
+  /**
+   * Discards unsaved edits after the host asked to unload the form, and lets the host remove it.
+   */
   discard(): void;
-  /** The person goes on; the page hears nothing. */
+  /** Continues editing after the host asked to unload the form. Sends the host no reply. */
   keepEditing(): void;
-  /** Loads again after `load_failed`, or asks the host for a session after `expired`. */
+  /**
+   * Reloads after `load_failed`, loads the latest connector after a conflict, or requests a new
+   * session from the host after `expired`.
+   */
   retry(): Promise<void>;
 
   /**
-   * `listener` runs after a change of the named path's value, error, rows, secret state or `shown`; for `*`, of `state` or
-   * `summary`, never for a keystroke. Returns the unsubscribe.
+   * Runs `listener` after the value, error, rows, secret state or `shown` of `path` changed; for
+   * `*`, after `state` or `summary` changed (not on each keystroke). Returns a function that
+   * unsubscribes.
    */
   subscribe(path: string, listener: () => void): () => void;
 }

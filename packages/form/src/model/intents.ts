@@ -1,15 +1,21 @@
 import { ApiError } from './api-error.js';
 
-/** Keys for writes: one per intent of the person, so that a write whose answer was lost happens once. */
+/**
+ * Idempotency keys for writes. A write that is repeated because its response was lost keeps its
+ * key, and so happens once.
+ */
 export interface Intents {
-  /** Runs `call` with a key: the one of last time if the content is the same and nobody knows what became of it, else a new one. */
+  /**
+   * Runs `call` with an idempotency key. Reuses the last key if the content is the same and the
+   * outcome of the last call is unknown; otherwise creates a new one.
+   */
   run<T>(content: object, call: (key: string) => Promise<T>): Promise<T>;
 }
 
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A refusal that ends the matter: nothing was written, and the same again would be refused again. */
+/** Returns whether an error is permanent: nothing was written, and a retry would fail again. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status < 500 && error.status !== 409 && error.status !== 429;
 

@@ -1,26 +1,26 @@
-/** How the form's state moves. Pure; an event that does not fit the state leaves it as it is. */
+/** The state machine of the form. Pure; ignores events that do not apply to the current state. */
 import type { Failure, FormState, FormSubject, TestState } from './state.js';
 
 export type FormEvent =
   | { type: 'loading' }
   | { type: 'loaded'; subject: FormSubject }
   | { type: 'load_failed'; failure: Failure; canRetry: boolean }
-  /** What was shown of the last test is no longer about what is in the fields. */
+  /** A field changed, so the result of a passed test no longer applies. */
   | { type: 'edited' }
-  /** Fields have errors: nothing was sent. */
+  /** Fields have errors; nothing was sent. */
   | { type: 'refused' }
   | { type: 'saving' }
   | { type: 'saved' }
   | { type: 'save_failed'; failure?: Failure }
   | { type: 'testing' }
   | { type: 'tested'; test: TestState }
-  /** A save or a test could not go on: the session ran out, and the host has no other. */
+  /** A save or test failed because the session expired and the host provided no new one. */
   | { type: 'expired'; failure: Failure }
-  /** The host gave a new session. */
+  /** The host provided a new session. */
   | { type: 'renewed' }
-  /** The latest version of the connector lies under what was typed. */
+  /** The latest version of the connector was loaded; the user's edits stay on top of it. */
   | { type: 'rebased' }
-  /** The page wants the form to go, and something typed would be lost; or it stays after all. */
+  /** The host asked to unload while there are unsaved edits, or the user chose to keep editing. */
   | { type: 'leaving'; leaving: boolean };
 
 type Editing = Extract<FormState, { phase: 'editing' }>;

@@ -1,15 +1,18 @@
 import type { Field } from './field.js';
 
-/** A number a person may write. No exponents, no separators: what is shown is what is meant. */
+/** Accepted notation of a number. No exponents or separators, so that the text is unambiguous. */
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
 
-/** The number a text plainly is, else undefined. */
+/** Parses a plain number; returns undefined for any other text. */
 export const readNumber = (text: string): number | undefined => (NUMBER.test(text.trim()) ? Number(text) : undefined);
 
-/** `acme.okta.com/path`, not yet an address: a host with a dot, or localhost. */
+/** A URL without its scheme, such as `acme.okta.com/path`: a host with a dot, or localhost. */
 const BARE_ADDRESS = /^(localhost|[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+)(:\d+)?([/?#]|$)/u;
 
-/** People paste addresses where a host is asked for; what is left of a path is for the validator to explain. */
+/**
+ * Users paste URLs into host fields. Strips the scheme and trailing slashes; the validator reports
+ * a remaining path.
+ */
 const hostOnly = (text: string): string => text.replace(/^https?:\/\//i, '').replace(/\/+$/, '');
 
 const MEANT: Readonly<Record<string, (text: string) => string>> = {
@@ -17,7 +20,7 @@ const MEANT: Readonly<Record<string, (text: string) => string>> = {
   hostname: hostOnly,
   'host-port': hostOnly,
   cron: (text) => text.replaceAll(/\s+/g, ' '),
-  // A key copied out of a JSON document comes with its quotes, and with its line breaks written out.
+  // A key copied from a JSON document includes its quotes, and its line breaks as `\n`.
   pem: (text) =>
     text
       .replaceAll(/^"|"$/g, '')
@@ -26,12 +29,12 @@ const MEANT: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /**
- * What a person meant: without the spaces that a paste brings along, in the form the field takes. Anything that is not plainly
- * the same thing stays as typed. Normalizing twice changes nothing.
+ * Normalizes user input: trims pasted whitespace and converts the value to the field's format.
+ * Leaves ambiguous input unchanged. Idempotent.
  */
 export function normalize(field: Field, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  // A tab is kept: it is a separator that some fields take.
+  // Keep tabs: some fields accept a tab as a separator.
   const text = value.replaceAll(/^[ \r\n\u00a0]+|[ \r\n\u00a0]+$/g, '');
   if (field.kind === 'number') return readNumber(text) ?? text;
   const format = field.kind === 'secret' ? field.shape : 'format' in field ? field.format : field.kind;

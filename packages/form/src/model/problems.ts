@@ -8,7 +8,7 @@ import { keptOf } from './secret-state.js';
 import type { Secrets } from './secrets.js';
 import { walkFields, type Standing } from './walk-fields.js';
 
-/** A problem where the person sees it. */
+/** A validation problem, at the path where it is displayed. */
 export interface Problem {
   path: string;
   label: string;
@@ -21,11 +21,14 @@ export interface ProblemContext {
   fields: readonly Field[];
   secrets: Secrets;
   messages: Messages;
-  /** Words that keep their capital inside a sentence. */
+  /** Words that keep their capital letter inside a sentence. */
   names: readonly string[];
 }
 
-/** What only a draft can have, since a config could not even say it: map rows that lack a name or repeat one, secrets to enter again. */
+/**
+ * Returns the issues that only a draft can have, because a config cannot represent them: map rows
+ * with a missing or duplicate name, and secrets that must be entered again.
+ */
 function draftIssues(fields: readonly Field[], draft: Draft, secrets: Secrets): Issue[] {
   const seen = new Set<string>();
   return [...walkFields(fields, draft, false)].flatMap(({ field, path, cell, list }): Issue[] => {
@@ -46,15 +49,18 @@ function draftIssues(fields: readonly Field[], draft: Draft, secrets: Secrets): 
 }
 
 /**
- * Everything wrong with the draft, and what the service said beside (`landed`, pointers into a config), as sentences in the
- * order shown, one for each place. What stands on no field is left out.
+ * Returns all problems of the draft and the service's issues, as messages in display order, at most
+ * one per path. Omits issues that match no field.
+ *
+ * @param landed issues of the service; their paths point into a config
  */
 export function problemsIn(draft: Draft, landed: readonly Issue[], context: ProblemContext): Problem[] {
   const { schema, fields, secrets, messages, names } = context;
   const { config, cells } = configOf(schema, draft, secrets.typed);
   const issues = new Map<string, Issue>();
   for (const issue of [
-    // What the service said in words of its own is more than that a secret has to be entered again.
+    // A message from the service takes precedence: it says more than that the secret must be
+    // entered again.
     ...landed.filter(({ path, message }) => message !== undefined && path.startsWith('/secrets/')),
     ...draftIssues(fields, draft, secrets),
     ...[...validateConfig(schema, config, { kept: secrets.kept() }), ...landed].map((issue) => ({
@@ -69,7 +75,7 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
     const issue = issues.get(standing.path);
     if (!issue) continue;
     const { field } = standing;
-    // The field as a whole is only a frame around the control that makes the choice.
+    // Report the problem on the control that selects the variant, not on the field around it.
     const path = field.kind === 'variants' ? joinPointer(field.path, field.discriminator) : standing.path;
     problems.set(path, {
       path,
@@ -81,11 +87,11 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
   return [...problems.values()];
 }
 
-/** What a summary calls a field, or a row of one. */
+/** Returns the label of a field, or of a list row, in the summary. */
 export const labelOf = ({ field, list, row }: Standing, messages: Messages): string =>
   list && row ? messages.row(list.label, row) : field.label;
 
-/** Everything that could be wrong with a secret, in the words in which it would be said. */
+/** Returns every error message that a secret field could display. */
 export function possibleErrors({ field, path }: Standing, { messages, names, secrets }: ProblemContext): string[] {
   const schema = schemaOf(field);
   if (!schema || field.kind !== 'secret') return [];
@@ -111,7 +117,7 @@ export function possibleErrors({ field, path }: Standing, { messages, names, sec
   );
 }
 
-/** The field in the words that a sentence needs. */
+/** Returns the properties of a field that error messages use. */
 function subjectOf({ field, path, cell }: Standing, secrets: Secrets): Parameters<Messages['issue']>[1] {
   const secret = field.kind === 'secret' && secrets.get(path);
   const again = secret && (secret.state === 'reentry' ? 'reentry' : 'replaces' in secret && 'replacing');

@@ -3,7 +3,10 @@ import { NoAnswer, withRetry } from './retry.js';
 
 type Answer = number | 'none' | { status: number; retryAfter: string };
 
-/** Runs with these answers; time is what was waited for. */
+/**
+ * Runs `withRetry` against these responses. The fake clock advances with each wait, and by `takes`
+ * milliseconds per attempt.
+ */
 async function run(answers: readonly Answer[], { random = 1, online = true, takes = 0 } = {}) {
   let now = 0;
   const waits: number[] = [];

@@ -1,32 +1,35 @@
-/** The one layer that repeats a call. What it repeats is safe to repeat: reads, and writes that carry their own key. */
+/**
+ * The only layer that retries calls. Every call that it retries is safe to repeat: reads, and
+ * writes with an idempotency key.
+ */
 
 const FIRST_WAIT_MS = 300;
 const LONGEST_WAIT_MS = 8_000;
 const TRIES = 4;
 const ALL_MS = 30_000;
-/** One try that has not answered by then is given up, unless the call asks for more. */
+/** Default timeout of one attempt; a call can set a longer one. */
 const TRY_MS = 12_000;
 
 const AGAIN = new Set([429, 502, 503, 504]);
 
 export interface RetryTools {
-  /** Milliseconds. */
+  /** Current time in milliseconds. */
   now: () => number;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number;
   sleep: (ms: number) => Promise<void>;
   /** False only when the browser knows that there is no network. */
   online: () => boolean;
 }
 
-/** No answer came: there is no network, or nothing answers in time. */
+/** Thrown when there was no response: no network, or nothing responded in time. */
 export class NoAnswer extends Error {
   constructor(readonly offline: boolean) {
     super(offline ? 'offline' : 'no answer');
   }
 }
 
-/** `Retry-After` in milliseconds, from seconds or a date. */
+/** Returns `Retry-After` in milliseconds; the header contains seconds or a date. */
 function retryAfter(response: Response): number | undefined {
   const value = response.headers.get('retry-after');
   if (value === null) return undefined;
@@ -35,10 +38,12 @@ function retryAfter(response: Response): number | undefined {
 }
 
 /**
- * Calls `attempt` until it answers: at most 4 times and 30 seconds in all, waiting a random part of 300 ms, 600 ms, ... at most
- * 8 s, or what `Retry-After` says. Only 429, 502, 503, 504, and no answer are tried again. Returns the last response.
+ * Calls `attempt` at most 4 times, within 30 seconds in total. Between attempts, waits for a random
+ * part of 300 ms, 600 ms, ... up to 8 s, or for `Retry-After`. Retries only 429, 502, 503, 504 and
+ * missing responses. Returns the last response.
  *
- * @throws {NoAnswer} when the last try got none, or at once when the browser is offline.
+ * @param tryMs timeout of one attempt in milliseconds
+ * @throws {NoAnswer} if the last attempt got no response, or immediately if the browser is offline
  */
 export async function withRetry(
   attempt: (signal: AbortSignal) => Promise<Response>,

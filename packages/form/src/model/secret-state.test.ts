@@ -26,7 +26,7 @@ it.each([
   expect(nextSecret(state, event, { moved, blank: true }).state).toBe(to);
 });
 
-/** A generator of its own: a failure names the seed that shows it again. */
+/** A seeded generator: the failure message names the seed that reproduces it. */
 const randomOf = (seed: number) => (): number => {
   seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
   return seed / 2 ** 32;
@@ -53,8 +53,9 @@ it('forgets nothing kept, and keeps nothing where it was not typed for, whatever
 });
 
 /**
- * S13, as a person: whatever was done to a form before it was saved, each secret in the write is absent (kept), `null` (cleared) or a value that was typed; never
- * `''`, never dots, and never kept for another destination.
+ * S13, through the form: whatever the user did before a save, each secret in the write is absent
+ * (kept), `null` (cleared) or an entered value; never `''`, never mask characters, and never kept
+ * for another destination.
  */
 it('writes only what was meant', async () => {
   const paths = ['/secrets/token', '/secrets/signing_key'] as const;

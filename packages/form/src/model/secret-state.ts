@@ -1,28 +1,29 @@
 import type { KeptSecret, SecretState } from './field.js';
 
-/** What a person does to a secret; `moved`: its destination changed, or changed back. */
+/** User actions on a secret, and `moved`: its destination changed, or changed back. */
 export type SecretEvent = 'typed' | 'replace' | 'keep' | 'clear' | 'moved';
 
 export interface SecretFacts {
-  /** Whether the destination differs now from the one the secret was saved for. */
+  /** Whether the destination differs from the one for which the secret was saved. */
   moved: boolean;
   /** Whether its control is blank. */
   blank: boolean;
 }
 
-/** What the service keeps behind a state, if anything. */
+/** Returns the stored secret behind a state, if any. */
 export const keptOf = (secret: SecretState): KeptSecret | undefined =>
   secret.state === 'empty' ? undefined : secret.state === 'typing' ? secret.replaces : secret.kept;
 
-/** The state of a secret that nobody has touched. */
+/** Returns the state of a secret that the user has not changed. */
 export function restingSecret(kept: KeptSecret | undefined, moved: boolean): SecretState {
   if (!kept) return { state: 'empty' };
   return { state: moved ? 'reentry' : 'kept', kept };
 }
 
 /**
- * One step of a secret. A kept one is never sent where it was not typed for: while `moved`, what would be `kept` is `reentry`. The
- * way back (`keep`, or the old destination again) finds it again, until the form is saved.
+ * Returns the next state of a secret. A stored secret is never sent to a destination for which it
+ * was not entered: while `moved`, the state is `reentry` instead of `kept`. Until the form is
+ * saved, `keep` or a return to the old destination restores the stored secret.
  */
 export function nextSecret(secret: SecretState, event: SecretEvent, { moved, blank }: SecretFacts): SecretState {
   const kept = keptOf(secret);
@@ -30,7 +31,7 @@ export function nextSecret(secret: SecretState, event: SecretEvent, { moved, bla
   switch (event) {
     case 'typed':
       if (!blank) return typing;
-      // Blank while replacing stays open: the next thing may be a paste.
+      // Keep an emptied replacement open: the user may be about to paste.
       return secret.state === 'cleared' || (kept && secret.state === 'typing' && !moved)
         ? secret
         : restingSecret(kept, moved);

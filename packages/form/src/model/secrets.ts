@@ -5,24 +5,35 @@ import type { Connector } from './wire.js';
 
 type Saved = Connector['config']['secrets'];
 
-/** The states of all secrets of one form, by pointer (`/secrets/token`). Their values stand in the draft. */
+/**
+ * The states of all secrets of a form, by JSON Pointer (`/secrets/token`). The draft contains their
+ * values.
+ */
 export interface Secrets {
   get: (path: string) => SecretState;
-  /** Whether what the control of this key holds is what a save sends. */
+  /** Returns whether a save sends the value of this secret. */
   typed: (key: string) => boolean;
-  /** Keys of those that stay without being sent. */
+  /** Returns the keys of the stored secrets that a save leaves unchanged. */
   kept(): ReadonlySet<string>;
-  /** Keys of those that a save removes. */
+  /** Returns the keys of the secrets that a save removes. */
   cleared(): readonly string[];
-  /** Returns whether the state is another one now. */
+  /** Applies an event. Returns whether the state changed. */
   step(path: string, event: SecretEvent): boolean;
-  /** Whether the destination differs from the one saved; asked only while something is kept. Returns the secrets this changed. */
+  /**
+   * Updates the states after the destination may have changed. Calls `moved` only if there is a
+   * stored secret. Returns the paths of the changed secrets.
+   *
+   * @param moved returns whether the destination differs from the saved one
+   */
   move(moved: () => boolean): string[];
-  /** The service asks for these again, wherever they go. Returns those this changed. */
+  /**
+   * Requires these secrets to be entered again, whatever their destination. Returns the paths of
+   * the changed secrets.
+   */
   ask(paths: readonly string[]): string[];
-  /** A newer version of what is kept. */
+  /** Applies newer metadata of the stored secrets. */
   rebase(saved: Saved): void;
-  /** Whether any was typed or cleared. */
+  /** Returns whether any secret was entered or cleared. */
   touched(): boolean;
 }
 

@@ -10,7 +10,7 @@ import { sentTo } from './sent-to.js';
 const messages = createMessages(en);
 const catalog = loadCatalog();
 
-/** The sentence beside the first secret of a type from the catalog. */
+/** Returns the destination sentence of the first secret of a catalog type. */
 function sentence(
   kind: 'input' | 'output',
   typeId: string,

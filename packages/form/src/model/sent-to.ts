@@ -8,12 +8,15 @@ import type { ConnectorType } from './wire.js';
 export interface SentToContext {
   type: Pick<ConnectorType, 'vendor' | 'fixed_destination'>;
   fields: readonly Field[];
-  /** Name of the organization that the session is for. */
+  /** Name of the session's organization. */
   organization: string;
   messages: Messages;
 }
 
-/** A name from elsewhere, without characters that could turn the sentence around it or break it up. */
+/**
+ * Replaces characters in an untrusted name that could reverse the direction of the sentence around
+ * it, or break it up.
+ */
 const plainName = (name: string): string => name.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
 
 const hostOf = (address: string): string => {
@@ -25,8 +28,9 @@ const hostOf = (address: string): string => {
 };
 
 /**
- * Says where the value of a secret would be sent if the form were saved as it is, and for which organization it would be kept:
- * "Sent to hooks.example.com, kept for Acme". All of the fields that decide it have a part in the sentence.
+ * Returns a sentence that names where the value of a secret would be sent if the form were saved
+ * now, and the organization for which it would be stored: "Sent to hooks.example.com, kept for
+ * Acme". Includes every field that determines the destination.
  */
 export function sentTo(
   secret: Field,

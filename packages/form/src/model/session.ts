@@ -1,31 +1,41 @@
-/** The short-lived token, and how the form gets a fresh one from the host page. */
+/** The short-lived session token, and its renewal by the host page. */
 
 const MARGIN_MS = 30_000;
-/** A host that has answered by then has a way to mint; one that has not will not. */
+/**
+ * How long to wait for a token from the host. A host that has not replied by then is assumed to
+ * have no way to mint one.
+ */
 const ANSWER_MS = 10_000;
 
 export interface SessionTools {
-  /** Milliseconds of a clock that only runs forward. */
+  /** Monotonic time in milliseconds. */
   now: () => number;
-  /** Tells the host page that a token is needed. */
+  /** Requests a token from the host page. */
   request: () => void;
-  /** Waits, in milliseconds. */
+  /** Resolves after `ms` milliseconds. */
   sleep: (ms: number) => Promise<void>;
 }
 
 export interface Session {
   readonly token: string;
-  /** Asks the host for a token. False when none came in time. Calls at the same time share one question. */
+  /**
+   * Requests a token from the host; resolves with false if none arrives in time. Concurrent calls
+   * share one request.
+   */
   renew: () => Promise<boolean>;
-  /** Asks before a call that the present token would not outlive. Never fails: the service has the last word. */
+  /**
+   * Renews the token if it may expire during the next call. Never rejects: the service decides
+   * whether the token is valid.
+   */
   prepare(): Promise<void>;
-  /** A token came from the host. */
+  /** Stores a token from the host. */
   receive(token: string): void;
 }
 
 /**
- * How long a token is good for from now, in milliseconds. It was minted a moment ago, so its own two times tell, whatever the clock
- * of this machine says. A token that does not tell is good until it is refused.
+ * Returns for how long a newly minted token is valid, in milliseconds. Uses the token's own `exp`
+ * and `iat`, so that the local clock does not matter. A token without them counts as valid until
+ * the service rejects it.
  */
 export function lifetimeOf(token: string): number {
   try {
@@ -50,7 +60,7 @@ export function createSession(first: string, { now, request, sleep }: SessionToo
     request();
     const renewed = await Promise.race([answered, sleep(ANSWER_MS).then(() => false)]);
     asking = undefined;
-    // A host that has no other token is not asked again before this one is refused.
+    // The host has no new token: do not ask again until the service rejects this one.
     if (!renewed) end = Infinity;
     return renewed;
   }

@@ -1,13 +1,16 @@
-/** The life of the form: one union of states. Transitions stand in `machine.ts`, without DOM. */
+/** The states of the form, as one union. `machine.ts` contains the transitions. */
 import type { Field } from './field.js';
 
-/** A failure as a person reads it. `code` is stable and goes to the host. */
+/** A failure as displayed to the user. `code` is stable and is sent to the host. */
 export interface Failure {
   code: string;
   message: string;
   /** What to do next. */
   hint?: string;
-  /** Offered beside it, done by `retry()`: loads the connector's latest version; what was typed stays on top of it. */
+  /**
+   * Offered with the failure and run by `retry()`: loads the latest version of the connector; the
+   * user's edits stay on top of it.
+   */
   action?: 'reload';
 }
 
@@ -17,17 +20,20 @@ export type TestState =
   | { state: 'passed'; summary?: string; durationMs: number }
   | { state: 'failed'; failure: Failure };
 
-/** What the header and the footer need, fixed once loaded. */
+/** The contents of the header, fields and footer; constant once loaded. */
 export interface FormSubject {
   mode: 'create' | 'edit';
   title: string;
-  /** Type's own one-line description on create; on edit, the day the connector was created. */
+  /** The type's one-line description on create; the creation date of the connector on edit. */
   subtitle: string;
-  /** Data URI of the vendor's SVG, or null: a monogram is shown. */
+  /** Data URI of the vendor's SVG; null shows the monogram instead. */
   icon: string | null;
   monogram: string;
   canTest: boolean;
-  /** Main fields, in order, the connector's own name and description first where they may be edited; `advanced` ones fold. */
+  /**
+   * Main fields in display order, starting with the connector's own name and description if they
+   * are editable. `advanced` fields are collapsed.
+   */
   fields: Field[];
   advanced: Field[];
 }
@@ -40,11 +46,14 @@ export type FormState =
       subject: FormSubject;
       saving: boolean;
       test: TestState;
-      /** Not on a field: server said no, offline, session expired. Typed values stay. */
+      /**
+       * A failure that concerns no single field: rejected by the service, offline, session expired.
+       * User input is kept.
+       */
       failure?: Failure;
-      /** The session ran out and the host has no fresh one. */
+      /** The session expired and the host provided no new one. */
       expired: boolean;
-      /** The page wants the form to go, and the person is asked whether to discard what was typed. */
+      /** The host asked to unload, and the user is asked whether to discard unsaved edits. */
       leaving?: boolean;
     }
   | { phase: 'saved'; subject: FormSubject };

@@ -5,14 +5,21 @@ import { buildFields } from './build-fields.js';
 import type { FormSubject } from './state.js';
 import type { Connector, ConnectorType } from './wire.js';
 
-/** First letters of the first two words, for a vendor without a mark: `Okta System Log` -> `OS`. */
+/**
+ * Returns the initials of the first two words, for a vendor without an icon: `Okta System Log` ->
+ * `OS`.
+ */
 const monogramOf = (name: string): string =>
   (name.match(/[\p{L}\p{N}]+/gu) ?? [])
     .slice(0, 2)
     .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0).toUpperCase())
     .join('');
 
-/** What the header, the fields and the footer show. `warn` hears about override keys that the type does not have. */
+/**
+ * Returns the contents of the header, fields and footer.
+ *
+ * @param warn called with the override keys that the type does not have
+ */
 export function subjectOf(
   init: InitMessage,
   type: ConnectorType,
@@ -21,7 +28,7 @@ export function subjectOf(
   warn: (message: string) => void,
 ): FormSubject {
   const title = init.displayName || type.name;
-  // The connector's own words are fields like the others, where they may be edited.
+  // The connector's own name and description are ordinary fields if they are editable.
   const own: ObjectSchema['properties'] = {
     ...(init.isNameEditable && { name: { type: 'string', title: messages.name, maxLength: 200 } }),
     ...(init.isDescriptionEditable && {
@@ -32,7 +39,7 @@ export function subjectOf(
     mode: connector ? 'edit' : 'create',
     title,
     subtitle: connector ? messages.createdOn(connector.created_at) : type.description,
-    // Only ever an image's address, and only one that carries its own data.
+    // Accept only SVG data URIs, which load nothing.
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: monogramOf(title),
     canTest: type.supported_features.test_connection,

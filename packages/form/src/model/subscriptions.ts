@@ -1,17 +1,17 @@
 type Listener = () => void;
 
-/** Who wants to know of which path. */
+/** Change listeners by path. */
 export interface Subscriptions {
   subscribe: (path: string, listener: Listener) => () => void;
   notify: (path: string) => void;
-  /** The path, and everything below it. */
+  /** Notifies the listeners of the path and of every path below it. */
   notifyTree: (path: string) => void;
 }
 
 export function createSubscriptions(): Subscriptions {
   const listeners = new Map<string, Set<Listener>>();
 
-  // A copy: a listener may subscribe or unsubscribe others.
+  // Iterate over a copy: listeners may subscribe and unsubscribe.
   const notify = (path: string): void => {
     for (const listener of Array.from(listeners.get(path) ?? [])) listener();
   };
@@ -22,7 +22,7 @@ export function createSubscriptions(): Subscriptions {
       for (const key of Array.from(listeners.keys())) if (key === path || key.startsWith(`${path}/`)) notify(key);
     },
     subscribe(path, listener) {
-      // A wrapper of its own: the same function may be given twice.
+      // Wrap the listener, so that one function can be subscribed twice.
       const own = (): void => listener();
       const set = listeners.get(path) ?? new Set();
       listeners.set(path, set.add(own));

@@ -2,21 +2,23 @@ import { getAt, isShown, joinPointer } from '@connector-frame/catalog/validate';
 import type { Draft } from './draft.js';
 import type { Field } from './field.js';
 
-/** A field where it stands in the draft. */
+/** A field instance in the draft. */
 export interface Standing {
   field: Field;
-  /** Its pointer, also inside a list's row. */
+  /** JSON Pointer into the draft, including row indexes. */
   path: string;
-  /** One cell of a map's row, instead of the whole. */
+  /** Set for a cell of a map row, absent for the field itself. */
   cell?: 'key' | 'value';
-  /** The list or map around it, and the number of its row, from 1. */
+  /** The enclosing list or map, and the row number in it, from 1. */
   list?: Field;
   row?: number;
 }
 
 /**
- * The fields and their rows, in the order shown: all of them, or only those that count now, without what a condition hides and
- * the bodies of choices not made.
+ * Yields the fields and their rows in display order.
+ *
+ * @param all whether to include fields that a condition hides and the bodies of variants that are
+ *   not selected
  */
 export function* walkFields(
   fields: readonly Field[],

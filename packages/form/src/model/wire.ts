@@ -1,4 +1,4 @@
-/** What the service answers, as far as the form reads it. */
+/** Responses and requests of the service, with the properties that the form uses. */
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 
 /** GET `/v1/{kind}s/{type_id}`. */
@@ -11,7 +11,7 @@ export interface ConnectorType extends Pick<
   icon: string | null;
 }
 
-/** GET `/v1/{org}/{kind}s/{id}`, and the answer to a write. */
+/** GET `/v1/{org}/{kind}s/{id}`, and the response to a write. */
 export interface Connector {
   id: string;
   name: string;
@@ -19,14 +19,14 @@ export interface Connector {
   type: string;
   config: {
     settings: Record<string, unknown>;
-    /** Never values: what is known of each kept secret. */
+    /** Metadata of each stored secret, never its value. */
     secrets: Record<string, { id: string; name?: string; updated_at: string }>;
   };
   created_at: string;
   version: number;
 }
 
-/** A secret in a write: a new value, or `null` to clear. Absent keeps. */
+/** A secret in a write: a new value, or `null` to clear. An absent secret is kept. */
 export type SecretWrite = { value: unknown } | null;
 
 /** A whole configuration: all settings, and the secrets that change. */
@@ -35,14 +35,14 @@ export interface ConfigWrite {
   secrets: Record<string, SecretWrite>;
 }
 
-/** Name, description and configuration as they stand in the form. */
+/** Name, description and configuration as entered in the form. */
 export interface NewConnector {
   name: string;
   description: string;
   config: ConfigWrite;
 }
 
-/** POST says all of it, PATCH what changed. */
+/** POST sends all properties, PATCH only the changed ones. */
 export interface ConnectorWrite extends Partial<Omit<NewConnector, 'config'>> {
   type?: string;
   config?: Partial<ConfigWrite>;

@@ -102,7 +102,7 @@ const config: ConnectorConfigSchema = {
   },
 };
 
-/** A type that uses every kind of field that behaves in a way of its own. */
+/** A type with every field kind that has its own behavior. */
 export const exampleType: ConnectorType = {
   type_id: 'okta-systemlog',
   name: 'Okta System Log',

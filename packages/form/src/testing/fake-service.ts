@@ -1,4 +1,7 @@
-/** A service in memory that answers the form's calls as `wire.md` says. It stands in for the network, not for our code. */
+/**
+ * An in-memory service that responds as `wire.md` specifies. It replaces the network, not code of
+ * the form.
+ */
 export interface Call {
   method: string;
   path: string;
@@ -11,14 +14,17 @@ type Answer = Response | Error | undefined;
 export interface FakeService {
   fetch: typeof fetch;
   calls: Call[];
-  /** The next answers, before `otherwise`. An error is: no answer came. `undefined`: what `otherwise` says. */
+  /**
+   * Queued responses, used before `otherwise`. An `Error` simulates a missing response; `undefined`
+   * delegates to `otherwise`.
+   */
   next: Answer[];
 }
 
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
 
-/** A refusal in the service's shape. */
+/** Creates an error response in the service's format. */
 export const refusal = (
   status: number,
   error_type: string,

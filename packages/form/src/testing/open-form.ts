@@ -11,13 +11,13 @@ import { fakeService, json, type Call, type FakeService } from './fake-service.j
 export interface OpenedForm {
   form: LivingForm;
   service: FakeService;
-  /** What the form told the host page. */
+  /** Messages that the form sent to the host page. */
   told: FrameMessage[];
   session: Session;
   warnings: string[];
-  /** Runs until the form has left `loading`. */
+  /** Resolves when the form has left `loading`. */
   loaded: Promise<void>;
-  /** Lets the host answer, from now on, each question for a session with this token. */
+  /** From now on, the host replies to every session request with this token. */
   hostAnswers(token: string): void;
 }
 
@@ -42,7 +42,10 @@ function answer({ method, path, body }: Call): Response {
   return json({ ...exampleConnector, ...written, id: exampleConnector.id, version: 4 });
 }
 
-/** A form as the frame opens it, against a service in memory. Waiting takes no time; tokens do not tell when they end. */
+/**
+ * Opens a form as the frame does, with an in-memory service. Waits resolve immediately, and tokens
+ * have no expiry time.
+ */
 export function openForm(init: Partial<InitMessage> = {}, options: { online?: () => boolean } = {}): OpenedForm {
   const told: FrameMessage[] = [];
   const warnings: string[] = [];
@@ -89,7 +92,10 @@ export function openForm(init: Partial<InitMessage> = {}, options: { online?: ()
   return { form, service, told, session, warnings, loaded, hostAnswers: (next) => (token = next) };
 }
 
-/** A form that is loaded, for a new connector or (`existingId`) a saved one. */
+/**
+ * Opens a form and waits until it is loaded: for a new connector or, with `existingId`, a saved
+ * one.
+ */
 export async function openedForm(
   init: Partial<InitMessage> = {},
   options: { online?: () => boolean } = {},
@@ -100,7 +106,7 @@ export async function openedForm(
   return opened;
 }
 
-/** Fills in what the example type needs before it can be saved. */
+/** Fills in the fields that the example type requires for a save. */
 export function fillIn({ form }: OpenedForm): void {
   form.setValue('/settings/org_url', 'https://acme.okta.com');
   form.addRow('/settings/regions');

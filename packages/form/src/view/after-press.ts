@@ -1,4 +1,4 @@
-/** Longer than a tap takes from the finger's lift to its click. */
+/** Milliseconds, longer than a tap takes from `pointerup` to `click`. */
 const SETTLE_MS = 60;
 
 let pressed = false;
@@ -16,8 +16,9 @@ addEventListener('pointerup', settle, true);
 addEventListener('pointercancel', settle, true);
 
 /**
- * Runs at once, or after the press that is under way. A press on a button takes the focus from a field, and an error that appears
- * there moves the button away from under the pointer: its click would be lost.
+ * Runs `run` immediately, or after the current press has ended. Pressing a button blurs the focused
+ * field, and an error that appears there moves the button away from the pointer: its click would be
+ * lost.
  */
 export function afterPress(run: () => void): void {
   if (pressed) waiting.push(run);

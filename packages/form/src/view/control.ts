@@ -3,10 +3,12 @@ import { Directive, directive, type ElementPart } from 'lit/directive.js';
 import { afterPress } from './after-press.js';
 import type { View } from './view.js';
 
-/** How a control stands in its field. */
+/** What a field passes to its control. */
 export interface Wiring {
   id: string;
-  /** Ids of the lines below, and their text for a control whose shadow root can't point at them. */
+  /**
+   * Ids of the notes below, and their text for a control whose shadow root cannot reference them.
+   */
   describedBy: string;
   description: string;
   invalid: boolean;
@@ -14,11 +16,11 @@ export interface Wiring {
 
 interface Binding {
   required?: boolean;
-  /** Accessible name of a control that no label names, such as a row's. */
+  /** Accessible name of a control without a label, such as a list row's. */
   name?: string;
-  /** What the control shows: text, or whether it is checked. Default: the text of the path's value. */
+  /** Displayed text, or whether the control is checked. Default: the text of the path's value. */
   value?: string | boolean;
-  /** What is stored of the control's text. */
+  /** Converts the control's text to the stored value. */
   store?: (text: string) => unknown;
 }
 
@@ -49,7 +51,8 @@ class Bind extends Directive {
       if (text) element.setAttribute(attribute, `${text}`);
       else element.removeAttribute(attribute);
     }
-    // Only what differs is set: setting a half-typed date, or text under a caret, would lose it.
+    // Set the value only if it differs: setting it would discard a half-typed date, or move the
+    // caret.
     if (typeof value === 'boolean') element.checked = value;
     else if (element.value !== value) element.value = value;
     this.#store = () => view.type(path, typeof value === 'boolean' ? element.checked : store(element.value));
@@ -63,5 +66,5 @@ class Bind extends Directive {
   }
 }
 
-/** Ties a control to a path: value, name, description, state, and what is typed. */
+/** Binds a control to a path: value, name, description, state and input. */
 export const bind = directive(Bind);

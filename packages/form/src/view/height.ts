@@ -1,6 +1,7 @@
 /**
- * Reports the height of `element` when it changes. The width decides the height and never the other way round (nothing in the
- * form is sized by the frame's height), so the report can't feed itself; rounding up keeps fractions from flickering.
+ * Reports the height of `element` in CSS pixels when it changes. Nothing in the form depends on the
+ * height of the frame, so a report cannot trigger another one. Rounding up prevents flicker from
+ * fractional heights.
  */
 export function watchHeight(element: HTMLElement, onHeight: (px: number) => void): void {
   let told = -1;

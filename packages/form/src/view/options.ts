@@ -1,14 +1,22 @@
 import type { Tokens } from '../appearance/tokens.js';
 import type { Messages } from '../messages/index.js';
 
-/** What the view needs beside the form. */
+/** Options of the view, in addition to the form. */
 export interface ViewOptions {
-  /** What the form says, in its language. */
+  /** Messages in the form's language. */
   messages: Messages;
-  /** Checked appearance. Secret controls are colored from it directly: no style sheet of the page reaches them. */
+  /**
+   * Validated appearance. Secret controls take their colors from it directly, because the page's
+   * style sheets cannot reach them.
+   */
   tokens: Tokens;
-  /** Height of the content in CSS pixels; at most once per animation frame, and only when it changed. */
+  /**
+   * Called with the height of the content in CSS pixels, at most once per animation frame and only
+   * after a change.
+   */
   onHeight?: (px: number) => void;
-  /** A secret control takes no input because the page covers or distorts it; called once. */
+  /**
+   * Called once, when a secret control rejects input because the host page covers or distorts it.
+   */
   onCovered?: () => void;
 }

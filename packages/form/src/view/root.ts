@@ -15,9 +15,10 @@ import { View } from './view.js';
 import { warm } from './warm.js';
 
 /**
- * Shows `form` in `host` for as long as the document lives: once per document. `host` holds the page's skeleton, which is seen
- * while the form loads. All but the secret controls is in the document itself, so that style sheets of the host reach it by class
- * name; `css/README.md` lists the names.
+ * Renders `form` in `host` for the lifetime of the document; call it once per document. `host`
+ * contains the page's skeleton, which is visible while the form loads. Everything except the secret
+ * controls and the error summary is in the document itself, so that the host's style sheets reach
+ * it by class name; `css/README.md` lists the names.
  */
 export function mountView(form: Form, host: HTMLElement, { messages, tokens, onHeight, onCovered }: ViewOptions): void {
   colorProtected(tokens);
@@ -38,12 +39,13 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
     if (fieldsOf(shown) !== fieldsOf(before)) view.clear();
     if (skeleton) skeleton.hidden = shown.phase !== 'loading';
     render(page(view, shown, actions), content);
-    // The question takes the focus, and gives it back.
+    // The leave question takes the focus, and returns it when it closes.
     if (asks !== isAsking(before)) focus(asks ? content.querySelector('.cf-keep') : last);
     const said = { loading: messages.loading, saved: messages.saved, load_failed: '', editing: '' }[shown.phase];
     if (shown.phase !== before?.phase) view.announce(said);
   };
-  // Inside of a secret, too: focus given to the control as a whole would select what is typed there.
+  // Record the element inside a secret control: focusing the control as a whole would select the
+  // entered text.
   host.addEventListener('focusin', (event) => {
     if (!isAsking(form.state)) [last] = event.composedPath();
   });
@@ -56,7 +58,7 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
 
 const fieldsOf = (state: FormState | undefined): unknown => state && 'subject' in state && state.subject.fields;
 
-/** Where the person was last. While the page around has the focus, nothing in here has. */
+/** The element that last had the focus. No element here has it while the host page does. */
 let last: EventTarget | undefined;
 
 const isAsking = (state: FormState | undefined): boolean => state?.phase === 'editing' && state.leaving === true;
@@ -66,9 +68,10 @@ const focus = (element: unknown): void => {
 };
 
 /**
- * A page's own button stands for one of the form's. It does what that one does, which may be nothing, or not be there. Typed
- * secrets go only where the person has seen that they go, and not while they are being typed: a page could otherwise try each
- * of its characters, or send it to an address that it keeps out of sight.
+ * Runs a command of the host page, whose own button replaces one of the form's, by clicking the
+ * form's button. Does nothing if that button is absent or disabled. Rejects `save` and `test` until
+ * the user has seen where each entered secret will be sent, and while the user is typing a secret:
+ * otherwise a host page could test each character, or send the secret to an address that it hides.
  */
 export async function runCommand(command: FormCommand, form: Pick<Form, 'refuse'>): Promise<void> {
   if (command !== 'cancel') {
@@ -79,23 +82,23 @@ export async function runCommand(command: FormCommand, form: Pick<Form, 'refuse'
   document.querySelector<HTMLElement>(`.cf-footer > .cf-${command}`)?.click();
 }
 
-/** Whether the person could see where each typed secret will be sent. */
+/** Returns whether the user could see where each entered secret will be sent. */
 async function areDestinationsSeen(scroll: boolean): Promise<boolean> {
   for (const control of secretControls())
     if (control.value !== '' && !(await control.confirmDestination(scroll))) return false;
   return true;
 }
 
-/** After a save or a test, focus goes to the summary of what to fix, or back to where it was. */
+/** Runs a save or test, then moves focus to the error summary, or back to where it was. */
 async function settle(form: Form, action: Form['save']): Promise<void> {
-  // On the page around, whose own button may have done this, the person stays.
+  // Leave the focus on the host page if its own button triggered this.
   const here = document.hasFocus() && document.activeElement !== document.body;
   for (const control of secretControls()) await control.settled();
-  // A page may cover all of the form but its buttons.
+  // Check the destinations again: the host page may cover everything but the buttons.
   await action(() => areDestinationsSeen(true));
-  // Secrets are unfolded whether something is wrong with them or not: the page can see the height.
+  // Unfold all secrets, with or without errors: the host page can observe the height.
   if (form.refused) for (const { path } of [...form.summary, ...form.secretEntries()]) unfold(path);
   if (form.refused) document.getElementById('cf-summary')?.focus();
-  // While saving, the fields are inert, which takes focus from the one that Enter was pressed in.
+  // The fields are inert while saving, which blurs the one in which the user pressed Enter.
   else if (here && document.activeElement === document.body) focus(last);
 }

@@ -1,7 +1,8 @@
 /**
- * Takes the form's own look off where the host's style sheets stand in for it, or puts it back. The look is a sheet in the page
- * (`decisions/006`); what no look may change (nothing scrolls inside the frame, text for screen readers stays unseen) is another,
- * which stays.
+ * Enables the form's built-in styles, or disables them if the host's style sheets replace them.
+ * They are a style sheet in the page (`decisions/006`). The rules that no theme may change (nothing
+ * scrolls inside the frame, text for screen readers is hidden visually) are in a separate one,
+ * which stays enabled.
  */
 export function setLook(on: boolean): void {
   const look = document.getElementById('look');

@@ -3,7 +3,9 @@ import type { Messages } from '../messages/index.js';
 import type { Field } from '../model/field.js';
 import type { Form } from '../model/form.js';
 
-/** A remark of the view itself under a field: a file was read, or refused. It goes with the next keystroke. */
+/**
+ * A note from the view under a field: a file was read, or rejected. The next keystroke removes it.
+ */
 interface Remark {
   text: string;
   bad: boolean;
@@ -15,28 +17,32 @@ interface Island {
   stop: () => void;
 }
 
-/** What every template gets. */
+/** The context passed to every template. */
 export class View {
-  /** Remarks by path. `repaint` shows them. */
+  /** Notes by path. `repaint` displays them. */
   readonly remarks = new Map<string, Remark>();
   readonly #islands = new Map<string, Island>();
 
   constructor(
     readonly form: Form,
     readonly messages: Messages,
-    /** Tells screen readers, without moving focus. */
+    /** Announces text to screen readers, without moving focus. */
     readonly announce: (text: string) => void,
     private readonly template: (view: View, field: Field, path: string) => unknown,
   ) {}
 
-  /** One field. It is gone while its condition does not hold. `path` is given for a cell of a list row. */
+  /**
+   * Returns the element of a field. It is empty while the field's condition does not hold.
+   *
+   * @param path path of the instance; differs from `field.path` in a list row
+   */
   field(field: Field, path = field.path): HTMLElement {
     return this.island(path, () => this.form.shown(path) && this.template(this, field, path));
   }
 
   /**
-   * The element in which a path is painted: when it comes onto the page, then after each change of that path and only then.
-   * A keystroke paints its own field; the page around and the fields beside it are not even looked at.
+   * Returns an element that renders `template` when it is added to the page, and then after each
+   * change of `path` only. A keystroke renders its own field, and no other part of the form.
    */
   island(path: string, template: () => unknown): HTMLElement {
     let island = this.#islands.get(path);
@@ -47,29 +53,29 @@ export class View {
       island = { slot, paint, stop: this.form.subscribe(path, paint) };
       this.#islands.set(path, island);
     }
-    // New, or back after it was away: a row that was removed, the body of another variant.
+    // New, or added again: a row that had been removed, or the body of another variant.
     if (!island.slot.isConnected) island.paint();
     return island.slot;
   }
 
-  /** Paints what lies at or below a path: its rows have moved, or it has a remark. */
+  /** Renders everything at or below a path again, after its rows shifted or its note changed. */
   repaint(path: string): void {
     for (const [at, { paint }] of this.#islands) if (`${at}/`.startsWith(`${path}/`)) paint();
   }
 
-  /** Forgets all islands, before other fields are shown. */
+  /** Discards all fragments, before other fields are rendered. */
   clear(): void {
     for (const { stop } of this.#islands.values()) stop();
     this.#islands.clear();
   }
 
-  /** A keystroke: the value changes, and a remark about the one before goes. */
+  /** Stores user input, and removes the note about the previous value. */
   type(path: string, value: unknown): void {
     this.remarks.delete(path);
     this.form.setValue(path, value);
   }
 
-  /** Text of a value as a control shows it. */
+  /** Returns a value as the text that a control displays. */
   text(path: string): string {
     const value = this.form.value(path);
     return typeof value === 'string' || typeof value === 'number' ? `${value}` : '';

@@ -24,8 +24,8 @@ const usual: readonly Field[] = [
 ];
 
 /**
- * Paints the usual fields where nobody sees them, while the type is on its way: what the browser does once for each template
- * is then done before anyone waits for it.
+ * Prerenders the most common fields into detached elements while the type is loading, so that the
+ * one-time work of the browser for each template is done before the user waits for it.
  */
 export function warm(view: View): void {
   for (const field of usual) render(fieldTemplate(view, field, ''), document.createElement('div'));

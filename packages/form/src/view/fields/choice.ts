@@ -11,7 +11,7 @@ interface Choice {
   options: readonly { value: string; label: string }[];
 }
 
-/** On or off. */
+/** Renders a switch. */
 export function booleanField(view: View, field: BooleanField, path: string): unknown {
   const value = view.form.value(path) === true;
   return shell(
@@ -22,16 +22,19 @@ export function booleanField(view: View, field: BooleanField, path: string): unk
   );
 }
 
-/** One of a few. */
+/** Renders a choice of one option. */
 export function enumField(view: View, field: EnumField, path: string): unknown {
   return shell(view, field, path, (wiring) => choice(view, path, field, wiring));
 }
 
-/** Segments for two or three short names that fit side by side even in a narrow frame, else a native select, whose list no frame clips. */
+/**
+ * Renders two or three short options, which fit side by side even in a narrow frame, as segments;
+ * otherwise a native select, whose list the frame does not clip.
+ */
 export function choice(view: View, path: string, of: Choice, wiring: Wiring): TemplateResult {
   const { required, placeholder, options } = of;
   const longest = Math.max(...options.map(({ label }) => label.length));
-  // A segment can't be taken back, so only where one is always chosen.
+  // A segment cannot be deselected, so use segments only if the choice is required.
   if (required && options.length > 1 && options.length < 4 && longest * options.length < 37) {
     return segments(view, path, of, wiring);
   }
@@ -49,8 +52,9 @@ export function choice(view: View, path: string, of: Choice, wiring: Wiring): Te
 }
 
 /**
- * A radio group as segments. Buttons with the role rather than radio inputs: an input's label would make "API token" the label
- * of two controls wherever the choice is named like the field it brings.
+ * Renders a radio group as segments. Uses buttons with `role="radio"` instead of radio inputs: the
+ * label of an input would make "API token" the label of two controls wherever an option has the
+ * same name as the field that it reveals.
  */
 function segments(view: View, path: string, { options }: Choice, { id, describedBy, invalid }: Wiring): TemplateResult {
   const at = options.findIndex(({ value }) => value === view.text(path));

@@ -7,7 +7,7 @@ import { multilineField } from './multiline.js';
 import { secretField } from './secret.js';
 import { cronField, dateTimeField, numberField, textField } from './text.js';
 
-/** Template of any field. */
+/** Returns the template of a field of any kind. */
 export function fieldTemplate(view: View, field: Field, path: string): unknown {
   switch (field.kind) {
     case 'multiline':

@@ -4,21 +4,24 @@ import { idOf } from '../focus.js';
 import { SecretControl } from '../protected/secret-control.js';
 import { link } from './link.js';
 
-/** A document the person may pick from disk instead of pasting it. It is read here, in the frame, and goes nowhere else. */
+/**
+ * A document that the user may choose from disk instead of pasting it. The frame reads it, and
+ * sends it nowhere else.
+ */
 interface FileField {
   label: string;
   shape: 'json' | 'pem';
   maxLength?: number;
 }
 
-// The service takes no longer string.
+// In characters; the service accepts no longer string.
 const LIMIT = 64 * 1024;
 
 const accepts = { json: '.json', pem: '.pem,.key,.crt,.cer,.p8,.txt' };
 
 type DropEvent = DragEvent & { currentTarget: HTMLElement };
 
-/** A control with "Choose a file" under it, that also takes a file dropped on it. */
+/** Renders a control that accepts a dropped file, with a "Choose a file" link. */
 export function fromFile(
   view: View,
   path: string,
@@ -35,7 +38,7 @@ export function fromFile(
     if (type === 'drop' && dataTransfer) take(dataTransfer.files);
   };
   const pick = (): void => {
-    // Never in the document, so that no style sheet can lay out the name of what was chosen.
+    // Never in the document, so that no style sheet can measure the name of the chosen file.
     const chooser = document.createElement('input');
     chooser.type = 'file';
     chooser.accept = accepts[field.shape];
@@ -45,7 +48,7 @@ export function fromFile(
   const choose = html`<p class="cf-more">
     ${link(m.chooseFile, m.chooseFileFor(field.label), pick)} <span class="cf-drop-hint">${m.dropFile}</span>
   </p>`;
-  // A secret control keeps space for notes at its end.
+  // A secret control reserves space for notes at its end, so the link is above it.
   return html`<div class="cf-drop" @dragover=${onDrag} @dragleave=${onDrag} @drop=${onDrag}>
     ${isSecret ? [choose, control] : [control, choose]}
   </div>`;
@@ -55,7 +58,10 @@ function holdsFiles(dataTransfer: DataTransfer | null): boolean {
   return dataTransfer?.types.includes('Files') ?? false;
 }
 
-/** A file dropped beside its control would otherwise open in place of the form, and all that was typed would be gone. */
+/**
+ * Ignores files dropped outside a control. The browser would otherwise open the file in place of
+ * the form and discard all user input.
+ */
 export function refuseStrayFiles(): void {
   for (const type of ['dragover', 'drop'] as const) {
     addEventListener(type, (event) => {
@@ -66,7 +72,7 @@ export function refuseStrayFiles(): void {
 
 async function read(view: View, path: string, { maxLength = LIMIT }: FileField, file: File): Promise<void> {
   const { messages: m, form } = view;
-  // A character takes up to four bytes: what is surely too long is not even read.
+  // A character has at most four bytes, so a larger file is certainly too long: do not read it.
   const large = file.size > LIMIT * 4;
   const text = large ? '' : await file.text().catch(() => '\0');
   const problem =
@@ -76,13 +82,14 @@ async function read(view: View, path: string, { maxLength = LIMIT }: FileField, 
   if (!problem) {
     const read = text.replaceAll('\r\n', '\n');
     if (!secret) view.type(path, read);
-    // What can't be seen takes no file, and says why.
+    // A secret control that is not visible rejects the file, and displays the reason.
     else if (!(await secret.replaceText(read))) return;
     form.leave(path);
   }
   const said = problem || m.fileRead(file.name);
   view.remarks.set(path, { text: said, bad: !!problem });
   view.repaint(path);
-  // A secret control reads out its own notes: a live region of the page has a height.
+  // A secret control announces its own notes: the host's style sheets could measure a live region
+  // of the page.
   if (!secret) view.announce(form.error(path) ?? said);
 }

@@ -10,7 +10,7 @@ import { line } from './text.js';
 /** Template of one row. `name` is its accessible name. */
 type Row = (path: string, name: string, position: number) => unknown;
 
-/** Texts, one a row. */
+/** Renders a list of strings, one per row. */
 export function stringListField(view: View, field: StringListField, path: string): unknown {
   const { item } = field;
   const row: Row = (at, name) => cell(view, at, (wiring) => line(view, at, wiring, { ...item, name, required: false }));
@@ -19,7 +19,7 @@ export function stringListField(view: View, field: StringListField, path: string
   });
 }
 
-/** Flat objects, each a small form of its own. */
+/** Renders a list of flat objects, each as a card with its own fields. */
 export function objectListField(view: View, field: ObjectListField, path: string): unknown {
   const row: Row = (at, name) =>
     html`<div class="cf-card" id=${idOf(at)} role="group" aria-label=${name}>
@@ -29,7 +29,7 @@ export function objectListField(view: View, field: ObjectListField, path: string
   return shell(view, field, path, () => rows(view, path, field.label, row, field.maxItems), { group: true });
 }
 
-/** Names and values. */
+/** Renders a map as rows of name and value. */
 export function mapField(view: View, field: MapField, path: string): unknown {
   const row = pair(view, (at, placeholder, name) =>
     cell(view, at, (wiring) => line(view, at, wiring, { placeholder, name })),
@@ -37,7 +37,10 @@ export function mapField(view: View, field: MapField, path: string): unknown {
   return shell(view, field, path, () => rows(view, path, field.label, row, field.maxItems), { group: true });
 }
 
-/** A row of two cells, name and value; stacked where there is no room. `name` is for the ear, `placeholder` for the eye. */
+/**
+ * Returns the template of a row with two cells, name and value, which are stacked in a narrow
+ * frame. `part` gets `name` as the accessible name and `placeholder` as the visible text.
+ */
 export function pair(
   view: View,
   part: (path: string, placeholder: string, name: string, isKey: boolean) => unknown,
@@ -51,7 +54,7 @@ export function pair(
     </div>`;
 }
 
-/** A control without a label of its own, with its error below. */
+/** Renders a control without a label of its own, with its error below. */
 function cell(view: View, path: string, control: (wiring: Wiring) => unknown): unknown {
   return view.island(path, () => {
     const id = idOf(path);
@@ -62,8 +65,8 @@ function cell(view: View, path: string, control: (wiring: Wiring) => unknown): u
 }
 
 /**
- * Rows that can be added and removed. Enter in a filled row goes on to the next one. Focus follows: to a new row, and after a
- * removal to what took its place.
+ * Renders rows that can be added and removed. Enter in a filled row adds a row. Focus moves to a
+ * new row and, after a removal, to the row in its place or to the Add button.
  */
 export function rows(view: View, path: string, label: string, row: Row, most = Infinity): TemplateResult {
   const { form, messages: m } = view;

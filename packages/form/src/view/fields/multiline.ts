@@ -5,7 +5,7 @@ import type { View } from '../view.js';
 import { fromFile } from './file.js';
 import { shell } from './shell.js';
 
-/** Several lines; a JSON or PEM document may come from a file. */
+/** Renders multi-line text; a JSON or PEM document can be read from a file. */
 export function multilineField(view: View, field: MultilineField, path: string): unknown {
   const { format: shape, placeholder } = field;
   return shell(view, field, path, (wiring) => {

@@ -11,7 +11,7 @@ import { fieldHead, note, noteId, shell } from './shell.js';
 
 customElements.define('cf-secret', SecretControl);
 
-/** One secret: the row of a kept one, or the control to enter it. */
+/** Renders one secret: the row of a stored or cleared one, or the control to enter it. */
 export function secretField(view: View, field: SecretField, path: string): unknown {
   const { form, messages: m } = view;
   const { label, required, shape } = field;
@@ -36,7 +36,7 @@ export function secretField(view: View, field: SecretField, path: string): unkno
         </div>`;
     return shell(view, field, path, () => row, { group: true });
   }
-  // Nothing here may depend on what was typed: the page's style sheets could turn it into a height.
+  // Nothing here may depend on user input: the host's style sheets could turn it into a height.
   const id = idOf(path);
   const isMap = shape === 'map';
   const help = note(noteId(id), field.help, false);
@@ -69,8 +69,8 @@ function entry(view: View, field: SecretField, path: string): unknown {
     ...fileNotes(view, field),
   ]);
   if (shape === 'map') {
-    // A map is one secret as a whole: its names are kept from style sheets as its values are.
-    // What is wrong with it as a whole is said in its first row, if it has one.
+    // A map is one secret: its names are hidden from style sheets like its values. Its first row,
+    // if any, displays the errors of the map as a whole.
     const first = `${path}/0/value`;
     const row = pair(view, (at, word, name, isKey) =>
       view.island(at, () => {

@@ -6,13 +6,13 @@ import { icon } from '../icons.js';
 import type { View } from '../view.js';
 
 interface ShellOptions {
-  /** A line about the value itself: what a cron expression means, which zone a time is in. */
+  /** A note about the value: the meaning of a cron expression, the time zone of a time. */
   hint?: string | undefined;
-  /** The label names the whole field as a group, whose help stands above what it is about. */
+  /** Whether the label names the field as a group. The notes of a group are above its controls. */
   group?: boolean;
 }
 
-/** The contract of every field: label, "Optional", control, help or error. */
+/** Renders the common structure of a field: label, "Optional", control, help or error. */
 export function shell(
   view: View,
   field: Field,
@@ -40,7 +40,7 @@ export function shell(
   </div>`;
 }
 
-/** The label, which names a group or belongs to the control `id`, and "Optional". */
+/** Renders the label, of a group or of the control `id`, and "Optional". */
 export function fieldHead({ messages: m }: View, field: Field, id: string, group: boolean): TemplateResult {
   const aside = field.deprecated ? m.deprecated : field.required || field.kind === 'boolean' ? nothing : m.optional;
   return html`<div class="cf-head">
@@ -49,10 +49,10 @@ export function fieldHead({ messages: m }: View, field: Field, id: string, group
   </div>`;
 }
 
-/** Id of a field's help or error, or of its hint. */
+/** Returns the element id of a field's help or error, or of its hint. */
 export const noteId = (id: string, index = 0): string => `${id}-${index}`;
 
-/** A line of help, or of an error with its icon. */
+/** Renders a line of help, or of an error with its icon. */
 export function note(id: string, text: string | undefined, bad: boolean): unknown {
   if (!text) return nothing;
   return html`<p class="cf-help ${bad ? 'cf-error' : ''}" id=${id}>

@@ -4,7 +4,7 @@ import { bind, type Wiring } from '../control.js';
 import type { View } from '../view.js';
 import { shell } from './shell.js';
 
-/** What a line of text is about. */
+/** Options of a single-line text input. */
 interface Line {
   name?: string;
   placeholder?: string;
@@ -20,10 +20,13 @@ const keyboards: Partial<Record<NonNullable<TextField['format']>, string>> = {
   email: 'email',
 };
 
-/** One line of text. The type stays `text`: `url` and `email` would let the browser change what was typed. */
+/**
+ * Renders a single-line text input. Its type is always `text`: with `url` and `email`, the browser
+ * may change what the user typed.
+ */
 export function line(view: View, path: string, wiring: Wiring, given: Line): TemplateResult {
   const { placeholder, format, mode } = given;
-  // The connector's own name and description are words of people; everything else is a machine's.
+  // Only the connector's own name and description are prose; all other values are for machines.
   const prose = path.lastIndexOf('/') === 0;
   return html`<input
     class="cf-input"
@@ -38,12 +41,15 @@ export function line(view: View, path: string, wiring: Wiring, given: Line): Tem
   />`;
 }
 
-/** One line of text: address, host, e-mail, or anything. */
+/** Renders a text field: a URL, host, e-mail address or any other text. */
 export function textField(view: View, field: TextField, path: string): unknown {
   return shell(view, field, path, (wiring) => line(view, path, wiring, field));
 }
 
-/** A number as text: a wheel or a stray arrow key never changes it, and what is no number stays there to be corrected. */
+/**
+ * Renders a number as a text input: the mouse wheel and arrow keys never change it, and an invalid
+ * number stays for the user to correct.
+ */
 export function numberField(view: View, field: NumberField, path: string): unknown {
   const { integer, minimum = -1, maximum, unit } = field;
   const mode = integer && minimum >= 0 ? 'numeric' : 'decimal';
@@ -59,14 +65,17 @@ export function numberField(view: View, field: NumberField, path: string): unkno
   );
 }
 
-/** Five cron fields, and in words what they say. */
+/** Renders a cron expression, with a description of its meaning. */
 export function cronField(view: View, field: CronField, path: string): unknown {
   const hint = view.messages.cron(view.text(path));
   const help = field.help ?? (hint ? undefined : view.messages.cronHelp);
   return shell(view, help ? { ...field, help } : field, path, (wiring) => line(view, path, wiring, field), { hint });
 }
 
-/** A moment, entered on the person's own clock and kept in UTC; both are said. */
+/**
+ * Renders a date and time. The user enters local time, the form stores UTC, and the hint shows
+ * both.
+ */
 export function dateTimeField(view: View, field: DateTimeField, path: string): unknown {
   const kept = view.text(path);
   const value = toLocal(kept);
@@ -86,14 +95,20 @@ export function dateTimeField(view: View, field: DateTimeField, path: string): u
   );
 }
 
-/** `2026-11-12T08:30:00Z` -> `2026-11-12T09:30` in Berlin; `''` for what is no date. */
+/**
+ * Converts UTC to local time, `2026-11-12T08:30:00Z` -> `2026-11-12T09:30` in Berlin; returns `''`
+ * for an invalid date.
+ */
 function toLocal(utc: string): string {
   const date = new Date(utc);
   const shifted = Number(date) - date.getTimezoneOffset() * 60_000;
   return shifted ? new Date(shifted).toISOString().replace(/(:00)?\.\d+Z$/, '') : '';
 }
 
-/** The way back. A local time that a change of clocks leaves out or repeats is taken as the engine takes it. */
+/**
+ * Converts local time to UTC. The JavaScript engine decides on a local time that a daylight saving
+ * change skips or repeats.
+ */
 function toUtc(local: string): string {
   return local && new Date(local).toISOString().replace('.000', '');
 }

@@ -10,7 +10,10 @@ interface FooterState {
   onTest: () => Promise<void>;
 }
 
-/** Test at the left, Cancel and Save at the right; in a narrow frame Save comes first, over the full width. */
+/**
+ * Renders Test on the left, Cancel and Save on the right; in a narrow frame Save comes first, at
+ * full width.
+ */
 export function footer(
   { form, messages: m }: View,
   { canTest, testing, saving, edit, onTest }: FooterState,
@@ -34,7 +37,7 @@ export function footer(
   </footer>`;
 }
 
-/** Stays while the ring turns. */
+/** Renders a button label, which stays visible beside the spinner. */
 function label(text: string, busy: boolean): TemplateResult {
   return html`<span class="cf-button-label">${busy ? icon('ring') : nothing}${text}</span>`;
 }

@@ -1,7 +1,10 @@
 import { html, type TemplateResult } from 'lit/html.js';
 import type { View } from '../view.js';
 
-/** In place of the buttons, when the page around wants the form to go: whether what was typed may go with it. */
+/**
+ * Renders, in place of the footer, the question whether to discard unsaved edits, after the host
+ * asked to unload the form.
+ */
 export function leaveQuestion({ form, messages: m }: View): TemplateResult {
   const keep = (): void => form.keepEditing();
   const onKey = ({ key }: KeyboardEvent): void => {

@@ -5,15 +5,15 @@ interface Note {
   title: string;
   detail?: unknown;
   good?: boolean;
-  /** Of the heading; 2 unless it stands alone. */
+  /** Level of the heading; 2 by default, 1 for a note that is the only content. */
   level?: number;
-  /** `alert` is read out at once, and left out where the live region says it. */
+  /** `alert` is announced immediately; omit it where a live region announces the note. */
   role?: 'alert';
-  /** What a press does about it. */
+  /** A button that addresses the problem. */
   action?: { label: string; run: () => unknown } | false | undefined;
 }
 
-/** A framed remark on the form as a whole. */
+/** Renders a framed note about the form as a whole. */
 export function note({ title, detail, good, level, role, action }: Note): TemplateResult {
   return html`<div class="cf-note ${good ? 'cf-good' : 'cf-bad'}" role=${role ?? nothing}>
     ${good ? icon('check') : icon('alert')}

@@ -7,13 +7,13 @@ import { leaveQuestion } from './leave-question.js';
 import { note } from './note.js';
 import { summary } from './summary.js';
 
-/** What the person's presses do. */
+/** Handlers of the form's buttons. */
 export interface PageActions {
   onSave: () => Promise<void>;
   onTest: () => Promise<void>;
 }
 
-/** The whole form in any of its states. */
+/** Renders the whole form in any of its states. */
 export function page(view: View, state: FormState, actions: PageActions): unknown {
   const { form, messages: m } = view;
   if (state.phase === 'load_failed') {
@@ -25,7 +25,7 @@ export function page(view: View, state: FormState, actions: PageActions): unknow
   if (state.phase === 'saved') {
     return [header(state.subject), html`<div class="cf-body">${note({ title: m.saved, good: true })}</div>`];
   }
-  // While loading, the page's own skeleton is seen.
+  // While loading, the page's own skeleton is visible.
   return state.phase === 'editing' ? editing(view, state, actions) : nothing;
 }
 
@@ -58,13 +58,13 @@ function editing(view: View, state: Editing, { onSave, onTest }: PageActions): T
   </form>`;
 }
 
-/** A mark that can't be drawn goes, and the monogram takes its place. */
+/** Replaces an icon that fails to load with the monogram. */
 function drop({ currentTarget: mark }: Event & { currentTarget: Element }): void {
   mark.nextElementSibling?.removeAttribute('hidden');
   mark.remove();
 }
 
-/** The vendor's mark, the connector's name, one line of what it brings. */
+/** Renders the vendor's icon, the title and the subtitle. */
 function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResult {
   return html`<header class="cf-header">
     <div class="cf-tile" aria-hidden="true">
@@ -78,7 +78,7 @@ function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResul
   </header>`;
 }
 
-/** How the last save or test ended. The nearest to the buttons, where the person looks. */
+/** Renders the outcome of the last save or test, next to the buttons, where the user looks. */
 function outcome({ form, messages: m }: View, { expired, failure, test }: Editing): unknown {
   const run = (): unknown => form.retry();
   if (expired)

@@ -6,7 +6,7 @@ import type { View } from '../view.js';
 
 customElements.define('cf-summary', ErrorSummary);
 
-/** After a refused save or test: how many things to fix, and a link to each. */
+/** Renders the number of problems after a rejected save or test, and a link to each. */
 export function summary({ form, messages }: View): unknown {
   if (!form.refused) return nothing;
   const options: SummaryOptions = {

@@ -11,18 +11,19 @@ export interface Entry {
 
 export interface SummaryOptions {
   messages: Messages;
-  /** What is still wrong, in the order shown. */
+  /** Remaining problems, in display order. */
   problems: readonly Entry[];
-  /** The secrets that are being entered, whether something is wrong with them or not. */
+  /** The secrets that are being entered, with or without errors. */
   secrets: readonly Entry[];
   /** Moves focus to a field. */
   onChoose: (path: string) => void;
 }
 
 /**
- * What is to be fixed before a save, with a link to each field. A host page can save again and again while a person types, and its style
- * sheets can make a height of every element that comes and goes. So the list is in a shadow root of its own, and as large as if
- * every secret were wrong: which of them is, shows to the person alone.
+ * The problems to fix before a save, with a link to each field. A host page can save repeatedly
+ * while the user types, and its style sheets can expose the height of every element that appears or
+ * disappears. The list is therefore in its own shadow root, and as large as if every secret had an
+ * error: only the user sees which ones do.
  */
 export class ErrorSummary extends HTMLElement {
   readonly #root = this.attachShadow({ mode: 'open' });
@@ -51,7 +52,7 @@ export class ErrorSummary extends HTMLElement {
     );
     const links = problems.map(({ path, label }, index) => {
       const go = (event: Event): void => {
-        // The frame's address stays as it is, and with it the history of the page around.
+        // Keep the frame's URL, and with it the history of the host page, unchanged.
         event.preventDefault();
         onChoose(path);
       };

@@ -1,7 +1,7 @@
 import { layoutText, type TextLayout } from './text-layout.js';
 import type { TextState } from './text-edit.js';
 
-/** What a screen shows. */
+/** The state that a screen draws. */
 export interface ScreenState extends TextState {
   masked: boolean;
   multiline: boolean;
@@ -11,15 +11,18 @@ export interface ScreenState extends TextState {
   caretOn: boolean;
 }
 
-/** The first of `count` + 1 places in view, from `first` on, so that `at` is among them. */
+/**
+ * Returns the first of `count` + 1 visible positions, moved from `first` only as far as needed to
+ * include `at`.
+ */
 const bring = (at: number, first: number, count: number): number => Math.max(Math.min(first, at), at - count, 0);
 
-/** Space beside the text, and above it in a control of several lines, in CSS pixels. */
+/** Padding beside the text, and above it in a multi-line control, in CSS pixels. */
 const INSET = 12;
 
 /**
- * Draws the text of a secret control on a canvas. Pixels are neither text nor layout: whatever is drawn, no box changes, no font of the
- * page is asked for, and the document holds no copy of the secret.
+ * Draws the text of a secret control on a canvas. Pixels are neither text nor layout: drawing
+ * changes no box and requests no font of the page, and the document contains no copy of the secret.
  */
 export class SecretScreen {
   readonly #canvas: HTMLCanvasElement;
@@ -37,12 +40,12 @@ export class SecretScreen {
     this.#context = canvas.getContext('2d');
   }
 
-  /** Lines and places of the text last drawn. */
+  /** Layout of the text last drawn. */
   get layout(): TextLayout {
     return this.#layout;
   }
 
-  /** Offset nearest to a point, in CSS pixels from the canvas's corner. */
+  /** Returns the text offset nearest to a point, in CSS pixels from the canvas's corner. */
   offsetAt(x: number, y: number): number {
     const line = Math.floor((y - this.#top) / this.#lineHeight) + this.#first.line;
     const last = this.#layout.lines.length - 1;
@@ -60,7 +63,7 @@ export class SecretScreen {
 
     const style = getComputedStyle(this.#canvas);
     const size = Number.parseFloat(style.fontSize) || 14;
-    // A generic family, for which no `@font-face` of the page can stand in.
+    // A generic family, which no `@font-face` of the page can override.
     context.font = `${size}px monospace`;
     context.textBaseline = 'middle';
     this.#cell = context.measureText('0').width;
@@ -87,7 +90,7 @@ export class SecretScreen {
     this.#layout = layoutText(text, columns, masked ? () => 1 : columnsOf);
   }
 
-  /** Brings the caret into view, on the canvas alone. */
+  /** Scrolls the caret into view, on the canvas only. */
   #scroll({ caret, focused }: ScreenState, columns: number, rows: number): void {
     const { line, column } = focused ? this.#layout.placeOf(caret) : { line: 0, column: 0 };
     const first = this.#first;

@@ -6,46 +6,58 @@ import { secretSheets } from './protected-sheets.js';
 import { deleteText, insertText, moveCaret, type Lines, type Move, type TextState } from './text-edit.js';
 import { watchVisibility, type Visibility, type VisibilityWatch } from './visibility.js';
 
-/** A line under the control. */
+/** A note under the control. */
 export interface SecretNote {
   text: string;
   bad: boolean;
 }
 
-/** What stands around the value. None of it is secret. */
+/** Everything around the value. None of it is secret. */
 export interface SecretOptions {
   messages: Messages;
   /** Accessible name. */
   label: string;
-  /** Help, part of the accessible description; it is shown outside of the control. */
+  /** Help for the accessible description; it is displayed outside the control. */
   description: string;
-  /** Where the value will be sent and for which organization it is kept; absent in a control whose value is sent beside another one's. */
+  /**
+   * Sentence that names where the value will be sent, and the organization for which it is stored.
+   * Absent in a control whose value is sent together with another one's.
+   */
   sentTo?: string | undefined;
-  /** An error or a remark. */
+  /** An error or another note. */
   note?: SecretNote | undefined;
-  /** The longest note that there may be: space for it is kept, so that no note changes the height. */
+  /** The longest possible note: space for it is reserved, so that no note changes the height. */
   longestNote: string;
   placeholder?: string | undefined;
   required?: boolean | undefined;
-  /** Fixed once shown. */
+  /** Constant after the first render. */
   multiline?: boolean | undefined;
-  /** Never masked: the name of a row in a secret map. */
+  /** Never masked: used for the names in a secret map. */
   plain?: boolean | undefined;
 }
 
-/** Whether a control that can be seen so far takes input. A cover is known a moment later; nothing is sent before that. */
+/**
+ * Returns whether a control with this visibility accepts input. Covers are detected later than
+ * clipping (`inside`); nothing is sent before that.
+ */
 const takesInput = (visibility: Visibility | undefined): boolean => visibility === 'visible' || visibility === 'inside';
 
-/** After an edit or a focus the control looks for covers, in milliseconds: once what follows at once, as a click, has happened. */
+/**
+ * Delay from an edit or focus to the check for covers, in milliseconds: until after an event that
+ * follows immediately, such as a click.
+ */
 const COVER_LOOK_MS = 400;
 
-/** How long the line with the destination must be in sight to have been seen, in milliseconds. */
+/** How long the line with the destination must be visible to count as seen, in milliseconds. */
 const SEEN_MS = 200;
 
-/** How long the control must be out of sight until edits are dropped, in milliseconds. A page may need a moment to make room for it. */
+/**
+ * How long the control must be hidden before edits are dropped, in milliseconds. A host page may
+ * need a moment to make room for it.
+ */
 const BLOCK_MS = 1_500;
 
-/** Each password manager has its own word for "leave this alone". */
+/** Each password manager has its own opt-out attribute. */
 const attributes = {
   class: 'control',
   dir: 'ltr',
@@ -61,12 +73,13 @@ const attributes = {
 };
 
 /**
- * The control is laid out `SCALE` times as large and scaled back, so that the one pixel in which its caret moves is none on the screen.
- * Everything else of it is border, which takes clicks, drops and the context menu.
+ * The control is laid out `SCALE` times as large and scaled back, so that the one pixel in which
+ * its caret moves is not measurable on screen. The rest of its box is border, which receives
+ * clicks, drops and the context menu.
  */
 const SCALE = 1000;
 
-/** Space beside the text, in CSS pixels. */
+/** Padding beside the text, in CSS pixels. */
 const INSET = 12;
 
 const BLINK_MS = 530;
@@ -88,23 +101,28 @@ const MOVES: readonly string[] = [
 const isMove = (key: string): key is Move['key'] => MOVES.includes(key);
 
 /**
- * A text field for a secret, from which a hostile host page learns nothing.
+ * A text field for a secret that reveals nothing to a hostile host page.
  *
- * - **Style sheets** of the page end at its shadow root. Its height hangs on nothing that was typed or found wrong with it. Where the
- *   browser can, it is drawn in the top layer, above anything that a sheet could put over it.
- * - **Scrolling.** A browser scrolls every box around a caret, those of the host page included, to keep the caret in view; the page
- *   could read the length and the letters from that. The caret of the real control never moves on the screen, edits and moves are made
- *   by script, which scrolls nothing, and what one sees is drawn on a canvas.
- * - **Clipping and covers.** It takes no input unless all of it can be seen, with the line that says where the value will be sent.
+ * - **Style sheets** of the page do not apply inside its shadow root. Its height does not depend on
+ *   the entered text or on its validity. Where the browser supports it, the control is drawn in the
+ *   top layer, above anything that a style sheet could put over it.
+ * - **Scrolling.** Browsers scroll every box around a caret, including those of the host page, to
+ *   keep the caret in view; the page could derive the length and the letters from that. The caret
+ *   of the native control never moves on screen, edits and caret moves are made by script, which
+ *   scrolls nothing, and the visible text is drawn on a canvas.
+ * - **Clipping and covers.** It accepts input only while all of it is visible, including the line
+ *   that names where the value will be sent.
  *
- * `decisions/017-a-caret-that-never-moves.md` has the measurements. The root is open (`decisions/003`): closed would keep style sheets
- * out no better, and a host's own tests and the person's tools could not find the field by its label.
+ * `decisions/017-a-caret-that-never-moves.md` has the measurements. The root is open
+ * (`decisions/003`): a closed one would keep style sheets out no better, and a host's own tests and
+ * the user's tools could not find the field by its label.
  *
- * Fires `input` (composed, from inside), `blur` when focus leaves the control as a whole, and `covered` (bubbles) when it has the focus
- * and takes no input because the page covers or distorts it.
+ * Fires `input` (composed, from inside), `blur` when focus leaves the control as a whole, and
+ * `covered` (bubbles) when it has the focus and rejects input because the host page covers or
+ * distorts it.
  */
 export class SecretControl extends HTMLElement {
-  /** A click on its `<label for>` focuses it. It puts nothing into form data. */
+  /** Lets a click on its `<label for>` focus it. It adds nothing to form data. */
   static readonly formAssociated = true;
 
   readonly #root = this.attachShadow({ mode: 'open', delegatesFocus: true });
@@ -124,12 +142,12 @@ export class SecretControl extends HTMLElement {
   #watch: VisibilityWatch | undefined;
   #lookForCovers: ReturnType<typeof setTimeout> | undefined;
   #blocking: ReturnType<typeof setTimeout> | undefined;
-  /** Why it takes no input, once that has lasted. */
+  /** Why it rejects input, set once this has lasted `BLOCK_MS`. */
   #blocked: 'clipped' | 'covered' | undefined;
   readonly #resized = new ResizeObserver(() => this.#resize());
-  /** Edits that wait until it is known whether the control can be seen. */
+  /** Edits queued until it is known whether the control is visible. */
   #waiting: (() => void)[] = [];
-  /** The `sentTo` that could last be seen. */
+  /** The last `sentTo` that was visible. */
   #seen: string | undefined;
   #past: TextState[] = [];
   #future: TextState[] = [];
@@ -138,7 +156,7 @@ export class SecretControl extends HTMLElement {
     return this.#control?.value ?? '';
   }
 
-  /** Set after `options`. */
+  /** Must be set after `options`. */
   set value(value: string) {
     if (!this.#control || value === this.value) return;
     this.#control.value = value;
@@ -146,7 +164,7 @@ export class SecretControl extends HTMLElement {
     this.#paint();
   }
 
-  /** Whether the line that says where the value will be sent could be seen as it is now. */
+  /** Whether the line that names where the value will be sent was visible with its current text. */
   get destinationSeen(): boolean {
     return this.#seen === this.#options?.sentTo;
   }
@@ -186,7 +204,7 @@ export class SecretControl extends HTMLElement {
     clearTimeout(this.#lookForCovers);
   }
 
-  /** Draws the text again, in the colors of now. */
+  /** Redraws the text in the current colors. */
   redraw(): void {
     this.#draw();
   }
@@ -222,7 +240,7 @@ export class SecretControl extends HTMLElement {
       this.#insert(event.clipboardData?.getData('text/plain') ?? '');
     });
     control.addEventListener('drop', (event) => {
-      // A file is for the field around it.
+      // The field around the control handles files.
       if (event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
       control.focus({ preventScroll: true });
@@ -251,7 +269,8 @@ export class SecretControl extends HTMLElement {
       isMouse = event.pointerType === 'mouse';
       if (isMouse && event.button === 0) control.setPointerCapture(event.pointerId);
     });
-    // The browser would put the caret where no text is, and scroll while the pointer is dragged out of the control.
+    // The browser would place the caret where there is no text, and scroll while the pointer is
+    // dragged out of the control.
     control.addEventListener('mousedown', (event) => {
       if (!isMouse || event.button !== 0) return;
       event.preventDefault();
@@ -262,7 +281,7 @@ export class SecretControl extends HTMLElement {
     control.addEventListener('pointermove', (event) => {
       if (isMouse && control.hasPointerCapture(event.pointerId)) select(event, true);
     });
-    // A finger's tap focuses by itself, and its long press opens the menu with "Paste".
+    // A tap focuses the control natively, and a long press opens the menu with "Paste".
     control.addEventListener('click', (event) => {
       if (!isMouse && event.detail === 1) select(event, false);
     });
@@ -280,7 +299,8 @@ export class SecretControl extends HTMLElement {
           this.#caretOn = !this.#caretOn;
           this.#draw();
         }, BLINK_MS);
-      // A browser scrolls as far as the caret. Only here: a scroll at each key would let the page count them.
+      // The browser scrolls only as far as the caret, so scroll the whole control into view. On
+      // focus only: a scroll on each key press would let the host page count them.
       this.#scrollIntoView();
       void this.#check();
       this.#lookForCoversSoon();
@@ -338,7 +358,7 @@ export class SecretControl extends HTMLElement {
 
   #onBeforeInput(event: InputEvent): void {
     const { inputType } = event;
-    // An input method writes by itself; its text is read from the control afterwards.
+    // An input method edits the control natively; its text is read from the control afterwards.
     if (event.isComposing || !event.cancelable || inputType.includes('Composition')) return;
     event.preventDefault();
     if (inputType.startsWith('history')) this.#timeTravel(inputType === 'historyRedo');
@@ -348,7 +368,7 @@ export class SecretControl extends HTMLElement {
     else this.#insert(event.data ?? event.dataTransfer?.getData('text/plain') ?? '');
   }
 
-  /** Makes the edits that still wait, after all of the control was scrolled into view. */
+  /** Scrolls the whole control into view, and applies the queued edits if it is visible. */
   async settled(): Promise<void> {
     if (this.#waiting.length === 0) return;
     this.#scrollIntoView();
@@ -356,8 +376,10 @@ export class SecretControl extends HTMLElement {
   }
 
   /**
-   * Whether the person could see where the value will be sent.
-   * @param scroll whether to scroll all of the control into view first, if it was not seen yet
+   * Returns whether the user could see where the value will be sent.
+   *
+   * @param scroll whether to scroll the whole control into view first, if the destination has not
+   *   been seen
    */
   async confirmDestination(scroll: boolean): Promise<boolean> {
     if (this.destinationSeen) return true;
@@ -367,8 +389,9 @@ export class SecretControl extends HTMLElement {
   }
 
   /**
-   * Looks twice whether the line that says where the value will be sent can be seen as it is now. What this process knows of the pages around
-   * may be as old as a frame or two, and a page could change the line and hide it at once.
+   * Checks twice whether the line that names where the value will be sent is visible with its
+   * current text. What this process knows of the embedding pages may be one or two frames old, and
+   * a page could change the line and hide it immediately.
    */
   async #lookAtDestination(): Promise<void> {
     const sentTo = this.#options?.sentTo;
@@ -379,7 +402,7 @@ export class SecretControl extends HTMLElement {
     this.#seen = sentTo;
   }
 
-  /** Replaces all of the text, if the control can be seen. Answers whether it could. */
+  /** Replaces all of the text if the control is visible. Returns whether it was. */
   async replaceText(text: string): Promise<boolean> {
     const seen = takesInput(await this.#watch?.check());
     if (seen) this.#apply({ text, anchor: text.length, caret: text.length }, true);
@@ -390,13 +413,15 @@ export class SecretControl extends HTMLElement {
   #insert(text: string): void {
     const { multiline } = this.#options ?? {};
     const inserted = multiline ? text.replaceAll(/\r\n?/g, '\n') : text.replaceAll(/[\r\n]/g, '');
-    // Nothing to insert leaves a selection as it is: Firefox asks for a line break at Enter in an input too.
+    // Inserting nothing must not replace the selection: Firefox asks for a line break on Enter in
+    // an input, too.
     if (inserted) this.#edit((state) => insertText(state, inserted));
   }
 
   /**
-   * Makes an edit at once, or when it is known that the control can be seen. Edits that nobody could see are dropped; those of someone
-   * who has gone on meanwhile wait until the control is in view again.
+   * Applies an edit immediately, or once the control is known to be visible. Edits in a hidden
+   * control are dropped; if the user has left the control meanwhile, they wait until it is visible
+   * again.
    */
   #edit(edit: (state: TextState) => TextState): void {
     this.#waiting.push(() => this.#apply(edit(this.#state()), true));
@@ -408,7 +433,8 @@ export class SecretControl extends HTMLElement {
   #makeWaitingEdits(): void {
     const edits = this.#waiting.splice(0);
     for (const run of edits) run();
-    // Left before they could be made: what acts on the field when it is left acts on them now.
+    // Focus left before the edits were applied: fire `blur` again for listeners that act on the
+    // final value.
     if (edits.length > 0 && !this.#focused) this.dispatchEvent(new FocusEvent('blur'));
   }
 
@@ -420,13 +446,13 @@ export class SecretControl extends HTMLElement {
     }, COVER_LOOK_MS);
   }
 
-  /** Asks the browser again what can be seen. */
+  /** Checks the visibility again and acts on it. */
   async #check(): Promise<void> {
     await this.#watch?.check();
     this.#look();
   }
 
-  /** Acts on what can be seen, as far as it is known. */
+  /** Acts on the last known visibility: applies the queued edits, or blocks input. */
   #look(): void {
     const visibility = this.#watch?.visibility;
     const isHidden = visibility === 'clipped' || visibility === 'covered';
@@ -479,7 +505,7 @@ export class SecretControl extends HTMLElement {
       const target = from.pop();
       if (!target) return state;
       to.push(state);
-      // `#apply` would take it for a new edit.
+      // Apply it here without `remember`: the outer `#apply` would record it as a new edit.
       this.#apply(target);
       return target;
     });
@@ -503,11 +529,11 @@ export class SecretControl extends HTMLElement {
     const { messages: m, label, description, plain, sentTo, longestNote, placeholder } = this.#options;
     const shown = this.#shown;
     control.classList.toggle('masked', !shown);
-    // Even the type it has would make the browser build the field anew.
+    // Setting even the same type would make the browser rebuild the field.
     const type = shown ? 'text' : 'password';
     if (control instanceof HTMLInputElement && control.type !== type) control.type = type;
     const blocked = this.#blocked;
-    // What an input method writes can't be refused when it comes.
+    // Input from an input method cannot be canceled, so the control must be read-only.
     control.readOnly = blocked !== undefined;
     const note = blocked
       ? { text: m[blocked === 'clipped' ? 'secretClipped' : 'secretCovered'], bad: true }
@@ -558,7 +584,7 @@ export class SecretControl extends HTMLElement {
 
 const sentLine = (text: string, lock: unknown): unknown => html`<p class="sent">${lock}<span>${text}</span></p>`;
 
-/** Every secret control of the form. */
+/** Returns all secret controls of the form. */
 export const secretControls = (): SecretControl[] =>
   Array.from(document.querySelectorAll('cf-secret')).filter((element) => element instanceof SecretControl);
 
@@ -566,7 +592,10 @@ const blank = html`<svg width="16" height="16"></svg>`;
 
 const noLines: Lines = { around: (offset) => ({ start: 0, end: offset }), below: (offset) => offset };
 
-/** Whether a key press writes a character. One that a browser composes from several (dead keys, input methods) does not. */
+/**
+ * Returns whether a key press writes a character. Keys that the browser composes into one (dead
+ * keys, input methods) do not.
+ */
 function isPrintable(event: KeyboardEvent): boolean {
   const { key, altKey, ctrlKey, metaKey } = event;
   const writes = event.getModifierState('AltGraph') || !(altKey || ctrlKey);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { boundaries, deleteText, insertText, moveCaret, type Move, type TextState } from './text-edit.js';
 import { layoutText } from './text-layout.js';
 
-/** A text with `|` where the caret is and, if a selection began elsewhere, `^` there. */
+/** Parses a text with `|` at the caret and, if the selection began elsewhere, `^` at the anchor. */
 function parse(shown: string): TextState {
   const text = shown.replaceAll(/[|^]/g, '');
   const caret = shown.replace('^', '').indexOf('|');
@@ -53,7 +53,7 @@ describe('deleteText', () => {
     ['one\nt|wo\nthree', 'deleteHardLineForward', 'one\nt|\nthree'],
     ['a^b|c', 'deleteByCut', 'a|c'],
     ['ab|c', 'deleteByCut', 'ab|c'],
-    // One character as a person counts them.
+    // A grapheme cluster is one character.
     ['a👩‍👩‍👧|', 'deleteContentBackward', 'a|'],
     ['e\u0301|', 'deleteContentBackward', '|'],
   ])('takes from %s by %s: %s', (before, inputType, after) => {

@@ -1,31 +1,41 @@
 /**
- * Edits of a text and its selection, as pure functions. A secret control performs them itself: a browser that performs one scrolls the
- * caret into view, across the frame's border, and the host page would see each key press (`secret-control.ts`).
+ * Edits of a text and its selection, as pure functions. A secret control uses them instead of
+ * native edits: after a native edit, the browser scrolls the caret into view across the frame's
+ * border, so the host page could observe each key press (`secret-control.ts`).
  */
 
-/** A text with a selection in UTF-16 offsets. `anchor` is where the selection began, `caret` where it ends and the caret is drawn. */
+/**
+ * A text with a selection in UTF-16 offsets. `anchor` is where the selection began, `caret` where
+ * it ends and the caret is drawn.
+ */
 export interface TextState {
   text: string;
   anchor: number;
   caret: number;
 }
 
-/** What a key press asks of the caret. */
+/** A caret movement requested by a key press. */
 export interface Move {
   key: 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End' | 'PageUp' | 'PageDown';
-  /** Keeps the anchor. */
+  /** Keeps the anchor, so that the selection is extended. */
   extend: boolean;
   /** By a whole word. */
   word: boolean;
-  /** To the end of the line, or with Home and End of the text. */
+  /** To the start or end of the line; with Home, End and vertical keys, of the text. */
   far: boolean;
 }
 
-/** The lines among which the caret moves. */
+/** The lines of a text, for moving the caret. */
 export interface Lines {
-  /** Offsets of the start and the end of the line that holds `offset`, up to its line breaks. */
+  /**
+   * Returns the offsets of the start and end of the line that contains `offset`, without line
+   * breaks.
+   */
   around(offset: number): { start: number; end: number };
-  /** The offset `lines` lines below (negative: above), in the same column; the start or end of the text beyond them. */
+  /**
+   * Returns the offset `lines` lines below (negative: above) in the same column, or the start or
+   * end of the text if there is no such line.
+   */
   below(offset: number, lines: number): number;
 }
 
@@ -33,7 +43,7 @@ const ASCII = /^[\n\x20-\x7e]*$/;
 
 let segmented: { text: string; offsets: readonly number[] } | undefined;
 
-/** Offsets between the characters of `text` as a person counts them, with 0 and the text's length. */
+/** Returns the offsets of the grapheme cluster boundaries in `text`, including 0 and its length. */
 export function boundaries(text: string): readonly number[] {
   if (segmented?.text === text) return segmented.offsets;
   const offsets: number[] = [];
@@ -46,7 +56,7 @@ export function boundaries(text: string): readonly number[] {
   return offsets;
 }
 
-/** The boundary before (-1) or after (1) an offset. */
+/** Returns the boundary before (-1) or after (1) an offset. */
 function nextBoundary(text: string, offset: number, step: -1 | 1): number {
   const offsets = boundaries(text);
   return step > 0
@@ -56,7 +66,10 @@ function nextBoundary(text: string, offset: number, step: -1 | 1): number {
 
 const WORDS = /[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]+/gu;
 
-/** The start of the word before an offset, or the end of the one after it. A masked text has no words: that would tell where they end. */
+/**
+ * Returns the start of the word before an offset (-1), or the end of the word after it (1). A
+ * masked text has no words: a move by word would reveal where they end.
+ */
 function nextWord(text: string, offset: number, step: -1 | 1, masked: boolean): number {
   const words = masked ? [] : [...text.matchAll(WORDS)];
   return step > 0
@@ -64,7 +77,7 @@ function nextWord(text: string, offset: number, step: -1 | 1, masked: boolean): 
     : (words.findLast(({ index }) => index < offset)?.index ?? 0);
 }
 
-/** Replaces the selection. */
+/** Replaces the selection with `inserted`. */
 export function insertText({ text, anchor, caret }: TextState, inserted: string): TextState {
   const [start, end] = [Math.min(anchor, caret), Math.max(anchor, caret)];
   const at = start + inserted.length;
@@ -72,8 +85,10 @@ export function insertText({ text, anchor, caret }: TextState, inserted: string)
 }
 
 /**
- * Deletes as an `input` event of that type would: https://w3c.github.io/input-events/#interface-InputEvent-Attributes
- * @param inputType one that begins with `delete`
+ * Deletes as an `input` event of this type would:
+ * https://w3c.github.io/input-events/#interface-InputEvent-Attributes
+ *
+ * @param inputType an input type that begins with `delete`
  */
 export function deleteText(state: TextState, inputType: string, lines: Lines, masked: boolean): TextState {
   const { text, anchor, caret } = state;
@@ -90,7 +105,7 @@ export function deleteText(state: TextState, inputType: string, lines: Lines, ma
   return insertText({ text, anchor: to, caret }, '');
 }
 
-/** Moves the caret, or the end of the selection. */
+/** Moves the caret or, with `extend`, the end of the selection. */
 export function moveCaret({ text, anchor, caret }: TextState, move: Move, lines: Lines, masked: boolean): TextState {
   const { key, extend, word, far } = move;
   const to = ((): number => {

@@ -12,18 +12,23 @@ export interface Line {
 /** A text laid out in a grid of columns. */
 export interface TextLayout extends Lines {
   lines: readonly Line[];
-  /** Line and column in which a caret at `offset` is drawn. */
+  /** Returns the line and column at which a caret at `offset` is drawn. */
   placeOf(offset: number): { line: number; column: number };
-  /** Offset nearest to a place, which may lie outside of the text. */
+  /** Returns the offset nearest to a position, which may be outside the text. */
   offsetAt(line: number, column: number): number;
 }
 
-/** Columns that a character takes, from its drawn width: full-width letters and emoji take two. */
+/**
+ * Returns how many columns a character takes, from its drawn width: two for full-width letters and
+ * emoji.
+ */
 export type ColumnsOf = (character: string) => number;
 
 /**
- * Lays out `text` in lines of at most `columns` columns; `Infinity` for a control of a single line.
- * @param columnsOf of a character; a masked text is laid out as one column for each
+ * Lays out `text` in lines of at most `columns` columns.
+ *
+ * @param columns `Infinity` for a single-line control
+ * @param columnsOf columns of a character; 1 for every character of a masked text
  */
 export function layoutText(text: string, columns: number, columnsOf: ColumnsOf): TextLayout {
   const lines: Line[] = [];
@@ -74,7 +79,7 @@ export function layoutText(text: string, columns: number, columnsOf: ColumnsOf):
     placeOf,
     offsetAt,
     around(offset) {
-      // Lines as they were typed: where a long one wraps, one offset would have two places.
+      // Uses the lines as typed: where a long line wraps, one offset would have two positions.
       const end = text.indexOf('\n', offset);
       return { start: offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1, end: end < 0 ? text.length : end };
     },

@@ -1,24 +1,29 @@
 /**
- * Whether a person can see all of an element: `unknown` until the browser has said so once; `inside` when no box around it clips it, and
- * nobody has asked whether something covers it.
+ * Whether the user can see all of an element. `unknown` until the browser's first report; `inside`
+ * when no enclosing box clips it and covers have not been checked.
  */
 export type Visibility = 'unknown' | 'clipped' | 'inside' | 'visible' | 'covered';
 
 export interface VisibilityWatch {
-  /** As far as it is known. Clips are noticed by themselves, covers only by `certain`. */
+  /** The last known visibility. Clipping is tracked continuously, covers only by `certain`. */
   readonly visibility: Visibility;
-  /** Looks again whether it is clipped. Resolves once the layout of now has been drawn. */
+  /**
+   * Checks again whether the element is clipped. Resolves after the current layout has been
+   * rendered.
+   */
   check(): Promise<Visibility>;
   /**
-   * Looks whether it is clipped or covered. Resolves with `clipped`, `visible` or `covered`; with `clipped` only after two seconds, in
-   * which a scroll that was asked for just before can take effect.
+   * Checks whether the element is clipped or covered. Resolves with `clipped`, `visible` or
+   * `covered`; with `clipped` only after two seconds, so that a scroll requested just before can
+   * take effect.
    */
   certain(): Promise<Visibility>;
   stop(): void;
 }
 
 declare global {
-  // Version 2 of the interface, which TypeScript's DOM library does not have: https://w3c.github.io/IntersectionObserver/v2/
+  // Version 2 of the interface, which is missing from TypeScript's DOM library:
+  // https://w3c.github.io/IntersectionObserver/v2/
   interface IntersectionObserverEntry {
     readonly isVisible?: boolean;
   }
@@ -29,27 +34,35 @@ declare global {
   }
 }
 
-/** Part of the area that must be inside every clip around it. Below 1, as engines round to device pixels. */
+/**
+ * Share of the area that must be inside every enclosing clipping box. Below 1, because engines
+ * round to device pixels.
+ */
 const WHOLE = 0.98;
 
-/** Chromium alone tells covers, filters, opacity and transforms that shrink. */
+/** Only Chromium reports covers, filters, opacity and transforms that shrink. */
 const tracksVisibility = 'isVisible' in IntersectionObserverEntry.prototype;
 
 /**
- * How long a cover must last to be one, in milliseconds. Chromium calls everything in a frame of another process covered until that
- * process has heard from the one of the page around, and looks again no more often than every 100 ms.
+ * How long a cover must last to count, in milliseconds. Chromium reports everything in an
+ * out-of-process frame as covered until its process has received data from that of the embedding
+ * page, and checks at most every 100 ms.
  */
 const COVER_MS = 2_000;
 
-/** How long a scroll of the pages around the frame may take, in milliseconds. They are in processes of their own. */
+/**
+ * How long a scroll of the embedding pages may take, in milliseconds. They run in other processes.
+ */
 const SCROLL_MS = 2_000;
 
 /**
- * Watches whether all of `element` is inside the viewport and every clipping box around it, those of the host page included. Where the
- * browser can tell, `certain` also looks whether anything covers or distorts it.
+ * Watches whether all of `element` is inside the viewport and every enclosing clipping box,
+ * including those of the host page. Where the browser supports it, `certain` also checks whether
+ * anything covers or distorts the element.
  *
- * It does not look for covers all the time: while anyone in a frame does, Chromium drops every click into that frame for half a second
- * after it has moved on the screen, so that a click after a scroll would be lost.
+ * Covers are not tracked continuously: while any observer in a frame does so, Chromium drops every
+ * click into that frame for half a second after the frame has moved on screen, so a click after a
+ * scroll would be lost.
  */
 export function watchVisibility(element: Element, onChange: (visibility: Visibility) => void): VisibilityWatch {
   let visibility: Visibility = 'unknown';
@@ -77,12 +90,13 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
   };
   const lookForCovers = (): void => {
     if (timer !== undefined) return;
-    // One that has found a cover goes on looking for its end; it says nothing while nothing changes.
+    // An observer that has reported a cover reports nothing until the cover ends, so start a new
+    // one.
     covers?.disconnect();
     covers = new IntersectionObserver(
       (entries) => {
         const isVisible = entries.at(-1)?.isVisible === true;
-        // Clipped is for the other observer to say.
+        // The other observer, `clips`, reports clipping.
         if (!isVisible || visibility === 'clipped') return;
         stopCovers();
         become('visible');
@@ -121,7 +135,7 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
   );
   clips.observe(element);
 
-  /** To observe again is to be told again, once the next frame is laid out. */
+  /** Observing again triggers a new report once the next frame is laid out. */
   const observeAgain = (): void => {
     clips.unobserve(element);
     clips.observe(element);
