@@ -1,7 +1,9 @@
 /**
- * Kills the engine at random, as many times as you like, and tells what became of what it had acknowledged:
+ * Kills the engine at random times and reports what became of the records it had acknowledged:
  *
- *     npm run build -w packages/engine && node packages/engine/scripts/kill-loop.mjs [kills, default 200] [seed]
+ *     npm run build -w packages/engine && node packages/engine/scripts/kill-loop.mjs [kills] [seed]
+ *
+ * Default: 200 kills of the bus and of the pipelines, and a seed from the clock.
  */
 import { killBus } from '../dist/testing/kill-bus.js';
 import { killPipelines, PAGE } from '../dist/testing/kill-pipelines.js';

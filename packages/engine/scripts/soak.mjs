@@ -1,10 +1,12 @@
 /**
- * Pushes records through a pipeline for a long time and prints how much memory that takes. It should not grow:
+ * Pushes records through a pipeline for a long time and prints the memory usage, which should not
+ * grow:
  *
- *     npm run build -w packages/engine && node packages/engine/scripts/soak.mjs [records of each, default 1,000,000]
+ *     npm run build -w packages/engine && node packages/engine/scripts/soak.mjs [records]
  *
- * Once to `dev-null`, once over jq to a file. Fails when the heap, after a collection, or the whole process, is larger in
- * the last quarter than in the second one by more than 24 MiB: the first is for warming up.
+ * Runs once to `dev-null` and once through jq to a file, with 1,000,000 records each by default.
+ * Fails if the heap after a collection, or the resident set size, is more than 24 MiB larger in the
+ * last quarter than in the second. The first quarter is warm-up.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -96,7 +98,7 @@ function line(n) {
   });
 }
 
-/** Until all of them are written. */
+/** Resolves once the output has written `count` records. */
 async function written(runner, count) {
   for (;;) {
     const { nodes, errors } = await runner.state();

@@ -1,27 +1,38 @@
 import type { Batch } from '../records/batch.js';
 
-/** What became of a batch. `repeated`: a batch with this id is stored already, nothing was added. */
+/**
+ * Outcome of `publish`. `repeated`: the stream already holds a batch with this id; nothing was
+ * added.
+ */
 export type Published = { stored: true; sequence: number; repeated: boolean } | { stored: false; reason: 'full' };
 
 export interface PublishOptions {
-  /** Milliseconds to wait for space when the buffer is full. Default 0: answers `full` at once. */
+  /**
+   * Milliseconds to wait for space when the buffer is full. Default 0: returns `full` immediately.
+   */
   waitMs?: number;
-  /** Ends the waiting; the answer then is `full`. What is being stored is stored all the same. */
+  /**
+   * Aborts the wait for space; the result is then `full`. A write already in progress still
+   * completes.
+   */
   signal?: AbortSignal;
 }
 
-/** A batch on its way to one consumer. */
+/** A batch delivered to one consumer. */
 export interface Delivery {
-  /** Rises with every batch of the stream. A gap means that a batch was lost to damage. */
+  /** Increases with every batch of the stream. A gap means that a damaged batch was lost. */
   readonly sequence: number;
   readonly batch: Batch;
   /** Milliseconds since the epoch. */
   readonly publishedAt: number;
-  /** This batch and all before it are done with: they do not come again, also not after a restart. */
+  /**
+   * Acknowledges this batch and all earlier ones. They are not redelivered, not even after a
+   * restart.
+   */
   ack(): Promise<void>;
 }
 
-/** What waits, for one consumer or for the slowest of all. Bytes as stored. */
+/** Backlog of one consumer, or of the slowest one. Sizes are as stored. */
 export interface Waiting {
   batches: number;
   records: number;
@@ -30,43 +41,52 @@ export interface Waiting {
 
 export interface StreamStats extends Waiting {
   maxBytes: number;
-  /** A batch was turned away or had to wait, and there has been no room since. */
+  /** A batch was rejected or had to wait, and no space has been freed since. */
   full: boolean;
   consumers: Readonly<Record<string, Waiting>>;
-  /** Bytes found unreadable since the stream was opened. */
+  /** Unreadable bytes found since the stream was opened. */
   damagedBytes: number;
 }
 
 /**
- * Buffers of batches, one by stream. Delivery is at least once and in order; each consumer of a stream has a position
- * of its own. A batch that every consumer is done with is forgotten.
+ * Durable, ordered buffers of batches, one per stream. Delivery is at least once and in order; each
+ * consumer of a stream has its own position. A batch is deleted once every consumer has
+ * acknowledged it.
  *
- * A repeat is told by its id within the last thousand batches or so of its stream.
+ * Duplicates are detected by batch id within the last thousand or so batches of a stream.
  */
 export interface Bus {
   /**
-   * Makes a stream, or takes it up where it was. Consumers that are not named are forgotten; one that is new begins
-   * with the oldest batch that is still there.
+   * Creates a stream or reopens an existing one. Removes consumers that are not listed; a new
+   * consumer starts at the oldest batch that is still stored.
    */
   declare(stream: string, consumers: readonly string[]): Promise<void>;
-  /** Resolves `stored` only once the batch would survive a crash and a loss of power. @throws BusError */
+  /**
+   * Appends a batch. Resolves with `stored: true` only once the batch would survive a crash or a
+   * power failure.
+   * @throws {BusError}
+   */
   publish(stream: string, batch: Batch, options?: PublishOptions): Promise<Published>;
   /**
-   * Batches from the position of a consumer on, as they come; ends when `signal` is aborted. One reader at a time by
-   * consumer: leases of the coordinator see to that. @throws BusError
+   * Yields batches from the consumer's position onward and waits for new ones; ends when `signal`
+   * is aborted. Each consumer must have at most one reader at a time; the coordinator's leases
+   * ensure this.
+   * @throws {BusError}
    */
   consume(stream: string, consumer: string, signal: AbortSignal): AsyncIterable<Delivery>;
   stats(stream: string): Promise<StreamStats>;
-  /** Forgets a stream and what it holds. */
+  /** Deletes a stream and its batches. */
   remove(stream: string): Promise<void>;
-  /** Ends all reading and waiting, lets go of everything. What is stored stays. */
+  /** Ends all reads and waits and releases all resources. Stored batches are kept. */
   close(): Promise<void>;
 }
 
 /**
- * `unknown_stream`, `unknown_consumer`: not declared. `closed`: the bus, or the stream was removed. `bad_name`: letters,
- * digits, `.`, `_`, `-`, at most 128. `storage`: writing failed (disk full, disk broken); nothing was acknowledged, and
- * the next batch is tried again.
+ * - `unknown_stream`, `unknown_consumer`: not declared
+ * - `closed`: the bus is closed, or the stream was removed
+ * - `bad_name`: a name must consist of letters, digits, `.`, `_` and `-`, at most 128 characters
+ * - `storage`: writing failed (disk full or broken); nothing was acknowledged, and the next batch
+ *   is attempted normally
  */
 export type BusErrorCode = 'unknown_stream' | 'unknown_consumer' | 'closed' | 'bad_name' | 'storage';
 

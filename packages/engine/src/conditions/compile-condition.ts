@@ -6,7 +6,10 @@ import { orderOf } from './order-of.js';
 export type Predicate = (record: DataRecord) => boolean;
 type Test = (value: JsonValue | undefined) => boolean;
 
-/** A condition that `validateCondition` found nothing wrong with, as a function. `always` and `never` look at nothing. */
+/**
+ * Compiles a valid condition to a function. `always` and `never` need no record and are returned as
+ * they are.
+ */
 export function compileCondition(condition: LogicalCondition | undefined): Predicate | 'always' | 'never' {
   if (!condition || condition.operator === 'always') return 'always';
   return condition.operator === 'never' ? 'never' : logical(condition);
@@ -58,7 +61,10 @@ function listIn({ value, values }: LeafConfig): readonly (JsonValue | undefined)
 
 const fold = (config: LeafConfig, value: string): string => (config.case_insensitive ? value.toLowerCase() : value);
 
-/** Configurations hold texts where records hold numbers and switches: each stands as its text, and not as another's. */
+/**
+ * Normalizes a scalar for comparison: configurations hold strings where records hold numbers and
+ * booleans, so those compare as strings. `null` stays distinct from every string.
+ */
 function scalar(config: LeafConfig, value: JsonValue | undefined): string | null | undefined {
   if (value === null) return null;
   if (typeof value === 'string') return fold(config, value);

@@ -4,8 +4,9 @@ export const LOGICAL_OPERATORS = ['always', 'never', 'and', 'or', 'nor', 'xor'] 
 export type LogicalOperator = (typeof LOGICAL_OPERATORS)[number];
 
 /**
- * Which records go along an edge, as it is stored and sent. The outermost condition is always a logical one. `and`
- * without conditions holds, `or` does not; `nor`: none holds; `xor`: exactly one holds.
+ * Selects the records that pass an edge, in the stored format. The outermost condition is always a
+ * logical one. Without conditions, `and` is true and `or` is false; `nor`: none is true; `xor`:
+ * exactly one is true.
  */
 export interface LogicalCondition {
   readonly operator: LogicalOperator;
@@ -13,13 +14,17 @@ export interface LogicalCondition {
 }
 
 /**
- * One look at one record. Each reads `config.key`; `not: true` turns it around. `case_insensitive: true` is for texts.
+ * A test of one record. Each reads `config.key`; `not: true` negates it. `case_insensitive: true`
+ * applies to strings.
  *
- * - `key_exists`: the record has the key, even with `null`. `is_empty`: absent, `null`, or an empty text, list, object
- * - `equals`, `equals_any`, `key_values`: the value, or one of `values`. A number and its text are equal
- * - `contains`, `starts_with`, `ends_with`: of a text; `contains` also of a list, where one element equals the value
- * - `greater_than`, `greater_than_or_equal`, `less_than`, `less_than_or_equal`: of numbers, or of texts that are
- *   numbers, or of two RFC 3339 times
+ * - `key_exists`: the record has the key, even if its value is `null`
+ * - `is_empty`: absent, `null`, or an empty string, array or object
+ * - `equals`, `equals_any`, `key_values`: the value, or one of `values`. A number equals its string
+ *   form
+ * - `contains`, `starts_with`, `ends_with`: for strings; `contains` also for arrays, where one
+ *   element equals the value
+ * - `greater_than`, `greater_than_or_equal`, `less_than`, `less_than_or_equal`: for numbers,
+ *   numeric strings, or two RFC 3339 times
  */
 export interface LeafCondition {
   readonly type_id: LeafType;
@@ -44,7 +49,9 @@ export type LeafType = (typeof LEAF_TYPES)[number];
 
 export interface LeafConfig {
   readonly key: string;
-  /** A text, number, switch or `null`; for `equals_any` and `key_values` also a list of them. */
+  /**
+   * A string, number, boolean or `null`; for `equals_any` and `key_values` also an array of them.
+   */
   readonly value?: JsonValue;
   /** For `equals_any` and `key_values`. */
   readonly values?: readonly JsonValue[];

@@ -1,12 +1,12 @@
 import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
 
 /**
- * A place in a record, as conditions and transforms name it: keys with dots between them, numbers for places in a list
- * (`actor.ids.0`). A dot that belongs to a key is written `\.`.
+ * Path to a value in a record, as written in conditions and transforms: keys separated by dots,
+ * numbers for array indexes (`actor.ids.0`). A dot within a key is written `\.`.
  */
 export type KeyPath = readonly string[];
 
-/** The parts of a path; `undefined` when one of them is empty, or when there are more than 20. */
+/** Parses a path into its keys. Returns `undefined` if a key is empty or there are more than 20. */
 export function parseKeyPath(text: string): KeyPath | undefined {
   const parts = [''];
   for (let at = 0; at < text.length; at += 1) {
@@ -18,7 +18,7 @@ export function parseKeyPath(text: string): KeyPath | undefined {
   return parts.includes('') || parts.length > 20 ? undefined : parts;
 }
 
-/** The value at a path, `undefined` where there is none. Only what the record itself has, nothing inherited. */
+/** Returns the value at a path, or `undefined` if there is none. Reads own properties only. */
 export function valueAt(record: DataRecord, path: KeyPath): JsonValue | undefined {
   let value: JsonValue | undefined = record;
   for (const key of path) {

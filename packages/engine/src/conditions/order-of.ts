@@ -1,4 +1,4 @@
-/** What a value counts when it is compared. Numbers and times do not compare with each other. */
+/** Sort key of a comparable value. Numbers and times are not comparable with each other. */
 export interface Order {
   kind: 'number' | 'time';
   order: number;
@@ -7,7 +7,10 @@ export interface Order {
 const NUMBER = /^[-+]?\d+(\.\d+)?([eE][-+]?\d+)?$/;
 const TIME = /^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[-+]\d\d:?\d\d)?)?$/;
 
-/** A number, a text that is one, or a date or time as RFC 3339 has it, in milliseconds; else `undefined`. */
+/**
+ * Returns the sort key of a number, a numeric string, or an RFC 3339 date or time (in
+ * milliseconds); otherwise `undefined`.
+ */
 export function orderOf(value: unknown): Order | undefined {
   if (typeof value === 'number') return { kind: 'number', order: value };
   if (typeof value !== 'string' || value.length > 100) return undefined;

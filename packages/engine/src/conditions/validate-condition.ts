@@ -9,7 +9,7 @@ const MAX_CONDITIONS = 200;
 const LIST_TYPES: readonly unknown[] = ['equals_any', 'key_values'];
 const ORDER_TYPES: readonly unknown[] = ['greater_than', 'greater_than_or_equal', 'less_than', 'less_than_or_equal'];
 const TEXT_TYPES: readonly unknown[] = ['starts_with', 'ends_with'];
-/** Leaves of other services that speak this shape. */
+/** Leaf types that other services with this format support and this engine does not. */
 const NOT_HERE: Readonly<Record<string, string>> = {
   matches_regex:
     'use contains, starts_with, ends_with, or test in a jq transform: a pattern could hold up every pipeline',
@@ -17,13 +17,20 @@ const NOT_HERE: Readonly<Record<string, string>> = {
   sample_rate: 'records are never left out at random',
 };
 
-/** What is wrong with a condition, as it came from outside. Nothing: it can be compiled. */
+/**
+ * Validates an untrusted condition. If the list is empty, the condition can be compiled.
+ *
+ * @example
+ * ```ts
+ * validateCondition({ operator: 'always' }); // []
+ * ```
+ */
 export function validateCondition(value: unknown, problems = new Problems()): readonly Problem[] {
   logical(value, problems, { depth: 1, count: 0 });
   return problems.list;
 }
 
-/** Narrows what `validateCondition` found nothing wrong with. */
+/** Type guard: whether `validateCondition` finds no problems. */
 export function isCondition(value: unknown): value is LogicalCondition {
   return validateCondition(value).length === 0;
 }

@@ -1,33 +1,39 @@
 import type { JsonValue } from '../records/record.js';
 
-/** The right of one worker to run something for a while. */
+/** A time-limited, exclusive right of one worker to run something. */
 export interface Lease {
   readonly key: string;
   readonly holder: string;
-  /** Rises each time the lease is taken; what an earlier holder still writes is refused by it. */
+  /**
+   * Fencing token: increases each time the lease is acquired. Writes with an older token are
+   * rejected.
+   */
   readonly token: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
 export interface Cursor {
-  /** Absent: nothing was committed yet. */
+  /** Absent until the first commit. */
   readonly value?: JsonValue;
-  /** Rises with each commit. */
+  /** Increases with each commit. */
   readonly version: number;
 }
 
-/** `fenced`: the lease is no longer held. `conflict`: somebody committed since `version` was read. */
+/**
+ * `fenced`: the lease is no longer held. `conflict`: another commit happened since `version` was
+ * read.
+ */
 export type Committed = { ok: true; version: number } | { ok: false; reason: 'fenced' | 'conflict' };
 
-/** What is wanted of a pipeline. */
+/** Desired state of a pipeline. */
 export interface Desired {
   readonly enabled: boolean;
-  /** Rises with each change. */
+  /** Increases with each change. */
   readonly revision: number;
 }
 
-/** What a worker has to say about what it runs, and when it said so. */
+/** Observed state that a worker last reported. */
 export interface Report {
   /** Milliseconds since the epoch: the heartbeat. */
   readonly at: number;
@@ -36,35 +42,44 @@ export interface Report {
 }
 
 /**
- * Who runs what, how far it has come, what is wanted, and how it goes. Several processes may share one; each call is
- * atomic. Keys are names of at most 200 letters, digits and `. _ - : /`.
+ * Shared state of all workers: leases, cursors, desired and observed state. Several processes may
+ * share one; each call is atomic. Keys have at most 200 characters: letters, digits and `._-:/`.
  */
 export interface Coordinator {
   /**
-   * Takes the lease if it is free, has run out, or is held under the same name: a worker that was restarted goes on at
-   * once, and what it was before is fenced. `undefined` while somebody else has it.
+   * Acquires the lease if it is free, has expired, or is held by the same `holder`: a restarted
+   * worker continues immediately, and its previous instance is fenced. Returns `undefined` while
+   * another holder has it.
+   * @param ttlMs milliseconds until the lease expires
    */
   acquire(key: string, holder: string, ttlMs: number): Promise<Lease | undefined>;
-  /** Longer, from now on; `undefined` when it is lost. */
+  /** Extends the lease to `ttlMs` milliseconds from now. Returns `undefined` if it was lost. */
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>;
-  /** Free for the next one at once. A lost lease is left alone. */
+  /** Releases the lease so that it can be acquired immediately. Does nothing if it was lost. */
   release(lease: Lease): Promise<void>;
-  /** Who holds it now. */
+  /** Returns the current lease. */
   holder(key: string): Promise<Lease | undefined>;
 
-  /** The cursor, for the holder of a lease. From here on no earlier holder can commit to it. `undefined`: fenced. */
+  /**
+   * Opens a cursor for the holder of a lease and fences all earlier holders from committing to it.
+   * Returns `undefined` if the lease itself is fenced.
+   */
   openCursor(lease: Lease, key: string): Promise<Cursor | undefined>;
-  /** Moves the cursor if its version is still the one that was read and the lease is still held. */
+  /** Commits a new cursor value if its version is unchanged and the lease is still held. */
   commitCursor(lease: Lease, key: string, version: number, value: JsonValue): Promise<Committed>;
 
   desired(key: string): Promise<Desired | undefined>;
   setDesired(key: string, enabled: boolean): Promise<Desired>;
 
-  /** Says how it goes; `false` when the lease is lost, and nothing was written. */
+  /**
+   * Stores a report of the observed state. Returns `false` without writing if the lease was lost.
+   */
   report(lease: Lease, key: string, value: JsonValue): Promise<boolean>;
-  /** The last report, whoever made it. */
+  /** Returns the latest report of any holder. */
   reported(key: string): Promise<Report | undefined>;
 
-  /** Forgets lease, cursors, wishes and reports whose key is `key` or begins with `key/`. */
+  /**
+   * Deletes the lease, cursors, desired state and reports whose key is `key` or begins with `key/`.
+   */
   forget(key: string): Promise<void>;
 }

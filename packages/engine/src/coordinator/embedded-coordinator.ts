@@ -4,11 +4,24 @@ import type { Store } from './store.js';
 
 export interface EmbeddedCoordinatorOptions {
   store: Store;
-  /** Milliseconds since the epoch. Default: the system's clock. Processes that share a store share the time. */
+  /**
+   * Returns the current time in milliseconds since the epoch. Default: the system clock. Processes
+   * that share a store must use the same clock.
+   */
   now?: () => number;
 }
 
-/** A coordinator over a store with compare-and-set: nothing is kept beside it, so several processes may share one. */
+/**
+ * Creates a coordinator on top of a store with compare-and-set. It keeps no state of its own, so
+ * several processes may share one store.
+ *
+ * @example
+ * ```ts
+ * const store = createFileStore('/var/lib/connector-frame/state');
+ * const coordinator = createEmbeddedCoordinator({ store });
+ * const lease = await coordinator.acquire('pipeline-1', 'worker-1', 10_000);
+ * ```
+ */
 export function createEmbeddedCoordinator({ store, now = Date.now }: EmbeddedCoordinatorOptions): Coordinator {
   return new EmbeddedCoordinator(store, now);
 }
@@ -42,7 +55,7 @@ class EmbeddedCoordinator implements Coordinator {
   release(lease: Lease): Promise<void> {
     return this.#change(rowKey('lease', lease.key), (row) => {
       if (tokenIn(row) !== lease.token) return { answer: undefined };
-      // The token stays, so that the next one is higher.
+      // Keeps the token so that the next one is higher.
       return { answer: undefined, row: { token: lease.token } };
     });
   }
@@ -111,7 +124,10 @@ class EmbeddedCoordinator implements Coordinator {
     return held?.token === lease.token;
   }
 
-  /** Reads a row, decides, writes; again from the start when somebody was quicker. */
+  /**
+   * Reads a row, computes the change, writes it; retries from the start if the row changed
+   * concurrently.
+   */
   async #change<T>(key: string, decide: (row: DataRecord | undefined) => { answer: T; row?: DataRecord }): Promise<T> {
     for (;;) {
       const stored = await this.store.get(key);
@@ -121,7 +137,10 @@ class EmbeddedCoordinator implements Coordinator {
   }
 }
 
-/** A row ends with `/`, so that forgetting a key takes what stands under it, and not what merely begins alike. */
+/**
+ * Row keys end with `/`, so that `forget` removes a key and its children but no key that merely
+ * shares the prefix.
+ */
 function rowKey(kind: Kind, key: string): string {
   if (!/^[\w.:/-]{1,200}$/.test(key)) throw new TypeError(`${JSON.stringify(key)} can't be a key.`);
   return `${kind}:${key}/`;

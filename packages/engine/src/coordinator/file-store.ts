@@ -6,13 +6,14 @@ import { isRecord, type JsonValue } from '../records/record.js';
 import type { Store, Stored } from './store.js';
 
 /**
- * A store of one small file for each key, for one process at a time. A file is written beside the old one and put in
- * its place, so that a crash leaves the old value or the new one.
+ * Creates a store with one small file per key, for one process at a time. A new value is written to
+ * a temporary file that replaces the old one, so that a crash leaves either the old value or the
+ * new one.
  */
 export function createFileStore(folder: string): Store {
   const turns = new Map<string, Promise<unknown>>();
 
-  /** Reading and writing of one key, one after the other. */
+  /** Serializes reads and writes of one key. */
   function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
     const turn = (turns.get(key) ?? Promise.resolve()).then(work);
     const settled = turn

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../records/record.js';
 import type { Store, Stored } from './store.js';
 
-/** A store that ends with the process. */
+/** Creates a store in memory; its content is lost when the process ends. */
 export function createMemoryStore(): Store {
   const kept = new Map<string, Stored>();
   return {
     get: (key) => Promise.resolve(kept.get(key)),
     compareAndSet(key: string, version: number, value: JsonValue) {
       if ((kept.get(key)?.version ?? 0) !== version) return Promise.resolve(undefined);
-      // A copy: what the caller does to its value later is its own business.
+      // Clones the value, so that later mutations by the caller do not affect the store.
       kept.set(key, { value: structuredClone(value), version: version + 1 });
       return Promise.resolve(version + 1);
     },

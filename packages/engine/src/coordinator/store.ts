@@ -2,16 +2,16 @@ import type { JsonValue } from '../records/record.js';
 
 export interface Stored {
   readonly value: JsonValue;
-  /** Rises with each change of this key. */
+  /** Increases with each change of this key. */
   readonly version: number;
 }
 
-/** Where the embedded coordinator keeps its state: small values by key, changed one at a time. */
+/** Storage of the embedded coordinator: small values by key, changed one at a time. */
 export interface Store {
   get(key: string): Promise<Stored | undefined>;
   /**
-   * Writes `value` if the key is still at `version` (0: it is absent), and answers the new version. `undefined`: it is
-   * not, and nothing was written. Resolved means durable.
+   * Writes `value` durably if the key is still at `version` (0: absent) and returns the new
+   * version. Returns `undefined` without writing if the version differs.
    */
   compareAndSet(key: string, version: number, value: JsonValue): Promise<number | undefined>;
   /** Removes every key that begins with `prefix`. */

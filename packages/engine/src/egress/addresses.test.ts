@@ -1,8 +1,11 @@
-/** S10, S35: which addresses are open, by classification alone. Nothing is dialled. */
+/** S10, S35: which addresses are allowed, by classification alone. No connection is opened. */
 import { describe, expect, test } from 'vitest';
 import { createAddressPolicy } from './addresses.js';
 
-/** Closed ranges, each with the last address before it and the first one after it, where those are open. */
+/**
+ * Closed ranges, each with the last address before it and the first one after it where those are
+ * allowed.
+ */
 const closed: readonly [cidr: string, before: string | undefined, after: string | undefined][] = [
   ['0.0.0.0/8', undefined, '1.0.0.0'],
   ['10.0.0.0/8', '9.255.255.255', '11.0.0.0'],
@@ -35,7 +38,7 @@ const closed: readonly [cidr: string, before: string | undefined, after: string 
 
 const nobody = createAddressPolicy([]);
 
-/** First and last address of a range, by arithmetic on the written form. */
+/** Returns the first and last address of a range, computed from its textual form. */
 function ends(cidr: string): [string, string] {
   const [base = '', length = ''] = cidr.split('/');
   const [width, size] = base.includes(':') ? [128n, 16n] : [32n, 8n];
@@ -69,7 +72,7 @@ const low = (address: string): string =>
     .padStart(8, '0')
     .replace(/(....)(....)/, '$1:$2');
 
-/** All bits inverted, as Teredo stores the client's address (RFC 4380). */
+/** Inverts all bits, as Teredo stores the client's address (RFC 4380). */
 const inverted = (address: string): string =>
   address
     .split('.')

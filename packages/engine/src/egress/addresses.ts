@@ -4,7 +4,10 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** Never a destination unless the operator opened it: private, local, special and documentation ranges (IANA registries). */
+/**
+ * Ranges that are closed unless the operator opens them: private, local, special-purpose and
+ * documentation ranges (IANA registries).
+ */
 const closed: readonly Range[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -38,26 +41,35 @@ const closed: readonly Range[] = [
   'ff00::/8',
 ].map((cidr) => ipaddr.parseCIDR(cidr));
 
-/** An IPv6 address that carries an IPv4 one reaches that one in the end, so it must be open as well. */
+/**
+ * IPv6 ranges that embed an IPv4 address. The traffic finally reaches that address, so it must be
+ * allowed as well.
+ */
 const carriers: readonly { range: Range; inner(bytes: readonly number[]): number[] }[] = [
   { range: ipaddr.parseCIDR('::/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('::ffff:0:0/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('::ffff:0:0:0/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('64:ff9b::/96'), inner: (bytes) => bytes.slice(12) },
   { range: ipaddr.parseCIDR('2002::/16'), inner: (bytes) => bytes.slice(2, 6) },
-  // Teredo: the client's address, its bits turned over.
+  // Teredo: the client's address with its bits inverted.
   { range: ipaddr.parseCIDR('2001::/32'), inner: (bytes) => bytes.slice(12).map((byte) => byte ^ 0xff) },
 ];
 
-/** Which addresses may be dialled. */
+/** Decides which addresses may be dialed. */
 export interface AddressPolicy {
-  /** Open to everybody, or opened by the operator. False for anything that is no address. */
+  /**
+   * Whether the address is public or in a range opened by the operator. False if it is not an IP
+   * address.
+   */
   permits: (address: string) => boolean;
-  /** In a range the operator opened by name. */
+  /** Whether the address is permitted and in a range the operator opened explicitly. */
   opened: (address: string) => boolean;
 }
 
-/** @throws TypeError naming the entry of `allow` that is no CIDR. */
+/**
+ * Creates a policy from the CIDR ranges that the operator opened.
+ * @throws {TypeError} names the entry of `allow` that is not a CIDR range
+ */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const open = allow.map(readCidr);
 
@@ -83,7 +95,8 @@ function readCidr(cidr: string): Range {
 }
 
 function parsed(text: string, test: (address: Address) => boolean): boolean {
-  // What `net` takes for a name it would resolve again; a zone names an interface of this machine.
+  // `net` would resolve anything that is not an IP address as a name; a zone ID names a local
+  // interface.
   return isIP(text) !== 0 && !text.includes('%') && test(ipaddr.parse(text));
 }
 

@@ -1,17 +1,17 @@
 import { EgressError } from './error.js';
 
-/** What is given of an answer's body. */
+/** Limits of a response body, and what happens beyond them. */
 export interface BodyBounds {
   maxBytes: number;
   longer: 'refuse' | 'cut';
 }
 
-/** A body as it comes, which can be broken off. */
+/** An incoming body that can be aborted. */
 export interface IncomingBody extends AsyncIterable<Uint8Array> {
   destroy(error: Error): unknown;
 }
 
-/** All of it. `whole`: the connection has nothing more of it to bring. */
+/** Reads a whole body. `whole`: the body was read to its end, so the connection can be reused. */
 export async function readBody(
   body: IncomingBody,
   { maxBytes, longer }: BodyBounds,
@@ -28,17 +28,17 @@ export async function readBody(
 }
 
 export interface StreamOptions extends BodyBounds {
-  /** Milliseconds between two parts. */
+  /** Maximum milliseconds between two chunks. */
   silenceMs: number;
-  /** Of the caller: breaks it off with its reason. */
+  /** The caller's signal: aborts the body with its reason. */
   signal: AbortSignal | undefined;
-  /** What is told of an error that came from below. */
+  /** Maps a connection error to the error that the reader receives. */
   explain: (error: unknown) => unknown;
-  /** Called once. `whole`: as above. */
+  /** Called once when the body ends. `whole`: as in `readBody`. */
   done: (whole: boolean) => void;
 }
 
-/** The body, read from the connection only as fast as it is asked for. */
+/** Returns the body as a stream. It reads from the connection only when the consumer pulls. */
 export function streamBody(body: IncomingBody, options: StreamOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { maxBytes, longer, silenceMs, signal, explain } = options;
   const chunks = body[Symbol.asyncIterator]();

@@ -13,26 +13,41 @@ import { createPool } from './pool.js';
 import { secure } from './secure.js';
 
 export interface EgressOptions {
-  /** Ranges the operator opened, as CIDR: `10.1.0.0/16`. Everything private is closed otherwise. */
+  /**
+   * CIDR ranges the operator opened, such as `10.1.0.0/16`. Private ranges are closed otherwise.
+   */
   allow: readonly string[];
-  /** Resolves names; default: the operating system. Never called for an IP literal. */
+  /**
+   * Resolves host names. Default: the operating system's resolver. Never called for an IP literal.
+   */
   lookup?: Lookup;
-  /** Certificate authorities to trust beside the public ones, PEM: those of services in opened ranges. */
+  /**
+   * Certificate authorities (PEM) to trust in addition to the public ones, for services in opened
+   * ranges.
+   */
   ca?: string | readonly string[];
-  /** Milliseconds for one exchange or connection. Default 10,000. */
+  /** Timeout in milliseconds for one exchange or connection. Default 10,000. */
   timeoutMs?: number;
 }
 
-/** @throws TypeError naming the entry of `allow` that is no CIDR. */
+/**
+ * Creates outbound network access with SSRF protection.
+ * @throws {TypeError} names the entry of `allow` that is not a CIDR range
+ * @example
+ * ```ts
+ * const egress = createEgress({ allow: ['10.1.0.0/16'] });
+ * const response = await egress.fetch('https://api.example.com/events');
+ * ```
+ */
 export function createEgress({ allow, lookup = resolve, ca = [], timeoutMs = 10_000 }: EgressOptions): Egress {
   const dial = createDialer(createAddressPolicy(allow), lookup);
   const trusted = createTrust([ca].flat());
   const closing = new AbortController();
-  // Every call waits on it.
+  // Every call in progress adds a listener.
   setMaxListeners(0, closing.signal);
   const sockets = new Set<Socket>();
 
-  /** Every socket there is comes from here. */
+  /** Opens every socket of this egress, so that `close` can destroy them all. */
   async function open(to: Destination): Promise<Socket> {
     const socket = await dial(to);
     sockets.add(socket);
@@ -70,7 +85,10 @@ export function createEgress({ allow, lookup = resolve, ca = [], timeoutMs = 10_
   };
 }
 
-/** What a TLS connection trusts beside the public authorities; `undefined`: nothing. */
+/**
+ * Returns a function that creates the TLS context of a connection, or `undefined` if only the
+ * public authorities are trusted.
+ */
 function createTrust(shared: readonly string[]): (own: string | undefined) => SecureContext | undefined {
   const usual = shared.length === 0 ? undefined : contextOf(shared);
   return (own) => {

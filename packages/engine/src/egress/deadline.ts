@@ -1,8 +1,9 @@
 import { EgressError } from './error.js';
 
 /**
- * Runs `work` with a signal that fires when the time is up or one of the callers' signals does, and rejects at that moment
- * even if the work does not listen (a name look-up can't be called off).
+ * Runs `work` with a signal that fires on timeout or when one of the callers' signals does. Rejects
+ * at that moment even if `work` ignores the signal (a DNS lookup can't be canceled).
+ * @param timeoutMs timeout in milliseconds
  */
 export async function withDeadline<T>(
   timeoutMs: number,

@@ -3,7 +3,7 @@ import type { AddressPolicy } from './addresses.js';
 import { EgressError } from './error.js';
 import { readHost, type Host } from './hosts.js';
 
-/** All addresses of a name; rejects or answers none when it has none. */
+/** Resolves a name to all of its addresses. Rejects or returns an empty list if there are none. */
 export type Lookup = (name: string) => Promise<readonly string[]>;
 
 export interface Destination {
@@ -16,12 +16,12 @@ const MAX_ATTEMPTS = 4;
 const ATTEMPT_MS = 3_000;
 
 /**
- * Dials a host after all of its addresses were found open:
+ * Returns a function that connects to a host after checking all of its addresses:
  *
- * 1. read the host; a literal is its own address and is never looked up
- * 2. otherwise resolve the name, once
- * 3. refuse when any address is closed, even if another is open: an answer that mixes both is an attack
- * 4. dial those very addresses in turn, never the name again
+ * 1. Parse the host. An IP literal is its own address and is never looked up.
+ * 2. Otherwise resolve the name, once.
+ * 3. Reject if any address is closed, even if another is open: a mixed result is an attack.
+ * 4. Connect to those addresses in turn; never resolve the name again.
  */
 export function createDialer(policy: AddressPolicy, lookup: Lookup): (to: Destination) => Promise<Socket> {
   async function resolve(host: Host): Promise<readonly string[]> {
@@ -73,7 +73,8 @@ function open(address: string, port: number, signal: AbortSignal, limitMs: numbe
       signal.removeEventListener('abort', stop);
     };
     signal.addEventListener('abort', stop);
-    // Stays for the life of the socket: one that breaks between two readers must not end the process.
+    // Kept for the socket's lifetime: an error between two readers would otherwise be unhandled and
+    // end the process.
     socket.on('error', (error) => {
       settle();
       reject(error);

@@ -1,7 +1,10 @@
-/** What a connector may do on the network: everything goes through here, so that nothing reaches a private address. */
+/**
+ * Network access of connectors. All connections go through it, so that none reaches a private
+ * address.
+ */
 import type { Socket } from 'node:net';
 
-/** The part of `RequestInit` that makes sense here, and what `fetch` has no word for. */
+/** The supported part of `RequestInit`, and options that `fetch` does not have. */
 export interface EgressInit {
   /** Default `GET`. */
   method?: string;
@@ -9,58 +12,72 @@ export interface EgressInit {
   body?: string | Uint8Array;
   signal?: AbortSignal;
   /**
-   * Milliseconds for the whole exchange: names, connections, redirects and body. With `stream` for all before the body,
-   * and then for the silence between two parts of it. Default: the egress's own.
+   * Timeout in milliseconds for the whole exchange: DNS, connections, redirects and body. With
+   * `stream`, it covers everything before the body, and then each pause between two chunks.
+   * Default: the timeout of the egress.
    */
   timeoutMs?: number;
-  /** `false` accepts any certificate, because the person who configured the connector said so. Default `true`. */
+  /**
+   * `false` accepts any certificate, for connectors whose configuration says so. Default `true`.
+   */
   verifyTls?: boolean;
-  /** Certificate authorities to trust beside the egress's own, PEM. */
+  /** Certificate authorities (PEM) to trust in addition to those of the egress. */
   ca?: string;
-  /** Bytes of the answer's body. Default 65,536; with `stream` there is no bound unless it is given. */
+  /** Maximum size of the response body in bytes. Default 65,536; unlimited with `stream`. */
   maxBytes?: number;
-  /** What becomes of a longer body: `refuse`, the default, is `too_large`; `cut` answers its beginning. */
+  /**
+   * What to do with a longer body: `refuse` (default) fails with `too_large`, `cut` truncates it.
+   */
   longer?: 'refuse' | 'cut';
-  /** Answer as soon as the status is known, with an empty body. Default `false`. */
+  /** Resolve as soon as the status is known, with an empty body. Default `false`. */
   discardBody?: boolean;
   /**
-   * Answer as soon as the status is known; the body comes as it is read, and fails with `EgressError`. Read it to its
-   * end or cancel it: it holds a connection until then.
+   * Resolve as soon as the status is known; the body is read on demand and fails with
+   * `EgressError`. Read it to its end or cancel it: it occupies a connection until then.
    */
   stream?: boolean;
   /**
-   * The request may reach the other side twice without harm, though its method does not promise so. It may then go over
-   * a connection that was used before, and is sent once more when that turns out to be gone. Default: by the method.
+   * The request is idempotent although its method does not guarantee that. It may then use an idle
+   * connection, and is sent once more if that connection turns out to be closed. Default: by
+   * method.
    */
   repeatable?: boolean;
 }
 
 export interface EgressTarget {
-  /** A name or an IP literal, IPv6 with or without brackets; no scheme, no port. */
+  /** A host name or IP literal, IPv6 with or without brackets; no scheme, no port. */
   host: string;
   port: number;
   signal?: AbortSignal;
-  /** Milliseconds until the socket is connected. Default: the egress's own. */
+  /** Connect timeout in milliseconds. Default: the timeout of the egress. */
   timeoutMs?: number;
 }
 
 /**
- * A guarded way out. Every address a host resolves to is classified before a byte is sent, on every hop, and the
- * socket is dialled to the very address that was classified.
+ * Outbound network access with SSRF protection. Every address that a host resolves to is classified
+ * before a byte is sent, for every redirect, and the socket connects to exactly the address that
+ * was classified.
  *
  * Both calls reject with `EgressError`, or with the reason of the given `signal`.
  */
 export interface Egress {
   /**
-   * One HTTP exchange over http or https. Redirects within the origin are followed (three at most); one to another
-   * origin is `redirected`, so that a credential is never carried there. The answer's body is read when this resolves.
+   * Performs one HTTP or HTTPS exchange. Follows at most three redirects within the origin; a
+   * redirect to another origin fails with `redirected`, so that credentials never leave the origin.
+   * The response body is fully read when this resolves (see `stream`).
    *
-   * Connections are kept for four seconds and used again, by origin and by what is trusted there. Nothing of a request
-   * stays on them.
+   * Connections are kept open for four seconds and reused for the same origin and TLS settings. No
+   * request state is carried over.
    */
   fetch(url: string | URL, init?: EgressInit): Promise<Response>;
-  /** A connected TCP socket; the caller ends it. TLS, if any, is the caller's, under the name it was given. */
+  /**
+   * Opens a TCP socket; the caller closes it. The caller also performs the TLS handshake, if any,
+   * for the host name it passed.
+   */
   connect(target: EgressTarget): Promise<Socket>;
-  /** Ends every connection, also those under way and those handed out; later calls are `connect_failed`. Twice is fine. */
+  /**
+   * Closes every connection, including those in use and those handed out by `connect`. Later calls
+   * fail with `connect_failed`. Idempotent.
+   */
   close?(): void;
 }

@@ -1,16 +1,17 @@
 /**
- * Why a connection did not happen. Stable.
+ * Why a request or connection failed. The codes are stable.
  *
- * - `invalid_address`: not an address this protocol can reach (scheme, port, host, embedded credentials)
+ * - `invalid_address`: not an address this protocol can reach (scheme, port, host, embedded
+ *   credentials)
  * - `invalid_header`: a header name or value that HTTP can't carry
  * - `egress_refused`: the host is, or resolves to, an address the operator keeps closed
  * - `dns_failed`: the name has no address
- * - `connect_failed`: nobody answered at the address, or the connection broke
- * - `timeout`: the time was up
- * - `tls_failed`: no TLS there, or a certificate that is not trusted
- * - `redirected`: to another origin, or more than three times
- * - `too_large`: the answer is longer than asked for
- * - `invalid_answer`: not HTTP
+ * - `connect_failed`: no server answered at the address, or the connection broke
+ * - `timeout`: the timeout expired
+ * - `tls_failed`: the server does not speak TLS, or its certificate is not trusted
+ * - `redirected`: redirected to another origin, or more than three times
+ * - `too_large`: the response body is larger than `maxBytes`
+ * - `invalid_answer`: the response is not HTTP
  */
 export type EgressReason =
   | 'invalid_address'
@@ -25,8 +26,8 @@ export type EgressReason =
   | 'invalid_answer';
 
 /**
- * A refused or failed connection. `message` is for operators and may name hosts and addresses; it never holds a
- * header, a body or a path. People who fill in a form get a sentence made from `reason`.
+ * A refused or failed connection. `message` is for operators and may contain hosts and addresses,
+ * but never a header, a body or a path. The form shows users a sentence derived from `reason`.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';

@@ -8,21 +8,24 @@ import { readHeaders, readUrl } from './request.js';
 
 const MAX_BODY = 64 * 1024;
 const MAX_REDIRECTS = 3;
-/** Of a body nobody wants, so that its connection can be used again: bytes and milliseconds. */
+/**
+ * Limits for draining a discarded body so that its connection can be reused: bytes and
+ * milliseconds.
+ */
 const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1_000;
 /** RFC 9110, 9.2.2 */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
-/** Statuses that have no body. */
+/** Statuses without a body. */
 const BODILESS = [204, 205, 304];
 
-/** What an exchange is bound by beside its `EgressInit`. */
+/** Signals and timeouts of an exchange, in addition to its `EgressInit`. */
 export interface Bounds {
-  /** Ends all but a streamed body. */
+  /** Aborts the exchange, except for a streamed body. */
   signal: AbortSignal;
-  /** Milliseconds between the parts of a streamed body. */
+  /** Maximum milliseconds between two chunks of a streamed body. */
   silenceMs: number;
-  /** Ends a streamed body, with its reason. */
+  /** Aborts a streamed body with its reason. */
   caller: AbortSignal | undefined;
 }
 
@@ -31,11 +34,14 @@ interface Exchange extends Bounds, Place, BodyBounds {
   headers: Headers;
   body: string | Uint8Array | undefined;
   answer: 'whole' | 'stream' | 'head';
-  /** Whether it may go over a connection that was used before, which may be gone: it is sent again then. */
+  /**
+   * Whether it may use an idle connection. If that connection turns out to be closed, the request
+   * is sent again.
+   */
   reuse: boolean;
 }
 
-/** One request and its answer, following redirects within the origin. */
+/** Sends a request and returns the response. Follows redirects within the origin. */
 export async function exchange(address: string | URL, init: EgressInit, bounds: Bounds, pool: Pool): Promise<Response> {
   const method = (init.method ?? 'GET').toUpperCase();
   let step: Exchange = {
@@ -71,7 +77,7 @@ function redirect(step: Exchange, status: number, location: string): Exchange {
     throw new EgressError('redirected', `${step.url.origin} redirects to another origin`);
   }
   const becomesGet = status === 303 ? step.method !== 'HEAD' : status < 303 && step.method === 'POST';
-  // Where we are sent is classified again, so it gets a connection of its own.
+  // The redirect target is classified again, so it needs a new connection.
   const next = { ...step, url, reuse: false };
   if (!becomesGet) return next;
   const headers = new Headers(step.headers);
@@ -86,7 +92,8 @@ async function send(step: Exchange, pool: Pool): Promise<Response> {
     try {
       return await sendOver(used, step, pool);
     } catch (error) {
-      // The other side may let go of a connection just as we take it up. Once it has answered, it has read.
+      // The server may close an idle connection just as we start to use it. Once response bytes
+      // have arrived, it has read the request, so do not resend.
       if (step.signal.aborted || used.heard() > heard) throw error;
     }
   }
@@ -128,14 +135,14 @@ async function sendOver(lane: Lane, step: Exchange, pool: Pool): Promise<Respons
   }
 }
 
-/** Reads what nobody wants, if that is soon done. */
+/** Drains a discarded body within the limits. */
 async function drain(body: IncomingBody, done: (whole: boolean) => void): Promise<void> {
   const timer = setTimeout(() => body.destroy(new Error('too slow')), DRAIN_MS);
   let whole = false;
   try {
     ({ whole } = await readBody(body, { maxBytes: DRAIN_BYTES, longer: 'cut' }));
   } catch {
-    // It is not whole then.
+    // `whole` stays false.
   }
   clearTimeout(timer);
   done(whole);

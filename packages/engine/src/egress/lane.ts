@@ -2,26 +2,29 @@ import type { Socket } from 'node:net';
 import { Client, type buildConnector } from 'undici';
 import { EgressError } from './error.js';
 
-/** Milliseconds a connection is kept with nothing to do. Shorter than most servers keep theirs. */
+/** Milliseconds an idle connection is kept. Shorter than the idle timeout of most servers. */
 const IDLE_MS = 4_000;
 
-/** One connection of HTTP, for one request after the other. It is never opened a second time. */
+/** One HTTP connection that serves requests one after the other. It never reconnects. */
 export interface Lane {
   readonly client: Client;
-  /** Requests it has carried before the one under way. */
+  /** Requests served before the current one. */
   used: number;
-  /** Bytes of answers that came over it. */
+  /** Response bytes received on this connection. */
   heard(): number;
-  /** Ends it, and what is under way on it. */
+  /** Closes the connection and aborts the request in progress. */
   end(): void;
 }
 
-/** @param onEnd called once, when there is no connection any more */
+/**
+ * @param open opens the socket; called at most once
+ * @param onEnd called when the connection is closed
+ */
 export function openLane(origin: string, open: () => Promise<Socket>, onEnd: (lane: Lane) => void): Lane {
   let opening: Promise<Socket> | undefined;
   let socket: Socket | undefined;
   const client = new Client(origin, {
-    // A client that may open another connection would repeat what was sent, past the count of tries.
+    // If the client could reconnect, it would resend requests beyond the retry limit.
     connect: (_target, callback) => {
       const first = opening === undefined;
       opening = first ? open() : Promise.reject(new EgressError('connect_failed', 'connection lost'));

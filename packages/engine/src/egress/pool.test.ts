@@ -1,4 +1,4 @@
-/** Connections are kept: what that saves, and what it must never change. */
+/** Connection reuse: what it saves, and what it must never change. */
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createCertificate } from '../../../../test/support/certificate.js';
@@ -22,7 +22,10 @@ function opened(options: Partial<EgressOptions> = {}): Egress {
 }
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
-/** A server that does with the n-th request of a connection what `answer` says; counts requests and what is open. */
+/**
+ * A server whose response to the n-th request of a connection is `answer`; counts requests and open
+ * connections.
+ */
 async function scripted(answer: (socket: Socket, n: number) => void) {
   let requests = 0;
   let open = 0;

@@ -1,34 +1,37 @@
 import type { Socket } from 'node:net';
 import { openLane, type Lane } from './lane.js';
 
-/** Connections that wait for work: for one place, and in all. Those at work are as many as there are requests. */
+/** Maximum idle connections: per destination, and in total. Connections in use are not limited. */
 const MAX_IDLE_PER_PLACE = 8;
 const MAX_IDLE = 64;
 
-/** Where a connection leads, and what was asked of it when it was made. */
+/**
+ * The destination of a connection and its TLS settings. Connections are only reused for the same
+ * ones.
+ */
 export interface Place {
   url: URL;
   verifyTls: boolean;
   ca: string | undefined;
 }
 
-/** A connected socket to a place, with TLS on it when the scheme asks for it. */
+/** Opens a socket to a destination, with TLS if the scheme requires it. */
 export type OpenPlace = (place: Place, signal: AbortSignal) => Promise<Socket>;
 
 export interface Pool {
-  /** One that waits there, the latest used, or `undefined`. */
+  /** Returns the most recently used idle connection to the destination, or `undefined`. */
   take(place: Place): Lane | undefined;
-  /** A new one, which goes through the guard. `signal` ends the dialling. */
+  /** Opens a new connection, which passes the address check. `signal` aborts connecting. */
   open(place: Place, signal: AbortSignal): Lane;
-  /** Has done its work, and may do more. */
+  /** Returns a connection to the pool for reuse. */
   giveBack(lane: Lane, place: Place): void;
-  /** Ends all of them. */
+  /** Closes all connections. */
   close(): void;
 }
 
 export function createPool(openPlace: OpenPlace): Pool {
   const all = new Set<Lane>();
-  /** Those that wait, the longest waiting first. */
+  /** Idle connections, the longest idle first. */
   let idle: { lane: Lane; key: string }[] = [];
   const ended = (lane: Lane): void => {
     all.delete(lane);
@@ -49,7 +52,7 @@ export function createPool(openPlace: OpenPlace): Pool {
       return lane;
     },
     giveBack(lane, place) {
-      // It may have ended in the meantime.
+      // It may have been closed in the meantime.
       if (!all.has(lane)) return;
       const key = keyOf(place);
       idle.push({ lane, key });

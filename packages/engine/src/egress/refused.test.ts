@@ -1,4 +1,4 @@
-/** S10, S35: what test-connection must refuse, on real sockets. */
+/** S10, S35: what test-connection must reject, tested on real sockets. */
 import diagnostics from 'node:diagnostics_channel';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listenHttp, listenTcp, type Listener } from '../../../../test/support/listener.js';
@@ -6,11 +6,11 @@ import { keepToLoopback, type Leash } from '../../../../test/support/loopback-on
 import { closedAddresses, internalNames, loopbackForms } from '../../../../test/support/ssrf/corpus.js';
 import { createEgress } from './index.js';
 
-/** Not for anybody: an address of the public internet that stands for "open" where nothing may be dialled. */
+/** A public address that stands for "allowed" in tests that must not connect. */
 const PUBLIC = '93.184.216.34';
 
 let everywhere: Listener;
-/** Keeps a broken guard from reaching another machine. */
+/** Blocks connections to other machines if the address check is broken. */
 let leash: Leash;
 let dialled = 0;
 const countDial = (): void => void (dialled += 1);

@@ -1,10 +1,13 @@
 import type { EgressInit } from './egress.js';
 import { EgressError } from './error.js';
 
-/** Ours to set: they frame the message or name its receiver. */
+/** Headers that only the engine sets: they frame the message or name its receiver. */
 const RESERVED = /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length|expect)$/;
 
-/** @throws EgressError */
+/**
+ * Parses the URL of a request.
+ * @throws {EgressError} `invalid_address`
+ */
 export function readUrl(address: string | URL): URL {
   if (!URL.canParse(address)) throw new EgressError('invalid_address', 'not a URL');
   const url = new URL(address);
@@ -17,7 +20,7 @@ export function readUrl(address: string | URL): URL {
   return url;
 }
 
-/** Whether HTTP can carry this header, and it is not one of ours to set. */
+/** Returns whether HTTP can carry this header and callers may set it. */
 export function isSendable(name: string, value: string): boolean {
   if (RESERVED.test(name.toLowerCase())) return false;
   try {
@@ -28,7 +31,10 @@ export function isSendable(name: string, value: string): boolean {
   }
 }
 
-/** @throws EgressError */
+/**
+ * Parses the request headers and adds defaults.
+ * @throws {EgressError} `invalid_header`
+ */
 export function readHeaders(init: EgressInit['headers']): Headers {
   let headers: Headers;
   try {
@@ -40,7 +46,7 @@ export function readHeaders(init: EgressInit['headers']): Headers {
   const reserved = [...headers.keys()].find((name) => RESERVED.test(name));
   if (reserved !== undefined) throw new EgressError('invalid_header', `the header ${reserved} can not be set`);
   if (!headers.has('user-agent')) headers.set('user-agent', 'connector-frame');
-  // Bytes are bounded as they arrive, so nothing may grow after that.
+  // The size limit counts bytes as received, so the body must not be compressed.
   headers.set('accept-encoding', 'identity');
   return headers;
 }

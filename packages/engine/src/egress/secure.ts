@@ -3,8 +3,9 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { EgressError } from './error.js';
 
 /**
- * TLS over a connected socket, for the host it was dialled as: a name goes into SNI, and the certificate must be for it
- * unless `options` say otherwise. Takes the socket over; a failure destroys it and is `tls_failed`.
+ * Performs a TLS handshake on a connected socket for the host it was dialed as: a host name is sent
+ * as SNI, and the certificate must match it unless `options` say otherwise. Takes ownership of the
+ * socket; a failure destroys it and rejects with `tls_failed`.
  */
 export function secure(
   socket: Socket,
@@ -20,7 +21,7 @@ export function secure(
     };
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    // Stays for the life of the socket, as in dial.ts.
+    // Kept for the socket's lifetime, as in dial.ts.
     secured.on('error', (error) => {
       socket.destroy();
       reject(new EgressError('tls_failed', `TLS with ${host} failed`, { cause: error }));

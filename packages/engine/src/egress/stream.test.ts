@@ -1,4 +1,4 @@
-/** Bodies that come as they are read. */
+/** Streamed bodies. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { listenHttp, listenTcp, type Listener, type WebListener } from '../../../../test/support/listener.js';
@@ -155,7 +155,7 @@ test('a connection that breaks before anybody reads ends that body, and not the 
   });
   const { reader } = await open(server.origin);
   await expect.poll(() => closed).toBe(1);
-  // What nobody hears of ends the process in the turn after.
+  // An unhandled error would end the process in the next turn of the event loop.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const read = async (): Promise<void> => {
     for (let part = await reader.read(); !part.done;) part = await reader.read();

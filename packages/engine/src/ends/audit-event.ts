@@ -16,7 +16,11 @@ const actions = [
   { event_type: 'system.api_token.create', target: 'Token', severity: 'WARN' },
 ];
 
-/** An event as an audit log of a SaaS product has it, made up. The same number and time give the same event. */
+/**
+ * Creates a synthetic event like those in the audit log of a SaaS product. The same number and time
+ * give the same event.
+ * @param at milliseconds since the epoch
+ */
 export function auditEvent(number: number, at: number): DataRecord {
   const digest = createHash('sha256').update(String(number)).digest();
   const dice = (index: number, sides: number): number => (digest[index] ?? 0) % sides;

@@ -1,4 +1,4 @@
 import { WRITTEN, type Output } from '../runner/ends.js';
 
-/** An output that takes everything and keeps nothing. */
+/** Creates an output that accepts every record and discards it. */
 export const createDevNullOutput = (): Output => ({ write: () => Promise.resolve(WRITTEN) });

@@ -11,7 +11,7 @@ import { createSyntheticInput } from './synthetic-input.js';
 
 const never = new AbortController().signal;
 
-/** Pages of an input while a clock goes on by itself. */
+/** Returns the pages that an input yields while the clock advances for `ms` milliseconds. */
 async function pagesFor(ms: number, clock: ManualClock, rate: number): Promise<Page[]> {
   const stop = new AbortController();
   const pages: Page[] = [];
@@ -66,7 +66,7 @@ test('an audit event reads like one, and is marked as made up', () => {
   for (const event of events) {
     expect(event).toMatchObject({ synthetic: true, event_type: expect.stringMatching(/^\w+\./) });
     expect(event['published']).toMatch(/^2026-01-01T00:00:00\.\d{3}Z$/);
-    // Only addresses that belong to nobody.
+    // Only reserved documentation addresses.
     expect(JSON.stringify(event)).toMatch(/@example\.com.*198\.51\.100\./);
   }
   expect(auditEvent(7, 0)).toEqual(auditEvent(7, 0));
@@ -93,7 +93,7 @@ test('a file output rotates by size, keeps the order, and the latest so many', a
       .split('\n')
       .map((line) => Number(/"n":(\d+)/.exec(line)?.[1])),
   ).toEqual([0, 1, 2, 3, 4, 5, 6]);
-  // Another process goes on with the same files.
+  // Another process continues with the same files.
   const few = createFileOutput({ path, maxBytes: 250, keepFiles: 2 });
   for (let n = 7; n < 10; n += 1) await few.write(numberedBatch(n), never);
   expect((await readdir(folder)).sort()).toEqual(['events.000003.ndjson', 'events.000004.ndjson', 'events.ndjson']);

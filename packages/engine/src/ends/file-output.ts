@@ -4,15 +4,26 @@ import { LineFile } from '../files/line-file.js';
 import { EndError, failureOf, WRITTEN, type Output } from '../runner/ends.js';
 
 export interface FileOutputOptions {
-  /** Absolute path of the file that grows: `/data/events.ndjson`. Full ones are beside it: `events.000001.ndjson`. */
+  /**
+   * Absolute path of the active file: `/data/events.ndjson`. Full files are next to it:
+   * `events.000001.ndjson`.
+   */
   path: string;
-  /** A file that would grow over this is full. Default 64 MiB. */
+  /** Maximum size of a file in bytes. Default 64 MiB. */
   maxBytes?: number;
-  /** So many full files are kept, the latest; default all. */
+  /** Number of full files to keep, the newest ones. Default: all. */
   keepFiles?: number;
 }
 
-/** Records as lines of JSON in a file of this machine, on disk once a batch is acknowledged. */
+/**
+ * Creates an output that appends records as NDJSON to a local file. A batch is synced to disk
+ * before it is acknowledged.
+ *
+ * @example
+ * ```ts
+ * const output = createFileOutput({ path: '/data/events.ndjson', keepFiles: 10 });
+ * ```
+ */
 export function createFileOutput({ path, maxBytes = 64 * 1024 * 1024, keepFiles }: FileOutputOptions): Output {
   const file = new LineFile(path, maxBytes, (full) => archive(full, keepFiles));
   return {

@@ -4,24 +4,32 @@ import type { Page, PageInput } from '../runner/ends.js';
 import { auditEvent } from './audit-event.js';
 
 export interface SyntheticInputOptions {
-  /** Records a second, 0.001 to 100,000. Default 1. */
+  /** Records per second, 0.001 to 100,000. Default 1. */
   rate?: number;
-  /** Ends after so many. Default: never. */
+  /** Ends after this many records. Default: never. */
   total?: number;
-  /** The record with a number, from 0, at a time in milliseconds since the epoch. Default: an audit event. */
+  /**
+   * Creates the record with a number, counted from 0, and a time in milliseconds since the epoch.
+   * Default: an audit event.
+   */
   shape?: (number: number, at: number) => DataRecord;
   clock?: Clock;
 }
 
-/** Pages come this often, unless records come slower. */
+/** Milliseconds between pages, unless the rate is lower. */
 const PAGE_MS = 100;
 const MAX_PAGE = 1_000;
-/** Who fell behind by more does not catch up. */
+/** An input that lags by more milliseconds does not catch up. */
 const MAX_LAG_MS = 1_000;
 
 /**
- * Records made up at a set rate. Everything about a page follows from its cursor, so that one that is read again is the
- * same, and its repeat can be dropped.
+ * Creates an input that generates records at a fixed rate. A page depends only on its cursor, so a
+ * page that is read again is identical and its duplicate can be dropped.
+ *
+ * @example
+ * ```ts
+ * const input = createSyntheticInput({ rate: 100, total: 10_000 });
+ * ```
  */
 export function createSyntheticInput(options: SyntheticInputOptions = {}): PageInput {
   const { total = Number.POSITIVE_INFINITY, shape = auditEvent, clock = systemClock } = options;

@@ -1,6 +1,6 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
 
-/** Writes all of it at a place: one call may write less than it was given. */
+/** Writes all bytes at `position`; a single `write` call may write fewer. */
 export async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
@@ -8,9 +8,11 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array, position: 
   }
 }
 
-/** A new or renamed file is only there after a loss of power once its folder was written too. */
+/**
+ * Syncs a folder. A new or renamed file survives a power failure only once its folder is synced.
+ */
 export async function syncFolder(folder: string): Promise<void> {
-  // Windows has no such call, and its file system writes folders through.
+  // Windows has no such call, and its file system writes directories through.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {
@@ -20,7 +22,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Puts a file in the place of another one so that a crash leaves the one or the other, whole. */
+/** Replaces a file atomically: after a crash, either the old or the new content is complete. */
 export async function replaceFile(path: string, bytes: string | Uint8Array): Promise<void> {
   const beside = `${path}.new`;
   const handle = await open(beside, 'w', 0o600);

@@ -4,16 +4,17 @@ import { syncFolder, writeAll } from './durable.js';
 import { isErrno } from './is-errno.js';
 
 /**
- * A file that grows by whole lines. A line is on disk once `append` resolves; one that a crash left unfinished is cut
- * off before the next is written.
+ * An append-only file of lines. A line is synced to disk once `append` resolves. A partial line
+ * left by a crash is truncated before the next write.
  */
 export class LineFile {
   #size: number | undefined;
   #turn: Promise<void> = Promise.resolve();
 
   /**
-   * @param maxBytes a line that would not fit any more goes into a new file; a file has one line at least
-   * @param archive puts the full file somewhere else
+   * @param maxBytes a line that would exceed this size goes into a new file; a file has at least
+   *   one line
+   * @param archive moves the full file elsewhere
    */
   constructor(
     readonly path: string,
@@ -21,7 +22,10 @@ export class LineFile {
     private readonly archive: (path: string) => Promise<void>,
   ) {}
 
-  /** Lines without their ends. Calls are taken one after the other; one that fails leaves nothing of its last part. */
+  /**
+   * Appends lines, given without line ends. Calls are serialized; a failed call rolls back its last
+   * write.
+   */
   append(lines: readonly string[]): Promise<void> {
     const turn = this.#turn.then(() => this.#append(lines));
     this.#turn = turn.catch(() => undefined);
@@ -50,14 +54,14 @@ export class LineFile {
   async #write(lines: readonly string[], size: number): Promise<number> {
     if (lines.length === 0) return size;
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
-    // Until it is known to be whole.
+    // Unknown until the write has succeeded.
     this.#size = undefined;
     const file = await open(this.path, size === 0 ? 'w' : 'r+', 0o600);
     try {
       await writeAll(file, bytes, size);
       await file.datasync();
     } catch (error) {
-      // Should this fail as well, the next call cuts what is left of the last line.
+      // If this fails as well, the next call truncates the partial line.
       await file.truncate(size).catch(() => undefined);
       throw error;
     } finally {
@@ -68,7 +72,7 @@ export class LineFile {
     return this.#size;
   }
 
-  /** The size up to the end of the last whole line; what is behind it goes. */
+  /** Returns the size up to the end of the last complete line; truncates anything after it. */
   async #whole(): Promise<number> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const size = await sizeOf(this.path);

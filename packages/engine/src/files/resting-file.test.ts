@@ -65,7 +65,7 @@ test('of many files only so many are open, and all can be used', async () => {
       expect(await file.use((handle) => handle.readFile('utf8').then((text) => text || `${n}`))).toBe(`${n}`);
       expect(files.size).toBeLessThanOrEqual(5);
     }
-  // Those in use are more than that, if they have to be.
+  // The limit is exceeded if more files are in use at once.
   let together = 0;
   const all = new Promise<void>((resolve) => {
     for (const file of many)

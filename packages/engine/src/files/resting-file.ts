@@ -1,8 +1,8 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
 /**
- * A file that is open while it is used, and a while longer. Thousands of streams rest most of the time, and a process may
- * only have so many files open.
+ * A file that opens on demand and closes after it has been idle for a while. Thousands of streams
+ * are idle most of the time, and the number of open files per process is limited.
  */
 export class RestingFile {
   #handle: Promise<FileHandle> | undefined;
@@ -10,9 +10,9 @@ export class RestingFile {
   #used = false;
 
   /**
-   * @param flags for opening it, again and again: never such that they empty it
-   * @param among whoever closes what rests
-   * @param rested told when it was closed
+   * @param flags for opening and reopening the file; must not truncate it
+   * @param among pool that closes idle files
+   * @param rested called after the file was closed for being idle
    */
   constructor(
     readonly path: string,
@@ -21,7 +21,7 @@ export class RestingFile {
     private readonly rested: () => void = () => undefined,
   ) {}
 
-  /** Gives an open file; it stays open until `work` is done. */
+  /** Calls `work` with an open file handle and keeps the file open until it is done. */
   async use<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
     this.#users += 1;
     this.#used = true;
@@ -32,12 +32,15 @@ export class RestingFile {
     }
   }
 
-  /** Nobody uses it at this moment. */
+  /** Whether no `use` call is in progress. */
   get idle(): boolean {
     return this.#users === 0;
   }
 
-  /** Closes it, if it was not used since the last time. @param atOnce also if it was, but not while it is */
+  /**
+   * Closes the file if it was not used since the last call.
+   * @param atOnce closes it even if it was used since then, but not while it is in use
+   */
   async rest(atOnce = false): Promise<void> {
     if (!this.idle || (this.#used && !atOnce)) {
       this.#used = false;
@@ -47,7 +50,10 @@ export class RestingFile {
     this.rested();
   }
 
-  /** Closes it. Who uses it later opens it again. @param before to be done with the file if it is open */
+  /**
+   * Closes the file. A later `use` reopens it.
+   * @param before runs before closing if the file is open
+   */
   async close(before?: (handle: FileHandle) => Promise<void>): Promise<void> {
     const opening = this.#handle;
     this.#handle = undefined;
@@ -74,17 +80,17 @@ export class RestingFile {
   }
 }
 
-/** Milliseconds between two looks; a file that was not used in between is closed. */
+/** Milliseconds between two checks; a file that was not used in between is closed. */
 const LOOK = 5_000;
-/** Systems give a process a thousand files and more. */
+/** Operating systems allow a process a thousand open files or more. */
 const MOST = 800;
 
-/** The files that are open now. */
+/** Pool of the open files of a process. */
 export class OpenFiles {
   readonly #files = new Set<RestingFile>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param most above so many, one that nobody uses is closed for each that is opened */
+  /** @param most limit above which an idle file is closed for each one opened */
   constructor(private readonly most = MOST) {}
 
   add(file: RestingFile): void {
@@ -93,7 +99,7 @@ export class OpenFiles {
     this.#timer ??= setInterval(() => void this.rest(), LOOK).unref();
   }
 
-  /** The one that was opened first is as good as any. */
+  /** Closes the idle file that was opened first. */
   #makeRoom(): void {
     for (const file of this.#files) {
       if (!file.idle) continue;
@@ -113,9 +119,9 @@ export class OpenFiles {
     return this.#files.size;
   }
 
-  /** Closes those that were not used since the last time. */
+  /** Closes the files that were not used since the last call. */
   async rest(): Promise<void> {
-    // What can't be closed now is closed later, or with the process.
+    // If closing fails now, it is retried later or happens when the process ends.
     for (const file of this.#files) await file.rest().catch(() => undefined);
   }
 }

@@ -3,19 +3,19 @@ import type { LogicalCondition } from '../conditions/condition.js';
 export const COMPONENT_TYPES = ['input', 'output', 'transform', 'enrichment'] as const;
 export type ComponentType = (typeof COMPONENT_TYPES)[number];
 
-/** One place of a pipeline, as it is stored and sent. */
+/** A node of a pipeline, in the stored format. */
 export interface PipelineNode {
   readonly id: string;
   /** The node's name within the pipeline. */
   readonly slug: string;
-  /** The connector, transform or enrichment that stands here. */
+  /** The connector, transform or enrichment that this node uses. */
   readonly component_id: string;
   readonly component_type: ComponentType;
-  /** `false`: nothing passes here. */
+  /** `false`: no record passes this node. */
   readonly enabled: boolean;
 }
 
-/** A way from one node to another. A record takes every way whose conditions hold. */
+/** A connection from one node to another. A record follows every edge whose conditions are true. */
 export interface PipelineEdge {
   readonly id: string;
   readonly name?: string;
@@ -28,12 +28,12 @@ export interface PipelineEdge {
   readonly conditions?: LogicalCondition;
 }
 
-/** How records move: from one input, over transforms, to outputs. */
+/** The graph that records follow: from one input, through transforms, to outputs. */
 export interface PipelineDefinition {
   readonly id: string;
   readonly nodes: readonly PipelineNode[];
   readonly edges: readonly PipelineEdge[];
 }
 
-/** State of a pipeline, measured. `statusOf` says what each means. */
+/** Observed status of a pipeline. `statusOf` defines each value. */
 export type PipelineStatus = 'Unknown' | 'Pending' | 'Initializing' | 'Running' | 'Disabled' | 'Erroring' | 'Throttled';

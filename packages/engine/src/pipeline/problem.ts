@@ -1,8 +1,8 @@
-/** One thing wrong with a pipeline, a condition or a transform, found when it is saved. */
+/** A problem with a pipeline, a condition or a transform, found when it is saved. */
 export interface Problem {
-  /** JSON Pointer from what was checked: `/edges/0/conditions/operator`. */
+  /** JSON Pointer relative to the validated value: `/edges/0/conditions/operator`. */
   readonly path: string;
-  /** A stable word. */
+  /** A stable code. */
   readonly code:
     | 'type'
     | 'required'
@@ -20,7 +20,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Collects problems; `at` makes a collector for a place further in. */
+/** Collects problems; `at` returns a collector for a nested path. */
 export class Problems {
   constructor(
     readonly list: Problem[] = [],
@@ -37,7 +37,7 @@ export class Problems {
   }
 }
 
-/** How a value that is no secret reads in a message: short, and as JSON. */
+/** Formats a value for a message as short JSON. Must not be used for secrets. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;

@@ -1,20 +1,21 @@
 import type { PipelineDefinition, PipelineEdge, PipelineNode } from './definition.js';
 
-/** One step of a way: the edge that is taken, and the node it leads to. */
+/** One step of a path: the edge that is followed, and the node it leads to. */
 export interface Step {
   readonly edge: PipelineEdge;
   readonly node: PipelineNode;
 }
 
-/** One way from the input to an output; the last step ends there. */
+/** A path from the input to an output; the last step ends there. */
 export type Route = readonly Step[];
 
-/** All ways of a pipeline lead this many times to outputs, at most. */
+/** Maximum number of paths from the input to all outputs. */
 export const MAX_ROUTES = 100;
 
 /**
- * The ways from the input to each enabled output, by the output's id. Ways over disabled edges or nodes are none.
- * Answers at most one way more than `MAX_ROUTES`, so that too many can be told and never all be walked.
+ * Returns the paths from the input to each enabled output, by the output's id, without paths over
+ * disabled edges or nodes. Stops one path above `MAX_ROUTES`, so that callers can detect the excess
+ * without walking every path.
  */
 export function routesOf({ nodes, edges }: Pick<PipelineDefinition, 'nodes' | 'edges'>): Map<string, Route[]> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -29,7 +30,7 @@ export function routesOf({ nodes, edges }: Pick<PipelineDefinition, 'nodes' | 'e
   const walk = (nodeId: string, steps: Route): void => {
     for (const edge of from.get(nodeId) ?? []) {
       const node = byId.get(edge.to_node_instance_id);
-      // A way longer than there are nodes goes in a circle.
+      // A path with more steps than nodes contains a cycle.
       if (!node?.enabled || !leading.has(node.id) || steps.length >= nodes.length || count > MAX_ROUTES) continue;
       const longer = [...steps, { edge, node }];
       if (node.component_type === 'output') {
@@ -46,7 +47,10 @@ export function routesOf({ nodes, edges }: Pick<PipelineDefinition, 'nodes' | 'e
 export const inputOf = ({ nodes }: Pick<PipelineDefinition, 'nodes'>): PipelineNode | undefined =>
   nodes.find((node) => node.component_type === 'input');
 
-/** Nodes from which an output can be reached: without dead ends, counting ways costs no more than the ways there are. */
+/**
+ * Returns the nodes from which an output can be reached. Without dead ends, counting paths costs no
+ * more than the number of paths.
+ */
 function leadingToOutput(nodes: readonly PipelineNode[], edges: readonly PipelineEdge[]): ReadonlySet<string> {
   const leading = new Set(nodes.filter((node) => node.component_type === 'output').map((node) => node.id));
   for (let before = -1; before !== leading.size;) {

@@ -3,7 +3,10 @@ import type { ComponentType, PipelineDefinition } from './definition.js';
 import { routesOf } from './routes.js';
 import { validatePipeline } from './validate-pipeline.js';
 
-/** `graph('in a out', 'in>a a>out')`: the first letter of a node says what it is. */
+/**
+ * Builds a pipeline: `graph('in a out', 'in>a a>out')`. The first letter of a name determines the
+ * type of the node.
+ */
 function graph(names: string, ways: string): PipelineDefinition {
   const kinds: Record<string, ComponentType> = { i: 'input', o: 'output' };
   return {
@@ -68,7 +71,7 @@ test.each([
 test('a bad condition is found in its place', () => {
   const { nodes, edges } = graph('in out', 'in>out');
   const [edge] = edges;
-  // The other types hold; this is what a request may bring.
+  // The type excludes this value, but a request may contain it.
   const conditions = JSON.parse('{ "operator": "sometimes" }');
   const bad = edge ? [{ ...edge, conditions }] : [];
   expect(validatePipeline({ nodes, edges: bad })).toEqual([

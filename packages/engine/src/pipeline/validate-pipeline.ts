@@ -9,8 +9,13 @@ const MAX_EDGES = 100;
 type Graph = Pick<PipelineDefinition, 'nodes' | 'edges'>;
 
 /**
- * What is wrong with the nodes and edges of a pipeline when it is saved. A pipeline without any is well: it has nothing
- * to do yet. The shape of nodes and edges is the caller's to check; of conditions it is checked here.
+ * Validates the nodes and edges of a pipeline before it is saved. An empty pipeline is valid. The
+ * caller validates the shape of nodes and edges; conditions are fully validated here.
+ *
+ * @example
+ * ```ts
+ * validatePipeline({ nodes: [], edges: [] }); // []
+ * ```
  */
 export function validatePipeline(graph: Graph): readonly Problem[] {
   const problems = new Problems();
@@ -20,7 +25,7 @@ export function validatePipeline(graph: Graph): readonly Problem[] {
   if (problems.list.length > 0) return problems.list;
   checkNodes(graph, problems.at('nodes'));
   checkEdges(graph, problems.at('edges'));
-  // Ways only make sense where the ends are right.
+  // Paths are only meaningful if nodes and edges are valid.
   if (problems.list.length === 0) checkWays(graph, problems);
   return problems.list;
 }
@@ -79,7 +84,7 @@ function checkWays(graph: Graph, problems: Problems): void {
   }
 }
 
-/** Takes away, again and again, the nodes that nothing leads to; what stays goes in circles. */
+/** Repeatedly removes the nodes without incoming edges; the remaining nodes contain a cycle. */
 function nodeInCircle({ nodes, edges }: Graph): string | undefined {
   let rest = [...nodes];
   for (;;) {

@@ -2,41 +2,70 @@ import { createHash } from 'node:crypto';
 import { parseLines } from './parse-lines.js';
 import type { DataRecord } from './record.js';
 
-/** At most this many records go together. */
+/** Maximum number of records in a batch. */
 export const MAX_BATCH_RECORDS = 500;
-/** At most this many bytes of JSON go together, counted in UTF-8 without the line ends. */
+/** Maximum bytes of JSON in a batch, counted in UTF-8 without the line ends. */
 export const MAX_BATCH_BYTES = 512 * 1024;
 
 /**
- * Records that travel together. A batch keeps each record as its JSON text, so that one that is only stored and passed
- * on is never parsed; `records` parses on first use.
+ * Records that are moved together. A batch keeps each record as its JSON text, so that records that
+ * are only stored and forwarded are never parsed; `records` parses on first use.
  */
 export interface Batch {
-  /** The same for the same records at the same place of a source, so that a repeat can be told and dropped. */
+  /**
+   * The same for the same records at the same position of a source, so that duplicates can be
+   * dropped.
+   */
   readonly id: string;
   /** Each record as JSON on one line. */
   readonly lines: readonly string[];
   readonly records: readonly DataRecord[];
   /** UTF-8 length of the lines. */
   readonly bytes: number;
-  /** When the first of them was taken in, milliseconds since the epoch, where that is the same in every repeat. */
+  /**
+   * When the first record was ingested, in milliseconds since the epoch; set only if it is the same
+   * in every redelivery.
+   */
   readonly at?: number | undefined;
-  /** Id of the record at `index`: the same in every repeat, also in a part of the batch. */
+  /**
+   * Returns the id of the record at `index`: the same in every redelivery, also in a part of the
+   * batch.
+   */
   recordId(index: number): string;
-  /** The records at these indexes, as a batch with an id of its own; the batch itself when that is all of them. */
+  /**
+   * Returns the records at these indexes as a batch with its own id, or this batch if all are
+   * picked.
+   */
   pick(indexes: readonly number[]): Batch;
-  /** Other texts for the same records, one each. */
+  /** Returns a batch with new JSON for the same records, one line each. */
   rewrite(lines: readonly string[]): Batch;
 }
 
-/** The id of a batch from what tells it apart: pipeline, node, place in the source, text. 128 bits, `A-Za-z0-9_-`. */
+/**
+ * Derives a batch id from what identifies the batch: pipeline, node, position in the source, text.
+ * 128 bits, `A-Za-z0-9_-`.
+ *
+ * @example
+ * ```ts
+ * batchId('pipeline-1', 'node-1', 'offset 42'); // 22 characters
+ * ```
+ */
 export function batchId(...parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
   return hash.digest('base64url').slice(0, 22);
 }
 
-/** A batch of texts, each the JSON of one object on one line, and their length in UTF-8. The caller answers for that. */
+/**
+ * Creates a batch from NDJSON lines.
+ * @param lines one JSON object per line, without line breaks; not checked
+ * @param bytes UTF-8 length of the lines; not checked
+ *
+ * @example
+ * ```ts
+ * const batch = createBatch(batchId('pipeline-1', 'node-1', '0'), ['{"a":1}', '{"a":2}']);
+ * ```
+ */
 export function createBatch(id: string, lines: readonly string[], bytes = byteLength(lines)): Batch {
   return new LineBatch(id, id, lines, bytes);
 }
@@ -49,7 +78,10 @@ class LineBatch implements Batch {
 
   constructor(
     readonly id: string,
-    /** Id and positions of the batch this one was taken from: records keep their ids in every part. */
+    /**
+     * Id of the batch this one was taken from: with `positions`, it gives records the same ids in
+     * every part.
+     */
     private readonly origin: string,
     readonly lines: readonly string[],
     readonly bytes: number,

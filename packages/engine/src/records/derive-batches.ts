@@ -1,17 +1,18 @@
 import { batchId, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
 import { createNamedBatch, type NamedLine } from './gathered-batch.js';
 
-/** What became of the record at `index` of a batch: any number of records. */
+/** The result of transforming the record at `index` of a batch: any number of records. */
 export interface Derived {
   readonly index: number;
   readonly lines: readonly string[];
 }
 
 /**
- * Batches of what became of the records of one, in order, none over the bounds. A record that became one keeps its id;
- * of several, each has that id with its number behind it (`.0`, `.1`). A record that became one stays in a batch of the
- * same id where all others did too. All ids are the same in every repeat that gives the same.
- * @param derived no line is longer than a batch may be
+ * Creates batches from the records derived from one batch, in order, within the batch limits. A
+ * record with one result keeps its id; several results get that id with their number appended
+ * (`.0`, `.1`). If every record has exactly one result and they fit in one batch, it keeps the
+ * batch's id. All ids are the same in every repetition with the same results.
+ * @param derived no line may be larger than a batch
  */
 export function deriveBatches(batch: Batch, derived: readonly Derived[]): Batch[] {
   const batches: Batch[] = [];

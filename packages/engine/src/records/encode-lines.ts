@@ -1,6 +1,6 @@
 import type { Batch } from './batch.js';
 
-/** What stands around the lines, as text. */
+/** Text around and between the lines. */
 export interface Around {
   before?: string;
   /** One ASCII character. */
@@ -9,8 +9,10 @@ export interface Around {
 }
 
 /**
- * The lines of a batch as UTF-8 in one piece. Line by line into bytes whose number is known: one long text in between
- * takes three times as long. `bytes` must be exact.
+ * Encodes the lines of a batch as UTF-8 into one buffer. It writes line by line into a buffer of
+ * known size, because joining to one long string first takes three times as long. `bytes` must be
+ * exact.
+ * @throws {RangeError} if `bytes` is wrong
  */
 export function encodeLines(
   { lines, bytes }: Pick<Batch, 'lines' | 'bytes'>,
@@ -18,9 +20,10 @@ export function encodeLines(
 ): Buffer {
   const ends = Buffer.byteLength(before) + Buffer.byteLength(after);
   const size = ends + bytes + Math.max(0, lines.length - 1);
-  // Writing ends without a word where there is no room: with room for one character more, too much shows.
+  // `Buffer.write` truncates silently at the end. With space for one more character (4 bytes), an
+  // excess is detected.
   const all = Buffer.allocUnsafe(size + 4);
-  // The same bytes, and faster to write.
+  // Produces the same bytes for ASCII and is faster.
   const encoding = lines.reduce((sum, line) => sum + line.length, 0) === bytes ? 'latin1' : 'utf8';
   const separator = between.charCodeAt(0);
   let at = all.write(before);

@@ -2,19 +2,19 @@ import { batchId, type Batch } from './batch.js';
 import { parseLines } from './parse-lines.js';
 import type { DataRecord } from './record.js';
 
-/** A record as JSON on one line, with the id it keeps. */
+/** A record as one line of JSON, with its existing id. */
 export interface NamedLine {
   text: string;
   recordId: string;
 }
 
-/** A batch of records that have ids already. */
+/** Creates a batch of records that already have ids. */
 export function createNamedBatch(id: string, lines: readonly NamedLine[], at?: number): Batch {
   const bytes = lines.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return new GatheredBatch(id, lines, bytes, at);
 }
 
-/** Several batches as one, in order. Records keep their ids; `at` as `Batch` has it. */
+/** Merges several batches into one, in order. Records keep their ids; `at` as in `Batch`. */
 export function gatherBatches(id: string, parts: readonly Batch[], at?: number): Batch {
   const lines = parts.flatMap((part) => part.lines.map((text, index) => ({ text, recordId: part.recordId(index) })));
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);

@@ -1,6 +1,9 @@
 import { isRecord, type DataRecord } from './record.js';
 
-/** The records of a batch's lines. @throws when a line is no JSON object */
+/**
+ * Parses the lines of a batch.
+ * @throws if a line is not a JSON object
+ */
 export function parseLines(lines: readonly string[]): DataRecord[] {
   return lines.map((line) => {
     const value: unknown = JSON.parse(line);

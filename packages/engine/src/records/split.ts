@@ -7,25 +7,36 @@ export interface BatchLimits {
   bytes?: number;
 }
 
-/** Where records come from. Two reads of the same records at the same place give the same batch ids. */
+/**
+ * Where records come from. Reading the same records at the same position again gives the same batch
+ * ids.
+ */
 export interface BatchSource {
   pipelineId: string;
   nodeId: string;
-  /** The place in the source: a cursor before the page, an offset, a key the sender gave. */
+  /** The position in the source: the cursor before the page, an offset, a key from the sender. */
   position: string;
-  /** The position was made up and never comes again: the text need not be read to tell repeats. */
+  /**
+   * The position is random and never repeats, so the text need not be hashed to detect duplicates.
+   */
   once?: boolean;
 }
 
 export interface Split {
   batches: Batch[];
-  /** Indexes of lines that no batch can take. */
+  /** Indexes of lines that are larger than a batch. */
   tooLarge: number[];
 }
 
 /**
- * Cuts lines of JSON into batches, in order. The id of each also covers its text: a page that is read again and has
- * meanwhile grown is no repeat.
+ * Splits NDJSON lines into batches, in order. Each id also covers the text: a page that has grown
+ * since it was last read is not a duplicate.
+ *
+ * @example
+ * ```ts
+ * const source = { pipelineId: 'pipeline-1', nodeId: 'node-1', position: '0' };
+ * const { batches, tooLarge } = splitLines(source, ['{"a":1}']);
+ * ```
  */
 export function splitLines(source: BatchSource, lines: readonly string[], limits: BatchLimits = {}): Split {
   const { records: maxRecords = MAX_BATCH_RECORDS, bytes: maxBytes = MAX_BATCH_BYTES } = limits;

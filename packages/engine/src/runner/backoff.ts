@@ -1,21 +1,28 @@
 export interface BackoffOptions {
-  /** Milliseconds before the second try, at most. Default 300. */
+  /** Maximum milliseconds before the first retry. Default 300. */
   baseMs?: number;
-  /** Milliseconds between tries, at most. Default 30,000. */
+  /** Maximum milliseconds between two attempts. Default 30,000. */
   capMs?: number;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random: () => number;
 }
 
-/** Milliseconds to wait before the next try. `attempt`: how many have failed, from 1. */
+/**
+ * Returns the milliseconds to wait before the next attempt.
+ * @param attempt number of failed attempts, from 1
+ * @param afterMs milliseconds that the server asked to wait
+ */
 export type Backoff = (attempt: number, afterMs?: number) => number;
 
 const LONGEST_ASKED = 3_600_000;
 
-/** Exponential with full jitter: anything from nothing to the bound, so that many do not come back together. */
+/**
+ * Creates an exponential backoff with full jitter: the delay is uniform between zero and the limit,
+ * so that many clients do not retry at the same time.
+ */
 export function createBackoff({ baseMs = 300, capMs = 30_000, random }: BackoffOptions): Backoff {
   return (attempt, afterMs) => {
-    // Who asks for a time gets it, and a little more, for the same reason.
+    // Honors the delay the server asked for, plus jitter for the same reason.
     if (afterMs !== undefined) return Math.min(Math.max(afterMs, 0), LONGEST_ASKED) + random() * baseMs;
     return random() * Math.min(capMs, baseMs * 2 ** Math.min(attempt - 1, 30));
   };

@@ -1,7 +1,10 @@
 import { QUIETLY, type Clock } from './clock.js';
 import type { RunnerLimits } from './runner-options.js';
 
-/** Has a runner look at its pipeline: with each beat, and at once when it is woken; one look after the other. */
+/**
+ * Runs the reconcile loop of a pipeline runner: at each interval, and immediately when woken. Runs
+ * never overlap.
+ */
 export class Beat {
   #turn: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
@@ -10,7 +13,7 @@ export class Beat {
   readonly #stopped = new AbortController();
   #wake = new AbortController();
 
-  /** @param look never rejects */
+  /** @param look reconciles the pipeline; never rejects */
   constructor(
     private readonly clock: Clock,
     private readonly limits: Pick<RunnerLimits, 'beat' | 'report'>,
@@ -25,26 +28,26 @@ export class Beat {
     this.#loop ??= this.#beat();
   }
 
-  /** The next beat is now. */
+  /** Starts the next run immediately. */
   wake(): void {
     this.#wake.abort(QUIETLY);
   }
 
-  /** Something was counted. */
+  /** Schedules a run because counters have changed. */
   reportSoon(): void {
-    // With each beat it is told anyway.
+    // Each regular run reports the counters anyway.
     if (this.#reporting || this.limits.report >= this.limits.beat) return;
     this.#reporting = true;
     void this.#wakeLater();
   }
 
-  /** One after the other. */
+  /** Runs the reconciliation after any that are in progress. */
   tick(): Promise<void> {
     this.#turn = this.#turn.then(() => this.look());
     return this.#turn;
   }
 
-  /** No beat comes any more; a look that somebody else asked for may still be under way. */
+  /** Stops the loop. A run requested through `tick` may still be in progress. */
   async stop(): Promise<void> {
     this.#ended = true;
     this.#stopped.abort(QUIETLY);
@@ -52,7 +55,7 @@ export class Beat {
     await this.#loop;
   }
 
-  /** Resolves once no look is under way. */
+  /** Resolves once no run is in progress. */
   settled(): Promise<void> {
     return this.#turn;
   }

@@ -1,4 +1,4 @@
-/** Time as the engine sees it. Given from outside, so that tests need not wait. */
+/** The engine's time source. Injectable, so that tests need not wait. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -6,12 +6,15 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Why a signal was aborted that only wakes: without a reason an error with a stack is made each time. */
+/**
+ * Abort reason of signals that only end a sleep: without a reason, `abort()` allocates an error
+ * with a stack each time.
+ */
 export const QUIETLY = 'woken';
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // Not that of `node:timers/promises`, which makes an error with a stack for everyone who is woken early.
+  // Avoids `timers/promises`: it allocates an AbortError with a stack on every early wake-up.
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();

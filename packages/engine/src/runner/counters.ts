@@ -1,31 +1,34 @@
 import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
 
-/** Records, and their bytes as JSON. */
+/** Number of records, and their size in bytes as JSON. */
 export interface Amount {
   records: number;
   bytes: number;
 }
 
 export interface NodeCounts {
-  /** What came to the node. */
+  /** Records that reached the node. */
   ingress: Amount;
-  /** What left it; at an output: what was written. */
+  /** Records that left the node; for an output, the records written. */
   egress: Amount;
-  /** Records it could not take, for good. */
+  /** Records that failed permanently at this node. */
   errors: number;
 }
 
-/** What a pipeline has moved since it was made, by node. Kept over restarts by its reports. */
+/**
+ * Counts the records a pipeline has moved since it was created, by node. Its reports preserve the
+ * counts across restarts.
+ */
 export class Counters {
   readonly #nodes = new Map<string, NodeCounts>();
-  /** When records last came in. Milliseconds since the epoch. */
+  /** When records were last ingested, in milliseconds since the epoch. */
   lastIngestedAt: number | undefined;
-  /** Rises with every change. */
+  /** Increases with every change. */
   revision = 0;
 
   /**
-   * @param nodeIds what was counted for other nodes, gone since, is forgotten
-   * @param changed told of every change
+   * @param nodeIds saved counts of other nodes, which no longer exist, are dropped
+   * @param changed called after every change
    */
   constructor(
     private readonly nodeIds: readonly string[],
@@ -35,7 +38,7 @@ export class Counters {
     this.load(saved);
   }
 
-  /** Goes on from what was counted before. */
+  /** Replaces the counts with saved ones. */
   load(saved: JsonValue | undefined): void {
     const before = isRecord(saved) ? saved : {};
     const nodes = isRecord(before['nodes']) ? before['nodes'] : {};

@@ -3,7 +3,7 @@ import { again } from './deliver.js';
 import { failureOf } from './ends.js';
 import type { PagesRun } from './run-pages.js';
 
-/** The cursor of one run: opened once, moved after each page. */
+/** The cursor of one run: opened once, committed after each page. */
 export class Cursors {
   value: JsonValue | undefined;
   #version = 0;
@@ -35,7 +35,10 @@ export class Cursors {
     return `${this.run.pipelineId}/${this.run.nodeId}`;
   }
 
-  /** What was delivered must be written down: a page that is read again would be delivered twice. */
+  /**
+   * Retries a coordinator call until it succeeds: if the cursor of a delivered page were not
+   * committed, the page would be delivered twice. Returns `undefined` when the run is stopping.
+   */
   async #insist<T>(ask: () => Promise<T>): Promise<T | undefined> {
     const { work, nodeId } = this.run;
     for (let attempt = 1; ; attempt += 1) {

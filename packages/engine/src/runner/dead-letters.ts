@@ -3,7 +3,7 @@ import { LineFile } from '../files/line-file.js';
 
 export interface DeadLetter {
   nodeId: string;
-  /** Why nobody took it: a stable word or a short sentence of our own. */
+  /** Why it failed: a stable code or a short sentence written by us. */
   reason: string;
   recordId: string;
   /** JSON of the record. */
@@ -11,13 +11,18 @@ export interface DeadLetter {
 }
 
 /**
- * Records that nobody could take, one JSON object a line: `at`, `node_id`, `reason`, `record_id`, `record`. Bounded: when
- * the file has grown to half of the bound it takes the place of the one before it, and the oldest are gone.
+ * Stores records that failed permanently, one JSON object per line: `at`, `node_id`, `reason`,
+ * `record_id`, `record`. The size is bounded: when the file reaches half the limit, it replaces the
+ * previous file, which drops the oldest records.
  */
 export class DeadLetters {
   readonly #file: LineFile;
 
-  /** @param path of the file; the one before it is `<path>.1` */
+  /**
+   * @param path path of the file; the previous one is `<path>.1`
+   * @param maxBytes limit in bytes for both files together
+   * @param now returns milliseconds since the epoch
+   */
   constructor(
     readonly path: string,
     maxBytes: number,
@@ -26,7 +31,7 @@ export class DeadLetters {
     this.#file = new LineFile(path, maxBytes / 2, (full) => rename(full, `${full}.1`));
   }
 
-  /** On disk once it resolves. */
+  /** Appends dead letters; they are synced to disk once this resolves. */
   add(letters: readonly DeadLetter[]): Promise<void> {
     const at = new Date(this.now()).toISOString();
     return this.#file.append(

@@ -11,7 +11,7 @@ export interface OutputWays {
   ways: readonly Way[];
 }
 
-/** One batch over all ways to one output. */
+/** Delivers a batch over all paths to one output. Returns `false` if the run stopped first. */
 export async function deliverOver(work: Work, to: OutputWays, batch: Batch): Promise<boolean> {
   for (const way of to.ways) {
     const arriving = await arrival(work, to, way, batch);
@@ -21,7 +21,10 @@ export async function deliverOver(work: Work, to: OutputWays, batch: Batch): Pro
   return true;
 }
 
-/** What of a batch arrives at one output, over all ways to it. `undefined`: told to stop. */
+/**
+ * Applies all paths to one output and returns the batches that reach it, or `undefined` if the run
+ * stopped first.
+ */
 export async function arrivals(work: Work, to: OutputWays, batch: Batch): Promise<readonly Batch[] | undefined> {
   const all: Batch[] = [];
   for (const way of to.ways) {
@@ -32,7 +35,10 @@ export async function arrivals(work: Work, to: OutputWays, batch: Batch): Promis
   return all;
 }
 
-/** What of a batch arrives over one way: in one batch, or none, or several where its records became several. */
+/**
+ * Applies one path and returns the batches that reach the output: none, one, or several if records
+ * were split. Returns `undefined` if the run stopped first.
+ */
 async function arrival(work: Work, to: OutputWays, way: Way, batch: Batch): Promise<readonly Batch[] | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const letters: DeadLetter[] = [];
@@ -54,6 +60,6 @@ async function arrival(work: Work, to: OutputWays, way: Way, batch: Batch): Prom
 
 function named(work: Work, to: OutputWays, way: Way, batch: Batch): Batch {
   work.counters.add(to.nodeId, 'ingress', batch.lines.length, batch.bytes);
-  // Two ways bring the same record twice, on purpose: it must not read as a repeat.
+  // Two paths deliver the same record twice, intentionally: it must not be dropped as a duplicate.
   return way.name === '' ? batch : createBatch(batchId(batch.id, way.name), batch.lines, batch.bytes);
 }

@@ -3,17 +3,18 @@ import type { DeadLetter } from './dead-letters.js';
 import { failureOf, type Failure, type Output, type WriteResult } from './ends.js';
 import type { WorkMeans } from './work-means.js';
 
-/** What all work of one run shares; it may be told to end. */
+/** Shared dependencies of one run, with its abort signals. */
 export interface Work extends WorkMeans {
-  /** Nothing new is to be begun. */
+  /** Aborted when the run should finish its current work and start nothing new. */
   stopping: AbortSignal;
-  /** What was begun is given up. */
+  /** Aborted when the run should also abandon its current work. */
   aborted: AbortSignal;
 }
 
 /**
- * Writes a batch to an output, and tries again what may be tried again, until it is written or refused for good.
- * `false`: told to stop before that; it is not acknowledged then, and comes again.
+ * Writes a batch to an output and retries until all records are written or rejected permanently.
+ * Returns `false` if the run stopped first: the batch is then not acknowledged and will be
+ * redelivered.
  */
 export async function deliver(work: Work, nodeId: string, output: Output, batch: Batch): Promise<boolean> {
   let rest = batch;
@@ -44,7 +45,10 @@ export async function deliver(work: Work, nodeId: string, output: Output, batch:
   }
 }
 
-/** Writes down what nobody took, and counts it. It must be on disk before anything goes on. */
+/**
+ * Stores dead letters and counts them. They must be on disk before delivery continues. Returns
+ * `false` if the run stopped first.
+ */
 export async function bury(work: Work, nodeId: string, letters: readonly DeadLetter[]): Promise<boolean> {
   if (letters.length === 0) return true;
   for (let attempt = 1; ; attempt += 1) {
@@ -63,9 +67,13 @@ export async function bury(work: Work, nodeId: string, letters: readonly DeadLet
   return true;
 }
 
-/** Waits before the next try; `false`: there will be none. */
+/**
+ * Records a failure and waits for the backoff delay. Returns `false` if the run is stopping and
+ * there will be no retry.
+ */
 export async function again(work: Work, nodeId: string, failure: Failure, attempt: number): Promise<boolean> {
-  // What a person must mend is looked at again seldom, yet it is: it may be mended on the other side.
+  // Permanent failures are retried at the maximum interval: the cause may be fixed on the remote
+  // side.
   const wait = work.backoff(failure.kind === 'permanent' ? 100 : attempt, failure.afterMs);
   work.health.failed(nodeId, failure, wait);
   if (!work.stopping.aborted) await work.clock.sleep(wait, work.stopping);

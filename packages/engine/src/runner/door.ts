@@ -3,7 +3,7 @@ import type { Clock } from './clock.js';
 import { failureOf, type Failure, type PushInput, type Sink } from './ends.js';
 import type { Health } from './health.js';
 
-/** The door of a pushed input: opened once, and tried again while it does not open. */
+/** Listener of a push input: started once, and retried until starting succeeds. */
 export class Door {
   #state: 'closed' | 'open' | Failure = 'closed';
   #trying: Promise<void> | undefined;
@@ -17,13 +17,13 @@ export class Door {
     private readonly backoff: Backoff,
   ) {}
 
-  /** Resolves after the first try; if that failed, the next ones go on beside. */
+  /** Starts the input. Resolves after the first attempt; retries continue in the background. */
   async open(sink: Sink): Promise<void> {
     if (await this.#try(sink, 1)) return;
     this.#trying = this.#again(sink);
   }
 
-  /** Says to a run that begins how it stands. */
+  /** Reports the current state to the health of a new run. */
   tell(): void {
     if (this.#state === 'open') this.health.answered(this.nodeId);
     else if (this.#state !== 'closed') this.health.failed(this.nodeId, this.#state, 0);
@@ -38,7 +38,7 @@ export class Door {
   async #again(sink: Sink): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const failure = typeof this.#state === 'object' ? this.#state : undefined;
-      // What a person must mend is looked at again seldom.
+      // Permanent failures are retried at the maximum interval.
       const wait = this.backoff(failure?.kind === 'permanent' ? 100 : attempt, failure?.afterMs);
       await this.clock.sleep(wait, this.#closing.signal);
       if (this.#closing.signal.aborted || (await this.#try(sink, attempt + 1))) return;

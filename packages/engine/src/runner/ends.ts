@@ -2,136 +2,175 @@ import type { Batch } from '../records/batch.js';
 import type { DataRecord, JsonValue } from '../records/record.js';
 import type { NewLogEntry } from './pipeline-log.js';
 
-/** Records of a source, and the place to go on from once they are delivered. */
+/** A page of records, and the cursor to continue from once they are delivered. */
 export interface Page {
   readonly records: readonly DataRecord[];
   readonly cursor: JsonValue;
-  /** What the source held at this place and no record could be made of: it is kept with the dead letters. */
+  /**
+   * Data of the source at this position that could not be converted to records; it goes to the dead
+   * letters.
+   */
   readonly unreadable?: readonly Unreadable[];
-  /** What people should know of it. Our own words. */
+  /** Messages about the page for the pipeline log. Written by us, without text from the source. */
   readonly notes?: readonly Omit<NewLogEntry, 'nodeId'>[];
 }
 
 export interface Unreadable {
-  /** A stable word, or a short sentence of our own. */
+  /** A stable code, or a short sentence written by us. */
   readonly reason: string;
-  /** What was found, or what tells where: stands in the dead letter as its record. */
+  /** The data, or a description of where it is; stored as the record of the dead letter. */
   readonly found: JsonValue;
 }
 
-/** A source that can be read again from a place: nothing is stored between it and the outputs. */
+/**
+ * An input that can be read again from a cursor. Its records are not buffered between it and the
+ * outputs.
+ */
 export interface PageInput {
   readonly kind: 'pages';
-  /** Milliseconds to wait before asking again once there was nothing more. Default 10,000. */
+  /** Milliseconds to wait before polling again after the last page. Default 10,000. */
   readonly intervalMs?: number;
   /**
-   * Pages may be asked for while those before are only held by an output that gathers: all that matters of the place is in
-   * the cursor, and a new run is given one that was committed. Absent, for a source that takes being asked for more as a
-   * word that all before has arrived: what is gathered is written with every page.
+   * Further pages may be read while earlier ones are only held by a batching output: the cursor
+   * contains all state of the position, and a new run starts at a committed one. Leave it unset for
+   * a source that treats a request for more as an acknowledgment of everything before; batched
+   * records are then written with every page.
    */
   readonly readsAhead?: true;
   /**
-   * Pages from a cursor on (`undefined`: from the beginning), until there is nothing more for now. The next page is
-   * asked for only when the one before is delivered and its cursor committed; see `readsAhead`. @throws EndError
+   * Yields pages from a cursor (`undefined`: from the beginning) until there are no more for now.
+   * The next page is requested only after the previous one is delivered and its cursor is
+   * committed; see `readsAhead`.
+   * @throws {EndError}
    */
   pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncIterable<Page>;
   close?(): Promise<void>;
 }
 
 export interface AppendOptions {
-  /** What tells these records apart from all others of the source, where it has such a thing: repeats are dropped. */
+  /**
+   * Identifies these records within the source, if the source has such an id: duplicates are
+   * dropped.
+   */
   readonly position?: string;
-  /** Milliseconds to wait for room in the buffer. Default 0: answers `full` at once. */
+  /** Milliseconds to wait for space in the buffer. Default 0: returns `full` immediately. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * `stored`: all records are on disk and may be acknowledged to the sender, but those at `tooLarge`, which went to the
- * dead letters. `full`: there is no room; the sender should come again later with all of them, some may be there already.
+ * `stored`: all records are on disk and may be acknowledged to the sender, except those at the
+ * indexes in `tooLarge`, which went to the dead letters. `full`: there is no space; the sender
+ * should retry all records later, although some may already be stored.
  */
 export type Appended = { stored: true; tooLarge: readonly number[] } | { stored: false; reason: 'full' | 'closed' };
 
-/** Where a pushed input puts what it is given. */
+/** Receives the records of a push input. */
 export interface Sink {
-  /** @param lines records, each as the JSON of one object without a line break in it @throws BusError */
+  /**
+   * Stores records.
+   * @param lines one JSON object per line, without line breaks
+   * @throws {BusError}
+   */
   append(lines: readonly string[], options?: AppendOptions): Promise<Appended>;
-  /** What people should know of what happened at the door. Our own words. */
+  /**
+   * Adds an entry to the pipeline log. Messages are written by us, without text from the sender.
+   */
   note?(entry: Omit<NewLogEntry, 'nodeId'>): void;
 }
 
-/** A source that comes by itself and cannot be asked again: what it brings is stored before it is acknowledged. */
+/**
+ * An input that receives records and can't be read again: its records are stored before they are
+ * acknowledged.
+ */
 export interface PushInput {
   readonly kind: 'push';
-  /** Opens the door. Records are taken in also while the pipeline is paused. @throws EndError */
+  /**
+   * Starts receiving. Records are accepted while the pipeline is paused, too.
+   * @throws {EndError}
+   */
   start?(sink: Sink): Promise<void>;
   close?(): Promise<void>;
 }
 
 export type Input = PageInput | PushInput;
 
-/** A record that the output will never take. */
+/** A record that the output rejects permanently. */
 export interface Refusal {
-  /** In the batch. */
+  /** Index in the batch. */
   readonly index: number;
-  /** A stable word, or a short sentence of our own; never text of the other side, which may repeat a secret. */
+  /**
+   * A stable code, or a short sentence written by us; never text from the remote side, which may
+   * contain a secret.
+   */
   readonly reason: string;
 }
 
-/** What became of a batch. Records that are not named were written. */
+/** Result of writing a batch. Records that are not listed were written. */
 export interface WriteResult {
   readonly refused?: readonly Refusal[];
   readonly retry?: {
     readonly indexes: readonly number[];
     readonly reason: string;
-    /** Milliseconds the other side asked for. */
+    /** Milliseconds the remote side asked to wait. */
     readonly afterMs?: number;
-    /** It asked for less, rather than failed. */
+    /** The remote side applied rate limiting rather than failed. */
     readonly throttled?: boolean;
   };
 }
 
-/** How much an output has written at once. What is reached first counts; the last batch may go over it. */
+/**
+ * Batching limits of an output. The first limit reached triggers the write; the last batch may
+ * exceed it.
+ */
 export interface Gathering {
   readonly records: number;
-  /** Of JSON. */
+  /** Bytes of JSON. */
   readonly bytes: number;
-  /** Milliseconds since the first of them came. */
+  /** Milliseconds since the first record arrived. */
   readonly waitMs: number;
 }
 
-/** Where records go. */
+/** An output: writes records to a destination. */
 export interface Output {
   /**
-   * Several batches come as one, and none of them is acknowledged before that is written; a pause does not wait for more.
-   * The id of such a batch is that of the place it begins at: one that comes again may hold more or fewer records than
-   * before, so that it may take the place of what was written under its id, and is no repeat to be dropped.
+   * Merges several batches into one write; none of them is acknowledged before it succeeds. A pause
+   * writes what is there without waiting for more. The id of a merged batch is that of the position
+   * it begins at: a redelivered batch may hold more or fewer records than before. It should
+   * therefore replace what was written under its id, not be dropped as a duplicate.
    */
   readonly gather?: Gathering;
-  /** Makes sure that the other side is there. Called before the first batch of a run, until it does not fail. @throws EndError */
+  /**
+   * Checks the connection. Called before the first batch of a run, and retried until it succeeds.
+   * @throws {EndError}
+   */
   open?(signal: AbortSignal): Promise<void>;
   /**
-   * Writes a batch; resolves once it is safe there. The same batch may come again, with the same id and record ids.
-   * What is thrown counts for all of it. @throws EndError
+   * Writes a batch; resolves once it is durable at the destination. The same batch may be
+   * redelivered with the same id and record ids. An error applies to the whole batch.
+   * @throws {EndError}
    */
   write(batch: Batch, signal: AbortSignal): Promise<WriteResult>;
-  /** Lets go at the end of a run: a pause is one. The next begins with `open`. */
+  /** Releases resources at the end of a run, including a pause. The next run begins with `open`. */
   close?(): Promise<void>;
 }
 
-/** Everything was written. */
+/** Result for a batch that was written completely. */
 export const WRITTEN: WriteResult = {};
 
 /**
- * `retry`: may go better next time. `throttled`: the other side asked for less. `permanent`: will not go before a person
- * changes something; tried again seldom.
+ * - `retry`: temporary, a retry may succeed
+ * - `throttled`: the remote side applied rate limiting
+ * - `permanent`: will fail until a person intervenes; retried at the maximum interval
  */
 export type FailureKind = 'retry' | 'throttled' | 'permanent';
 
-/** An input or output can't do its work now. The message is shown to people: our own words, no secret in it. */
+/**
+ * An error of an input or output. The message is shown to users: written by us, without secrets.
+ */
 export class EndError extends Error {
   override readonly name = 'EndError';
-  /** @param afterMs milliseconds the other side asked to wait */
+  /** @param afterMs milliseconds the remote side asked to wait */
   constructor(
     readonly code: string,
     message: string,
@@ -150,7 +189,10 @@ export interface Failure {
   afterMs?: number;
 }
 
-/** What may be told of anything that was thrown. Text of unknown errors stays inside: it may repeat what was sent. */
+/**
+ * Converts any thrown value to a failure that is safe to show. Omits the text of unknown errors: it
+ * may contain sent data.
+ */
 export function failureOf(error: unknown): Failure {
   if (error instanceof EndError) {
     const { code, message, kind, afterMs } = error;

@@ -6,12 +6,15 @@ import { failureOf, type Appended, type AppendOptions, type Input } from './ends
 import { Intake } from './intake.js';
 import type { WorkMeans } from './work-means.js';
 
-/** The input of a pipeline while its runner lives: one that is pushed to has a door and an intake, run or no run. */
+/**
+ * The input of a pipeline for the lifetime of its runner. A push input receives records whether or
+ * not a run is active.
+ */
 export class Entrance {
   #intake: Intake | undefined;
   #door: Door | undefined;
 
-  /** @param place the input and its node; absent where there is none */
+  /** @param place the input and its node; absent if the pipeline has none */
   constructor(
     private readonly definition: PipelineDefinition,
     readonly place: { readonly nodeId: string; readonly input: Input } | undefined,
@@ -19,22 +22,22 @@ export class Entrance {
     private readonly means: WorkMeans,
   ) {}
 
-  /** Of a pushed input: its buffer on the bus. */
+  /** Name of a push input's stream on the bus. */
   get stream(): string | undefined {
     return this.place?.input.kind === 'push' ? `${this.definition.id}.${this.place.nodeId}` : undefined;
   }
 
-  /** Of a pushed input, once it was opened. */
+  /** Listener of a push input, once it was opened. */
   get door(): Door | undefined {
     return this.#door;
   }
 
-  /** Opens the door of a pushed input; resolves after the first try. */
+  /** Starts a push input; resolves after the first attempt. */
   async open(): Promise<void> {
     const { bus, definition, means, stream } = this;
     if (!this.place || stream === undefined) return;
     const { nodeId, input } = this.place;
-    // An output that no way leads to takes nothing: what waited for it would fill the buffer for all.
+    // Only outputs on a path are consumers: records for any other output would fill the buffer.
     await bus.declare(stream, [...routesOf(definition).keys()]);
     const { counters, deadLetters, health, clock, backoff } = means;
     this.#intake = new Intake({
@@ -52,24 +55,27 @@ export class Entrance {
     await this.#door.open(this.#intake);
   }
 
-  /** Takes records in, for an input that is pushed to. @throws BusError */
+  /**
+   * Stores records of a push input.
+   * @throws {BusError}
+   */
   append(lines: readonly string[], options?: AppendOptions): Promise<Appended> {
     return this.#intake?.append(lines, options) ?? Promise.resolve({ stored: false, reason: 'closed' });
   }
 
-  /** Nothing more is taken in; resolves once all that was is answered. */
+  /** Stops accepting records; resolves once all pending appends have settled. */
   async shut(): Promise<void> {
     await this.#closing(() => this.#door?.close());
     await this.#intake?.close();
   }
 
-  /** Of one that is read, once nobody reads it any more; that of a pushed one is its door's. */
+  /** Closes a page input after its last read. A push input is closed by its listener. */
   async closeInput(): Promise<void> {
     const { input } = this.place ?? {};
     if (input?.kind === 'pages') await this.#closing(() => input.close?.());
   }
 
-  /** What can not be closed must not keep the rest from ending. */
+  /** An input that fails to close must not block the shutdown. */
   async #closing(close: () => Promise<void> | undefined): Promise<void> {
     try {
       await close();

@@ -4,7 +4,7 @@ import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/p
 import { above, fast, push, status } from '../testing/pipeline-parts.js';
 import { EndError, WRITTEN, type Gathering, type PageInput, type WriteResult } from './ends.js';
 
-/** Gathers, and keeps what it was offered, written or not. */
+/** Batches its input and keeps every batch it was offered, written or not. */
 class Gatherer extends Collector {
   readonly offered: Batch[] = [];
 
@@ -103,7 +103,7 @@ test.each(['push', 'pages'])(
   },
 );
 
-/** `pages` pages of `size` numbered records. */
+/** Returns an input with `pages` pages of `size` numbered records. */
 const paged = (pages: number, size: number): PageInput => ({
   kind: 'pages',
   readsAhead: true,

@@ -4,7 +4,10 @@ import { deliver, type Work } from './deliver.js';
 import { arrivals, type OutputWays } from './deliver-over.js';
 import type { Gathering } from './ends.js';
 
-/** What an output gathers before it writes. Whoever adds acknowledges nothing before `write` was `true`. */
+/**
+ * Collects batches for an output until its limits are reached. Callers must not acknowledge a batch
+ * before `write` has returned `true`.
+ */
 export class Gather {
   #parts: Batch[] = [];
   #batches = 0;
@@ -19,7 +22,10 @@ export class Gather {
     private readonly limits: Gathering,
   ) {}
 
-  /** Milliseconds until it should be written, none when it is full; `undefined`: it holds nothing. */
+  /**
+   * Milliseconds until the batch should be written, 0 when it is full, `undefined` when it is
+   * empty.
+   */
   get dueIn(): number | undefined {
     if (this.#parts.length === 0) return undefined;
     const { records, bytes, waitMs } = this.limits;
@@ -30,7 +36,11 @@ export class Gather {
     return Math.max(0, this.#since + waitMs - now);
   }
 
-  /** @param at when the batch was taken in, if that is the same in every repeat. `false`: told to stop. */
+  /**
+   * Adds a batch. Returns `false` if the run stopped first.
+   * @param at when the batch was ingested, in milliseconds since the epoch, if that is the same in
+   *   every redelivery
+   */
   async add(batch: Batch, at?: number): Promise<boolean> {
     const arriving = await arrivals(this.work, this.to, batch);
     if (!arriving) return false;
@@ -47,7 +57,7 @@ export class Gather {
     return true;
   }
 
-  /** Writes what there is. `false`: told to stop before that. */
+  /** Writes everything collected. Returns `false` if the run stopped first. */
   async write(): Promise<boolean> {
     const { work, to } = this;
     const [parts, batches, at] = [this.#parts, this.#batches, this.#at];

@@ -45,7 +45,7 @@ const PATHS = [
   'é.a',
   'new.deep',
 ];
-/** Records that are unkind by themselves. */
+/** Malicious or malformed records. */
 const UNKIND = [
   '{"__proto__":{"polluted":true},"constructor":{"prototype":1}}',
   `{"a":${'['.repeat(3_000)}${']'.repeat(3_000)}}`,
@@ -59,7 +59,7 @@ const UNKIND = [
   '',
 ];
 
-/** An operation that could be saved, drawn at random. */
+/** Returns a random valid operation. */
 function randomOperation(random: () => number): object {
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const key = pick(PATHS);

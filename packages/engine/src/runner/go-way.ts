@@ -11,19 +11,23 @@ import type { Way, WayStep } from './ways.js';
 export interface Passage {
   counters: Counters;
   now: number;
-  /** What was begun is given up. */
+  /** Aborted when the run should abandon its current work. */
   aborted: AbortSignal;
-  /** Records that a transform refused. */
+  /** Receives the records that a transform rejected. */
   refuse(letters: readonly DeadLetter[]): void;
 }
 
-/** Bytes that one step may make of one batch. */
+/** Maximum output of one stage for one batch, in bytes. */
 const STEP_BYTES = 32 * 1024 * 1024;
-/** Milliseconds that one step may work on one batch. */
+/** Maximum processing time of one stage for one batch, in milliseconds. */
 const STEP_MS = 10_000;
 const TOO_LARGE = new TransformRefusal('too_large', 'The record grew too large.');
 
-/** What of a batch arrives at the output of a way, in batches. `undefined`: given up. @throws EndError retry */
+/**
+ * Applies a path to a batch and returns the batches that reach the output, or `undefined` if
+ * aborted.
+ * @throws {EndError} of kind `retry`
+ */
 export async function goWay(way: Way, batch: Batch, passage: Passage): Promise<readonly Batch[] | undefined> {
   let parts: readonly Batch[] = [batch];
   for (const step of way.steps) {
@@ -48,7 +52,7 @@ export async function goWay(way: Way, batch: Batch, passage: Passage): Promise<r
   return parts;
 }
 
-/** What of a batch takes a step. */
+/** Selects the records that enter a stage, and counts them. */
 function enter(step: WayStep, batch: Batch, passage: Passage): Batch | undefined {
   const looked = step.passes !== 'always' || step.stage ? onlyRecords(step, batch, passage) : batch;
   const chosen = looked && choose(step, looked);
@@ -57,7 +61,10 @@ function enter(step: WayStep, batch: Batch, passage: Passage): Batch | undefined
   return chosen;
 }
 
-/** The batch without lines that are no JSON object: one of them must not hold up the others. */
+/**
+ * Returns the batch without the lines that are not JSON objects: one invalid line must not block
+ * the others.
+ */
 function onlyRecords(step: WayStep, batch: Batch, passage: Passage): Batch | undefined {
   try {
     return batch.records.length > 0 ? batch : undefined;
@@ -69,7 +76,7 @@ function onlyRecords(step: WayStep, batch: Batch, passage: Passage): Batch | und
         nodeId: step.nodeId,
         reason: 'no_json_object',
         recordId: batch.recordId(index),
-        // As a text, so that the file of dead letters can be read.
+        // As a JSON string, so that the dead-letter file stays valid.
         line: JSON.stringify(batch.lines[index]),
       }));
     if (step.first) passage.refuse(letters);

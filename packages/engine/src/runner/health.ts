@@ -4,38 +4,41 @@ import type { NewLogEntry } from './pipeline-log.js';
 import type { EndFacts } from './pipeline-state.js';
 
 interface EndHealth {
-  /** It has answered in this run. */
+  /** It has responded in this run. */
   answered: boolean;
   failures: number;
   permanent: boolean;
   throttledUntil?: number;
-  /** Batches that were read for it and are not acknowledged. */
+  /** Batches read for this output and not yet acknowledged. */
   open: number;
   /** It has acknowledged a batch in this run. */
   acknowledged: boolean;
 }
 
-/** How the ends of a pipeline do, as their answers and failures tell. */
+/** Tracks the health of a pipeline's input and outputs from their responses and failures. */
 export class Health {
   readonly #ends = new Map<string, EndHealth>();
-  /** The last failure, as a report holds it. */
+  /** The last failure, in report format. */
   lastError: DataRecord | undefined;
 
-  /** @param changed told when the state of an end may be another one */
+  /**
+   * @param now returns milliseconds since the epoch
+   * @param changed called when the status of an input or output may have changed
+   */
   constructor(
     private readonly now: () => number,
     private readonly log: (entry: NewLogEntry) => void,
     private readonly changed: () => void,
   ) {}
 
-  /** A run begins: what was true of the last one is not known of this one. */
+  /** Resets the state at the start of a run. */
   reset(nodeIds: readonly string[]): void {
     this.#ends.clear();
     for (const id of nodeIds)
       this.#ends.set(id, { answered: false, failures: 0, permanent: false, open: 0, acknowledged: false });
   }
 
-  /** An end answered as it should. */
+  /** Records a successful response of an input or output. */
   answered(nodeId: string): void {
     const end = this.#ends.get(nodeId);
     if (!end) return;
@@ -48,13 +51,13 @@ export class Health {
     if (news) this.changed();
   }
 
-  /** Batches were read for an output; less than none: they were given up again. */
+  /** Counts batches read for an output. A negative number means batches were abandoned. */
   opened(nodeId: string, batches: number): void {
     const end = this.#ends.get(nodeId);
     if (end) end.open = Math.max(0, end.open + batches);
   }
 
-  /** An output has all of a batch. */
+  /** Records that an output has acknowledged a batch. */
   acknowledged(nodeId: string): void {
     const end = this.#ends.get(nodeId);
     if (!end) return;
@@ -65,7 +68,10 @@ export class Health {
     if (news) this.changed();
   }
 
-  /** @param waitMs until the next try */
+  /**
+   * Records a failure.
+   * @param waitMs milliseconds until the next attempt
+   */
   failed(nodeId: string, { code, message, kind }: Failure, waitMs: number): void {
     this.lastError = { at: this.now(), node_id: nodeId, code, message };
     this.log({ level: kind === 'throttled' ? 'warn' : 'error', code, message, nodeId });
@@ -78,7 +84,7 @@ export class Health {
     this.changed();
   }
 
-  /** By node id. */
+  /** State of the input and outputs, by node id. */
   get facts(): Record<string, EndFacts> {
     const facts = [...this.#ends].map(([id, end]): [string, EndFacts] => [
       id,

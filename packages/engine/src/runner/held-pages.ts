@@ -8,12 +8,12 @@ import type { Page, Unreadable } from './ends.js';
 import type { Gather } from './gather.js';
 import type { PagesRun } from './run-pages.js';
 
-/** What was read and is not committed: a page under way, or all that outputs have gathered. */
+/** Uncommitted pages: the page being delivered, or all pages that outputs have batched. */
 export class HeldPages {
-  /** Where to read on. */
+  /** Cursor to continue reading from. */
   place: JsonValue | undefined;
   #uncommitted = false;
-  /** Something of it did not arrive: nothing is committed any more. */
+  /** A page was not fully delivered; nothing is committed anymore. */
   #broken = false;
   #records = 0;
   #bytes = 0;
@@ -26,13 +26,18 @@ export class HeldPages {
     this.place = cursors.value;
   }
 
-  /** Milliseconds until it should be settled; `undefined`: nobody gathers anything. */
+  /**
+   * Milliseconds until the batched records should be written; `undefined` if nothing is batched.
+   */
   get dueIn(): number | undefined {
     const dues = [...this.gathers.values()].flatMap((gather) => gather.dueIn ?? []);
     return dues.length === 0 ? undefined : Math.min(...dues);
   }
 
-  /** `false`: told to stop before every output had all of it, or had gathered it. */
+  /**
+   * Delivers a page to every output or adds it to their batches. Returns `false` if the run stopped
+   * first.
+   */
   async take(page: Page): Promise<boolean> {
     const { work, pipelineId, nodeId, outputs } = this.run;
     const { lines, tooDeep } = linesOf(page);
@@ -67,7 +72,7 @@ export class HeldPages {
     return true;
   }
 
-  /** Writes what was gathered, then moves the cursor. */
+  /** Writes the batched records, then commits the cursor. */
   async settle(): Promise<'ok' | 'stopped' | 'fenced'> {
     if (this.#broken) return 'stopped';
     const written = await Promise.all([...this.gathers.values()].map((gather) => gather.write()));
@@ -76,7 +81,7 @@ export class HeldPages {
     if (!this.#uncommitted) return 'ok';
     const committed = await this.cursors.commit(this.place ?? null, this.#records);
     if (committed !== 'ok') return committed;
-    // Only once the cursor has moved: a page that is read again is not counted again.
+    // Count only after the commit: a page that is read again must not be counted twice.
     const { work, nodeId } = this.run;
     work.counters.add(nodeId, 'ingress', this.#records, this.#bytes);
     work.counters.add(nodeId, 'egress', this.#records, this.#bytes);
@@ -87,7 +92,10 @@ export class HeldPages {
   }
 }
 
-/** What is nested thousands of levels deep can be read as JSON, and not be written again. */
+/**
+ * Serializes the records. JSON nested thousands of levels deep can be parsed but not serialized
+ * again.
+ */
 function linesOf({ records }: Page): { lines: string[]; tooDeep: Unreadable[] } {
   const lines: string[] = [];
   const tooDeep: Unreadable[] = [];

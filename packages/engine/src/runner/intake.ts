@@ -28,8 +28,8 @@ interface Waiting {
 const FULL: Appended = { stored: false, reason: 'full' };
 
 /**
- * The door of a pushed input. What comes while the disk is busy with what came before goes together, so that many small
- * requests cost few writes.
+ * Ingest buffer of a push input. Records that arrive during a write are grouped into the next one,
+ * so that many small requests cost few writes.
  */
 export class Intake implements Sink {
   #waiting: Waiting[] = [];
@@ -40,9 +40,9 @@ export class Intake implements Sink {
 
   async append(lines: readonly string[], options: AppendOptions = {}): Promise<Appended> {
     if (this.#closed) return { stored: false, reason: 'closed' };
-    // A record with a line break in it would be two when it is read again.
+    // A record that contains a line break would be read back as two.
     if (lines.some((line) => line.includes('\n'))) lines = lines.map((line) => JSON.stringify(JSON.parse(line)));
-    // What has a place of its own, or a patience of its own, goes by itself.
+    // Records with their own position or waiting time are stored separately.
     if (options.position !== undefined || options.waitMs !== undefined) return this.#store(lines, options);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ lines, resolve, reject });
@@ -54,7 +54,7 @@ export class Intake implements Sink {
     this.options.log({ ...entry, nodeId: this.options.nodeId });
   }
 
-  /** Nothing more is taken; resolves once all that was is answered. */
+  /** Stops accepting records; resolves once all pending appends have settled. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#storing;

@@ -4,29 +4,29 @@ import type { Clock } from './clock.js';
 export interface LeaseKeeperOptions {
   coordinator: Pick<Coordinator, 'acquire' | 'renew'>;
   pipelineId: string;
-  /** Names this process among all that share the coordinator. */
+  /** Identifies this process among all that share the coordinator. */
   holder: string;
   clock: Clock;
-  /** Milliseconds. */
+  /** Lifetime of the lease in milliseconds. */
   ttl: number;
-  /** It is held from now on. */
+  /** Called after the lease was acquired. */
   taken(): Promise<void>;
-  /** It is not held any more. */
+  /** Called after the lease was lost. */
   lost(): void;
 }
 
-/** The lease of one pipeline: taken when it is free, renewed in time. */
+/** Acquires the lease of one pipeline and renews it in time. */
 export class LeaseKeeper {
   #lease: Lease | undefined;
 
   constructor(private readonly options: LeaseKeeperOptions) {}
 
-  /** While it is held. */
+  /** The lease while it is held. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
 
-  /** Takes or renews it where that is due. `undefined`: somebody else has it. */
+  /** Acquires or renews the lease if due. Returns `undefined` if another worker holds it. */
   async hold(): Promise<Lease | undefined> {
     const { coordinator, pipelineId, holder, clock, ttl } = this.options;
     const before = this.#lease;
@@ -43,12 +43,12 @@ export class LeaseKeeper {
     this.options.lost();
   }
 
-  /** For when it could not be renewed: somebody else may have it by now. */
+  /** Gives up an expired lease that could not be renewed: another worker may hold it by now. */
   loseExpired(): void {
     if (this.#lease && this.#lease.expiresAt <= this.options.clock.now()) this.lose();
   }
 
-  /** Hands it to the caller, who gives it back. */
+  /** Transfers the lease to the caller, which must release it. */
   letGo(): Lease | undefined {
     const lease = this.#lease;
     this.#lease = undefined;

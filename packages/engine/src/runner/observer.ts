@@ -4,24 +4,27 @@ import type { Health } from './health.js';
 import type { PipelineLog } from './pipeline-log.js';
 import type { Observation } from './pipeline-state.js';
 
-/** What a worker watches of its pipeline. */
+/** The parts of a pipeline that its worker observes. */
 export interface Watched {
   bus: Bus;
-  /** Of a pushed input. */
+  /** Stream of a push input. */
   stream: string | undefined;
   counters: Counters;
   health: Health;
   log: PipelineLog;
 }
 
-/** Looks at a pipeline from inside its worker, and logs what became of the buffer since the last look. */
+/**
+ * Observes a pipeline from inside its worker, and logs changes of the buffer since the last
+ * observation.
+ */
 export class Observer {
   #damaged = 0;
   #full = false;
 
   constructor(private readonly watched: Watched) {}
 
-  /** The buffer took no more when it was last looked at. */
+  /** The buffer was full at the last observation. */
   get full(): boolean {
     return this.#full;
   }

@@ -62,7 +62,7 @@ test('an error that a person must mend shows at once, and its message is told', 
     code: 'unauthorized',
     message: expect.stringContaining('token'),
   });
-  // It does not sit out its wait when it is told to stop.
+  // A stop interrupts the backoff.
   const began = Date.now();
   await runner.pause();
   expect(Date.now() - began).toBeLessThan(10_000);
@@ -126,7 +126,7 @@ test('who lost the lease while delivering does not move the cursor', async () =>
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: fast(100) }, outputs: { out } });
   await runner.start();
   await expect.poll(() => codes(runner)).toContain('lease_lost');
-  // Once it has the lease again it reads the page again: at least once.
+  // With the lease back, it reads the page again: delivery is at least once.
   await expect.poll(async () => (await runner.state()).ingress.records, { timeout: 5_000 }).toBe(100);
   expect(out.numbers).toEqual([...numbersUpTo(100), ...numbersUpTo(100)]);
   const [first, again] = out.batches;

@@ -6,10 +6,10 @@ import type { RunnerLimits } from './runner-options.js';
 
 const jq = (query: string): TransformConfig['operations'][number] => ({ operation: 'jq', arguments: { query } });
 const mark: TransformConfig['operations'][number] = { operation: 'add', arguments: { key: 'marked', value: true } };
-/** A thread has to begin first. */
+/** Allows for the start of a worker thread. */
 const patient = { timeout: 15_000 };
 
-/** A pipeline that is begun: what is pushed goes through these operations to one output. */
+/** Starts a pipeline with a push input, these operations and one output. */
 async function startThrough(operations: TransformConfig['operations'], limits: Partial<RunnerLimits> = {}) {
   const world = await openWorld();
   const out = new Collector();

@@ -1,11 +1,14 @@
-/** One line of what a pipeline did. Never holds a record or a secret. */
+/** An entry of the pipeline log. Never contains records or secrets. */
 export interface LogEntry {
-  /** Rises by one with each entry. A gap in a tail: entries that came faster than they were read. */
+  /**
+   * Increases by one with each entry. A gap in a tail means that entries arrived faster than they
+   * were read.
+   */
   readonly sequence: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly level: 'info' | 'warn' | 'error';
-  /** A stable word. */
+  /** A stable code. */
   readonly code: string;
   readonly message: string;
   readonly nodeId?: string;
@@ -15,21 +18,23 @@ export type NewLogEntry = Omit<LogEntry, 'sequence' | 'at'>;
 
 interface Listener {
   readonly waiting: LogEntry[];
-  /** There is more, or it is over. */
+  /** Called when there are more entries or the tail ends. */
   wake: () => void;
 }
 
 const nobody = (): void => undefined;
 
-/** The last entries of one pipeline, in memory, and whoever follows them live. */
+/** Keeps the latest entries of one pipeline in memory and streams new ones to followers. */
 export class PipelineLog {
   readonly #entries: LogEntry[] = [];
   readonly #listeners = new Set<Listener>();
   #sequence: number;
 
   /**
-   * @param capacity entries that are kept, and that may wait for a slow reader
-   * @param before sequence before the first entry: from the clock, it is higher than any of a process before this one
+   * @param now returns milliseconds since the epoch
+   * @param capacity maximum number of entries kept, and queued for each slow reader
+   * @param before sequence that precedes the first entry. A value from the clock is higher than any
+   *   sequence of a previous process.
    */
   constructor(
     private readonly now: () => number,
@@ -49,12 +54,15 @@ export class PipelineLog {
     }
   }
 
-  /** Oldest first. */
+  /** Returns the latest entries, oldest first. */
   entries(limit = this.capacity): readonly LogEntry[] {
     return limit <= 0 ? [] : this.#entries.slice(-limit);
   }
 
-  /** What is kept after `after`, then what comes, until `signal` is aborted. A slow reader misses the oldest. */
+  /**
+   * Yields the kept entries after sequence `after`, then new ones, until `signal` is aborted. A
+   * slow reader misses the oldest.
+   */
   async *tail(signal: AbortSignal, after = 0): AsyncGenerator<LogEntry, void, void> {
     const listener: Listener = {
       waiting: this.#entries.filter(({ sequence }) => sequence > after),
@@ -78,7 +86,7 @@ export class PipelineLog {
     }
   }
 
-  /** How many follow it. */
+  /** Number of active tails. */
   get followers(): number {
     return this.#listeners.size;
   }

@@ -17,7 +17,7 @@ test('what is no record is kept aside where somebody looks into it, and holds up
   await runner.append(['{\n  "n": 2\n}']);
   await expect.poll(() => out.numbers).toEqual([0, 1, 2]);
   expect((await world.deadLetters()).map(({ record }) => record)).toEqual(['nonsense', '[1]']);
-  // Who only passes texts on is not asked to read them.
+  // A path without conditions and transforms forwards lines without parsing them.
   await expect
     .poll(() => raw.batches.flatMap(({ lines }) => lines))
     .toEqual(['{"n":0}', 'nonsense', '[1]', '{"n":1}', '{"n":2}']);

@@ -101,7 +101,7 @@ test('pushed: 1,000 counted; paused, 500 more are taken in; resumed, 1,500; noth
   await expect.poll(async () => (await runner.state()).egress.records).toBe(1_500);
   expect(out.numbers).toEqual(numbersUpTo(1_500));
   expect(await runner.state()).toMatchObject({ status: 'Running', waiting: 0 });
-  // Many small requests became few batches.
+  // Many small requests were grouped into few batches.
   expect(out.batches.length).toBeLessThan(200);
 });
 
@@ -179,7 +179,7 @@ test('two workers: one runs; when it is gone the other takes over where it was',
   await expect.poll(() => status(one)).toBe('Running');
   await two.start();
   await expect.poll(() => out.numbers.length).toBeGreaterThan(300);
-  // Both tell the same, whoever is asked.
+  // Both runners return the same state.
   expect(await status(two)).toBe('Running');
   expect(codes(two)).not.toContain('started');
   await one.stop();
@@ -214,7 +214,7 @@ test('an input that is read is closed when its pipeline stops, after the last re
   await runner.stop();
   expect(did).toEqual(['read', 'closed']);
   expect(codes(runner)).toContain('close_failed');
-  // The lease was given back all the same.
+  // The lease was released nevertheless.
   expect(await createEmbeddedCoordinator({ store: world.store }).holder('p')).toBeUndefined();
 });
 

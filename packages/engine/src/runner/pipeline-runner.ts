@@ -19,8 +19,24 @@ import { statusOf } from './status.js';
 import { createWorkMeans, type WorkMeans } from './work-means.js';
 
 /**
- * Runs one pipeline: holds its lease, does what is wanted of it, says how it goes. Pushed records are taken in and
- * stored from `start` to `stop`, paused or not.
+ * Runs one pipeline: holds its lease, reconciles it with the desired state, and reports its
+ * observed state. Records of a push input are accepted and stored from `start` to `stop`, paused or
+ * not.
+ *
+ * @example
+ * ```ts
+ * const runner = new PipelineRunner({
+ *   definition,
+ *   components: { inputs, outputs, transforms: new Map() },
+ *   bus,
+ *   coordinator,
+ *   holder: 'worker-1',
+ *   folder: '/var/lib/connector-frame/pipeline-1',
+ * });
+ * await runner.start();
+ * // ...
+ * await runner.stop();
+ * ```
  */
 export class PipelineRunner {
   readonly log: PipelineLog;
@@ -64,7 +80,10 @@ export class PipelineRunner {
     this.#beat = new Beat(clock, this.#limits, () => this.#lookSafely());
   }
 
-  /** Opens the door of a pushed input, and begins to work as soon as it holds the lease and is wanted. */
+  /**
+   * Starts a push input and the reconcile loop. The pipeline runs as soon as the runner holds the
+   * lease and the pipeline is enabled.
+   */
   async start(): Promise<void> {
     const { coordinator, definition } = this.#options;
     this.#means.counters.load(observationIn((await coordinator.reported(definition.id))?.value ?? null)?.counts);
@@ -72,12 +91,15 @@ export class PipelineRunner {
     this.#beat.start();
   }
 
-  /** Takes records in, for an input that is pushed to. @throws BusError */
+  /**
+   * Stores records of a push input.
+   * @throws {BusError}
+   */
   append(lines: readonly string[], options?: AppendOptions): Promise<Appended> {
     return this.#entrance.append(lines, options);
   }
 
-  /** Finishes what was begun, then rests. What is in the buffer stays there; a cursor stays where it is. */
+  /** Finishes the current work, then pauses. Buffered records and cursors are kept. */
   async pause(): Promise<void> {
     await this.#options.coordinator.setDesired(this.#options.definition.id, false);
     await this.#beat.tick();
@@ -90,7 +112,10 @@ export class PipelineRunner {
     await this.#beat.tick();
   }
 
-  /** How it does, as of now. @param wanted what the caller knows to be wanted; absent: what the coordinator says */
+  /**
+   * Returns the current state of the pipeline.
+   * @param wanted desired state if the caller knows it; default: read from the coordinator
+   */
   state(wanted?: boolean): Promise<PipelineState> {
     const { coordinator, definition } = this.#options;
     const token = this.#keeper.lease?.token;
@@ -98,7 +123,11 @@ export class PipelineRunner {
     return readPipelineState(coordinator, definition, this.#means.clock.now(), live, wanted);
   }
 
-  /** As `state`, at once and without its nodes; the buffer as it was at the last look. @param enabled what is wanted */
+  /**
+   * Returns the current state synchronously, without the nodes. The state of the buffer is that of
+   * the last observation.
+   * @param enabled desired state
+   */
   summary(enabled: boolean): NodeCounts & { status: PipelineStatus } {
     const { clock, counters, health } = this.#means;
     const now = clock.now();
@@ -107,18 +136,20 @@ export class PipelineRunner {
     return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, counters) };
   }
 
-  /** The buffer takes no more, as of now; never for an input that can be read again. */
+  /** Returns whether the buffer is full now; always `false` for an input without a buffer. */
   async full(): Promise<boolean> {
     const { stream } = this.#entrance;
     return stream !== undefined && (await this.#options.bus.stats(stream)).full;
   }
 
-  /** Rises whenever something was counted. */
+  /** Increases whenever a counter changes. */
   get revision(): number {
     return this.#means.counters.revision;
   }
 
-  /** Finishes what was begun, closes the door and gives the lease back. What is stored stays. */
+  /**
+   * Finishes the current work, closes the input and releases the lease. Stored records are kept.
+   */
   async stop(): Promise<void> {
     if (this.#beat.stopped) return;
     await this.#beat.stop();
@@ -133,13 +164,13 @@ export class PipelineRunner {
       await this.#report(lease, true);
       await this.#options.coordinator.release(lease);
     } catch (error) {
-      // The lease runs out by itself.
+      // The lease will expire.
       const { code } = failureOf(error);
       this.log.add({ level: 'error', code: 'coordinator', message: `The last report could not be made (${code}).` });
     }
   }
 
-  /** Stops, and forgets buffer, cursor, counts and dead letters. */
+  /** Stops, and deletes the buffer, cursor, counters and dead letters. */
   async remove(): Promise<void> {
     await this.stop();
     const { bus, coordinator, definition } = this.#options;
@@ -153,7 +184,7 @@ export class PipelineRunner {
     return this.#run !== undefined;
   }
 
-  /** What failed is tried again with the next beat. */
+  /** Failures are retried in the next run of the loop. */
   async #lookSafely(): Promise<void> {
     try {
       await this.#look();
@@ -181,7 +212,7 @@ export class PipelineRunner {
     const { coordinator, definition, holder } = this.#options;
     const { counters, health } = this.#means;
     const reported = await coordinator.reported(definition.id);
-    // Somebody else has counted meanwhile.
+    // Another worker has updated the counters in the meantime.
     if (reported && reported.holder !== holder) counters.load(observationIn(reported.value)?.counts);
     if (this.#missing === undefined) return;
     const { nodeId, code, message } = this.#missing;

@@ -3,13 +3,13 @@ import { isRecord, type DataRecord, type JsonValue } from '../records/record.js'
 import { Counters, type Amount, type NodeCounts } from './counters.js';
 import { statusOf, type Facts } from './status.js';
 
-/** What the worker of a pipeline sees of it. The same when it is read back from its report. */
+/** State of a pipeline as its worker observes it. Parsing a report gives the same value. */
 export interface Observation {
   working: boolean;
   full: boolean;
-  /** Records that wait in the buffer for the slowest output. */
+  /** Records in the buffer that the slowest output has not acknowledged. */
   waiting: number;
-  /** How the ends do, by node id. */
+  /** State of the input and outputs, by node id. */
   ends: Readonly<Record<string, EndFacts>>;
   counts: JsonValue;
   lastError?: JsonValue;
@@ -27,7 +27,7 @@ export interface NodeState {
   errors: number;
 }
 
-/** How a pipeline does, as it is sent. Times are RFC 3339. */
+/** State of a pipeline in API format. Times are RFC 3339. */
 export interface PipelineState {
   pipeline_id: string;
   status: PipelineStatus;
@@ -50,7 +50,10 @@ export interface Known {
 
 const ZERO: EndFacts = { acknowledged: true, failures: 0, permanent: false };
 
-/** The state from what is known. @param now milliseconds since the epoch */
+/**
+ * Derives the state of a pipeline from the observed facts.
+ * @param now milliseconds since the epoch
+ */
 export function stateOf(definition: PipelineDefinition, known: Known, now: number): PipelineState {
   const { observation, enabled, held, heartbeatAt } = known;
   const counters = new Counters(
@@ -67,7 +70,7 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
   };
   const nodes = definition.nodes.map((node): NodeState => {
     const counts = counters.node(node.id);
-    // The buffer stands at the input.
+    // The buffer belongs to the input.
     const full = shared.full && node.component_type === 'input';
     return {
       node_id: node.id,
@@ -88,7 +91,7 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
   };
 }
 
-/** What a whole pipeline has moved: in at its input, out at its outputs. */
+/** Returns the totals of a pipeline: ingress of its input, egress of its outputs. */
 export function totalsOf({ nodes }: Pick<PipelineDefinition, 'nodes'>, counters: Counters): NodeCounts {
   const ingress: Amount = { records: 0, bytes: 0 };
   const egress: Amount = { records: 0, bytes: 0 };
@@ -102,7 +105,7 @@ export function totalsOf({ nodes }: Pick<PipelineDefinition, 'nodes'>, counters:
   return { ingress, egress, errors };
 }
 
-/** A pipeline does as its worst end does. */
+/** Combines the states of all inputs and outputs; the worst one determines the result. */
 export function worst(ends: readonly EndFacts[]): EndFacts {
   const until = ends.map(({ throttledUntil }) => throttledUntil).filter((each) => each !== undefined);
   return {
@@ -127,7 +130,7 @@ function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
   return { time: time(at), ...(typeof nodeId === 'string' && { node_id: nodeId }), code, message };
 }
 
-/** An observation as a report holds it. */
+/** Converts an observation to its report format. */
 export function reportOf({ working, full, waiting, ends, counts, lastError }: Observation): DataRecord {
   const each = Object.entries(ends).map(([id, { acknowledged, failures, permanent, throttledUntil }]) => [
     id,
@@ -143,7 +146,7 @@ export function reportOf({ working, full, waiting, ends, counts, lastError }: Ob
   };
 }
 
-/** An observation from a report. */
+/** Parses an observation from a report. */
 export function observationIn(report: JsonValue): Observation | undefined {
   if (!isRecord(report)) return undefined;
   const ends = isRecord(report['ends']) ? report['ends'] : {};

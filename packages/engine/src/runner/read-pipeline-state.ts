@@ -3,10 +3,11 @@ import type { PipelineDefinition } from '../pipeline/definition.js';
 import { observationIn, stateOf, type Observation, type PipelineState } from './pipeline-state.js';
 
 /**
- * How a pipeline does, from any process that shares the coordinator: from what is wanted, who holds it, and what its
- * worker reported. A worker that is asked about its own pipeline gives what it sees now.
+ * Returns the state of a pipeline from any process that shares the coordinator: from the desired
+ * state, the lease, and the last report. A worker passes `live` to use its current observation for
+ * its own pipeline.
  * @param now milliseconds since the epoch
- * @param wanted what the caller knows to be wanted; absent: what the coordinator says
+ * @param wanted desired state if the caller knows it; default: read from the coordinator
  */
 export async function readPipelineState(
   coordinator: Pick<Coordinator, 'desired' | 'holder' | 'reported'>,
@@ -24,7 +25,7 @@ export async function readPipelineState(
   const heartbeatAt = mine ? now : reported?.at;
   const observation = mine ? await live.observe() : observationIn(reported?.value ?? null);
   const known = {
-    // Who made a pipeline wants it on until told otherwise.
+    // A new pipeline is enabled by default.
     enabled: wanted ?? desired?.enabled ?? true,
     held: held !== undefined,
     ...(heartbeatAt !== undefined && { heartbeatAt }),

@@ -4,7 +4,7 @@ import type { Counters } from './counters.js';
 import type { Observer } from './observer.js';
 import { reportOf } from './pipeline-state.js';
 
-/** Heartbeats may be this far apart when there is no other news. */
+/** Maximum milliseconds between heartbeats without changes. */
 const QUIET = 5_000;
 
 export interface ReporterOptions {
@@ -15,13 +15,16 @@ export interface ReporterOptions {
   observer: Observer;
 }
 
-/** Reports to the coordinator how a pipeline does, when there is news, and as a heartbeat. */
+/** Reports the observed state of a pipeline to the coordinator on changes and as a heartbeat. */
 export class Reporter {
   #reported: { revision: string; at: number } | undefined;
 
   constructor(private readonly options: ReporterOptions) {}
 
-  /** `false`: the lease is somebody else's by now. @param always also when there is no news */
+  /**
+   * Sends a report if it is due. Returns `false` if the lease was lost.
+   * @param always reports even without changes
+   */
   async report(lease: Lease, working: boolean, always: boolean): Promise<boolean> {
     const { coordinator, pipelineId, clock, counters, observer } = this.options;
     const observation = await observer.observe(working);

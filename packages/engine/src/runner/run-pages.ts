@@ -20,8 +20,9 @@ export interface PagesRun {
 const DEFAULT_INTERVAL = 10_000;
 
 /**
- * Page by page: read, deliver to every output, then commit the cursor, so that it is never ahead of an output. What an
- * output gathers is committed once it is written. Ends when told to stop, or `fenced` when somebody else has the lease.
+ * Processes page by page: reads, delivers to every output, then commits the cursor, so that it is
+ * never ahead of an output. Batched records are committed after they are written. Resolves when
+ * stopping, or with `fenced` if another worker holds the lease.
  */
 export async function runPages(run: PagesRun): Promise<'stopped' | 'fenced'> {
   const { stopping } = run.work;
@@ -32,7 +33,7 @@ export async function runPages(run: PagesRun): Promise<'stopped' | 'fenced'> {
     if (to.output.gather) gathers.set(to.nodeId, new Gather(run.work, to, to.output.gather));
   const held = new HeldPages(run, cursors, gathers);
   const end = await readOn(run, held);
-  // Who is told to stop writes what it has.
+  // On stop, write what is batched.
   return end === 'fenced' || (end === 'stopped' && (await held.settle()) === 'fenced') ? 'fenced' : 'stopped';
 }
 
@@ -67,7 +68,7 @@ async function readOn(run: PagesRun, held: HeldPages): Promise<'stopped' | 'fenc
       }
     } catch (error) {
       if (stopping.aborted) break;
-      // The wait may be long.
+      // The backoff may be long, so write what is batched first.
       const settled = await held.settle();
       if (settled !== 'ok') return settled;
       await again(work, nodeId, failureOf(error), attempt);

@@ -5,7 +5,10 @@ import { failureOf, type Gathering } from './ends.js';
 import { Gather } from './gather.js';
 import { withDeadlines } from './with-deadlines.js';
 
-/** Delivers what one output has in the buffer, and what comes, until told to stop. Other outputs go on by themselves. */
+/**
+ * Delivers buffered and new batches to one output until the run stops. Outputs are independent of
+ * each other.
+ */
 export async function runStream(work: Work, bus: Bus, stream: string, to: OutputWays): Promise<void> {
   const { gather } = to.output;
   for (let attempt = 1; !work.stopping.aborted; attempt += 1) {
@@ -40,7 +43,9 @@ async function oneByOne(
   }
 }
 
-/** Several deliveries are written as one, and acknowledged when that is done. Who is told to stop writes what it has. */
+/**
+ * Writes several deliveries as one batch, then acknowledges them. On stop, writes what is batched.
+ */
 async function gathered(
   work: Work,
   deliveries: AsyncIterable<Delivery>,

@@ -22,16 +22,18 @@ export interface RunParts {
   outputs: ReadonlyMap<string, Output>;
   transforms: ReadonlyMap<string, CompiledTransform>;
   bus: Bus;
-  /** Of a pushed input. */
+  /** Stream of a push input. */
   stream?: string;
   door?: Door;
   coordinator: Coordinator;
   lease: Lease;
 }
 
-/** One stretch of work of a pipeline: from being wanted, with the lease held, to being told to stop. */
+/**
+ * One run of a pipeline: starts when it is enabled and the lease is held, ends when it is stopped.
+ */
 export class Run {
-  /** Resolves when nothing is under way any more, or what is was left behind; never rejects. */
+  /** Resolves once no work is in progress, or when unfinished work was abandoned; never rejects. */
   readonly ended: Promise<'stopped' | 'fenced'>;
   #leave: () => void = () => undefined;
   readonly #stopping = new AbortController();
@@ -44,7 +46,7 @@ export class Run {
     private readonly graceMs: number,
   ) {
     this.#work = { ...work, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
-    // Each output waits on them.
+    // Each output adds a listener.
     setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
     const left = new Promise<'stopped'>((resolve) => (this.#leave = () => resolve('stopped')));
     this.ended = Promise.race([this.#goSafely(), left]);
@@ -54,7 +56,7 @@ export class Run {
     return this.#stopping.signal.aborted;
   }
 
-  /** Finishes what was begun; what takes too long is given up. */
+  /** Finishes the current work; aborts work that exceeds the grace period. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const done = new AbortController();
@@ -62,18 +64,18 @@ export class Run {
     await this.#work.clock.sleep(this.graceMs, done.signal);
     this.#aborted.abort();
     await this.#work.clock.sleep(this.graceMs, done.signal);
-    // An output that does not even give up is left behind: what it writes late may be written twice.
+    // An output that ignores the abort is abandoned; its late write may be a duplicate.
     this.#leave();
     await ended;
   }
 
-  /** Gives up at once. */
+  /** Aborts immediately. */
   abort(): void {
     this.#stopping.abort();
     this.#aborted.abort();
   }
 
-  /** What nobody thought of must not reach further than this pipeline. */
+  /** An unexpected error must not affect other pipelines. */
   async #goSafely(): Promise<'stopped' | 'fenced'> {
     try {
       return await this.#go();
@@ -99,7 +101,7 @@ export class Run {
         if (!opened.every(Boolean)) return 'stopped';
         return await runPages({ work, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
       }
-      // What an output can't take yet waits in the buffer.
+      // Records for an output that is not ready wait in the buffer.
       door?.tell();
       await Promise.all(
         to.map(async (each) => {
@@ -113,7 +115,7 @@ export class Run {
   }
 }
 
-/** Why a pipeline can't run at all, and at which node; `undefined`: it can. */
+/** Returns why a pipeline can't run, and at which node, or `undefined` if it can. */
 export function missingPart(
   definition: PipelineDefinition,
   parts: {
@@ -138,7 +140,9 @@ export function missingPart(
   return { nodeId, ...(parts.problems?.get(nodeId) ?? unknown) };
 }
 
-/** Stored by a later release, a pipeline may hold what this one does not know. */
+/**
+ * A pipeline stored by a later release may contain conditions or operations unknown to this one.
+ */
 function unknownPart(
   definition: PipelineDefinition,
   transforms: ReadonlyMap<string, TransformConfig>,

@@ -6,20 +6,20 @@ import type { Clock } from './clock.js';
 import type { Input, Output } from './ends.js';
 import type { PipelineLog } from './pipeline-log.js';
 
-/** What stands at the nodes of a pipeline, by node id. What is missing has no runtime here. */
+/** Implementations of the nodes of a pipeline, by node id. A node without one can't run. */
 export interface Components {
   readonly inputs: ReadonlyMap<string, Input>;
   readonly outputs: ReadonlyMap<string, Output>;
   readonly transforms: ReadonlyMap<string, TransformConfig>;
-  /** Why there is nothing at a node; a node without a word here has no runtime. */
+  /** Why a node has no implementation; a node without an entry is reported as `no_runtime`. */
   readonly problems?: ReadonlyMap<string, MissingPart>;
 }
 
-/** What a pipeline lacks to run at all, as its state tells it. */
+/** Why a pipeline can't run, as shown in its state. */
 export interface MissingPart {
-  /** A stable word. */
+  /** A stable code. */
   readonly code: string;
-  /** Our own words, with what to do. */
+  /** Message for users, written by us, with what to do. */
   readonly message: string;
 }
 
@@ -28,35 +28,35 @@ export interface RunnerOptions {
   components: Components;
   bus: Bus;
   coordinator: Coordinator;
-  /** Names this process among all that share the coordinator. */
+  /** Identifies this process among all that share the coordinator. */
   holder: string;
   /** Folder for the dead letters of this pipeline. */
   folder: string;
-  /** Of a runner before this one, to go on with. */
+  /** Log of a previous runner of this pipeline, to continue with. */
   log?: PipelineLog;
   clock?: Clock;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random?: () => number;
   limits?: Partial<RunnerLimits>;
 }
 
 /** Times in milliseconds. */
 export interface RunnerLimits {
-  /** How often the wish is looked at and the lease and the report are renewed. Default 2,000. */
+  /** Interval of the reconcile loop, which also renews the lease and the report. Default 2,000. */
   beat: number;
-  /** How soon after something was counted the report says so, where the beat is slower. Default 2,000. */
+  /** Maximum delay of a report after a counter changed, if `beat` is longer. Default 2,000. */
   report: number;
-  /** A worker that is dead for so long is replaced. Default 15,000. */
+  /** Time after which the lease of a dead worker expires. Default 15,000. */
   leaseTtl: number;
-  /** What an output may take to finish when the pipeline pauses or stops. Default 10,000. */
+  /** Grace period for an output to finish when the pipeline pauses or stops. Default 10,000. */
   grace: number;
-  /** Longest wait between tries. Default 30,000. */
+  /** Maximum wait between two attempts. Default 30,000. */
   retryCap: number;
-  /** Bytes of dead letters that are kept. Default 16 MiB. */
+  /** Maximum size of the dead letters in bytes. Default 16 MiB. */
   deadLetters: number;
 }
 
-/** What holds where the options say nothing. */
+/** Defaults for limits that are not set. */
 export const DEFAULT_LIMITS: RunnerLimits = {
   beat: 2_000,
   report: 2_000,

@@ -1,33 +1,38 @@
 import type { PipelineStatus } from '../pipeline/definition.js';
 
-/** What is known of a pipeline from the outside and from its worker. */
+/** Observed facts about a pipeline, from the coordinator and its worker. */
 export interface Facts {
-  /** Wanted on. */
+  /** Desired state. */
   enabled: boolean;
   /** A worker holds its lease. */
   held: boolean;
-  /** When the worker last said so; absent: never. */
+  /**
+   * Time of the worker's last heartbeat in milliseconds since the epoch; absent if there was none.
+   */
   heartbeatAt?: number;
-  /** It reads or delivers, or still finishes what it had begun. */
+  /** The worker reads or delivers, or finishes its current work. */
   working: boolean;
-  /** Both ends have answered, and nothing that was read waits for its first acknowledgement. */
+  /** Input and outputs have responded, and no output still has to acknowledge its first batch. */
   acknowledged: boolean;
-  /** Tries that failed in a row, at the end where it is worst. */
+  /** Consecutive failures, of the input or output with the most. */
   failures: number;
-  /** Something that will not go away by itself. */
+  /** A failure that needs manual intervention. */
   permanent: boolean;
-  /** A side asked for less, until then. */
+  /** Time until which the remote side is throttling, in milliseconds since the epoch. */
   throttledUntil?: number;
-  /** The buffer takes no more. */
+  /** The buffer is full. */
   full: boolean;
 }
 
-/** A worker that is silent for longer may be dead. Milliseconds. */
+/** Milliseconds after which a worker without a heartbeat may be dead. */
 export const HEARTBEAT_LIMIT = 15_000;
-/** So many failures in a row are no accident. */
+/** Number of consecutive failures that counts as an error. */
 export const FAILURE_LIMIT = 3;
 
-/** The state of a pipeline, from nothing but what was observed. `now`: milliseconds since the epoch. */
+/**
+ * Derives the status of a pipeline from observed facts alone.
+ * @param now milliseconds since the epoch
+ */
 export function statusOf(facts: Facts, now: number): PipelineStatus {
   if (!facts.enabled && !(facts.held && facts.working)) return 'Disabled';
   if (!facts.held) return 'Pending';

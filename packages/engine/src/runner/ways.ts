@@ -3,27 +3,39 @@ import type { PipelineDefinition } from '../pipeline/definition.js';
 import { routesOf, type Route } from '../pipeline/routes.js';
 import type { CompiledTransform } from '../transforms/compile-transform.js';
 
-/** A transform with several stages is several steps, the first of them behind its edge. */
+/**
+ * A stage of a path. A transform with several stages takes several steps; only the first has the
+ * condition of its edge.
+ */
 export interface WayStep {
   readonly passes: Predicate | 'always' | 'never';
   readonly nodeId: string;
-  /** Absent at the output. */
+  /** Absent for the output. */
   readonly stage?: CompiledTransform[number];
-  /** Records pass a node once for each way over it; they are counted, and refused, on the first. */
+  /**
+   * Records pass a node once per path through it; they are counted and dead-lettered only on the
+   * first.
+   */
   readonly first: boolean;
-  /** Here records come to a transform, and here they leave it. */
+  /**
+   * Whether this is the first or last stage of a transform, where its ingress and egress are
+   * counted.
+   */
   readonly enters: boolean;
   readonly leaves: boolean;
 }
 
-/** One way to an output, ready to be gone. */
+/** A compiled path from the input to one output. */
 export interface Way {
-  /** Tells the ways to one output apart; empty for the first. */
+  /** Distinguishes the paths to one output; empty for the first. */
   readonly name: string;
   readonly steps: readonly WayStep[];
 }
 
-/** The ways to each output, by its node id. @param transforms by node id; a way over a node without one is left out */
+/**
+ * Compiles the paths to each output, by its node id.
+ * @param transforms by node id; a node without one passes records through unchanged
+ */
 export function compileWays(
   definition: PipelineDefinition,
   transforms: ReadonlyMap<string, CompiledTransform>,
@@ -38,7 +50,7 @@ export function compileWays(
   return ways;
 }
 
-/** A transform without operations passes all on, and counts. */
+/** A transform without operations passes records through, but counts them. */
 const AS_IT_IS: CompiledTransform = [{ kind: 'each', apply: (record) => record }];
 
 function compileWay(
@@ -49,7 +61,7 @@ function compileWay(
 ): Way {
   let prefix = '';
   const steps = route.flatMap(({ edge, node }): WayStep[] => {
-    // The same beginning of a way is gone once for every output that lies behind it.
+    // Paths that share a prefix evaluate it once per output; count it only the first time.
     prefix += `${edge.id} `;
     const first = !seen.has(prefix);
     seen.add(prefix);

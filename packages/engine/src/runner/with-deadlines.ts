@@ -3,8 +3,8 @@ import type { Clock } from './clock.js';
 const DUE: unique symbol = Symbol('due');
 
 /**
- * What a source brings, as it comes; `undefined` whenever `dueIn()` milliseconds went by before the next. Asks for one
- * at a time, so that `dueIn` is asked again after each.
+ * Yields the items of a source as they arrive, and `undefined` whenever `dueIn()` milliseconds pass
+ * before the next one. Requests one item at a time, so that `dueIn` is called again after each.
  */
 export async function* withDeadlines<T>(
   source: AsyncIterable<T>,
@@ -28,7 +28,7 @@ export async function* withDeadlines<T>(
     }
   } finally {
     const ended = items.return?.();
-    // One that is asked for may take as long as it likes to come; nobody waits for it.
+    // A requested item may take arbitrarily long; do not wait for it.
     if (next === undefined) await ended;
     else for (const late of [next, ended]) late?.catch(() => undefined);
   }

@@ -7,7 +7,7 @@ import { Health } from './health.js';
 import type { NewLogEntry, PipelineLog } from './pipeline-log.js';
 import type { RunnerLimits, RunnerOptions } from './runner-options.js';
 
-/** What all work of one pipeline shares. */
+/** Shared dependencies of a pipeline's runs. */
 export interface WorkMeans {
   clock: Clock;
   backoff: Backoff;
@@ -17,11 +17,11 @@ export interface WorkMeans {
   log(entry: NewLogEntry): void;
 }
 
-/** Whom to tell that there is news. */
+/** Listeners for changes of the counters and the health. */
 export interface News {
-  /** Something was counted. */
+  /** Called when a counter changed. */
   counted(): void;
-  /** The state of an end may be another one. */
+  /** Called when the status of an input or output may have changed. */
   changed(): void;
 }
 

@@ -2,22 +2,22 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Bus, Delivery } from '../bus/bus.js';
 import { createBatch, type Batch } from '../records/batch.js';
 
-/** A bus under test. `reopen` closes it in good order and opens it again with what it has stored. */
+/** A bus under test. `reopen` closes it cleanly and opens it again on the same storage. */
 export interface OpenBus {
   bus: Bus;
   reopen: () => Promise<Bus>;
-  /** Removes what it left. */
+  /** Closes the bus and deletes its data. */
   close: () => Promise<void>;
 }
 
 export interface BusLimits {
-  /** Bytes that may wait in a stream. */
+  /** Maximum backlog of a stream in bytes. */
   maxBytes?: number;
 }
 
 let made = 0;
 
-/** A batch of `records` records and about `bytes` bytes, different from every other. */
+/** Creates a unique batch of `records` records and about `bytes` bytes. */
 export function someBatch(records = 1, bytes = 0): Batch {
   made += 1;
   const text = 'x'.repeat(Math.ceil(bytes / records));
@@ -27,7 +27,7 @@ export function someBatch(records = 1, bytes = 0): Batch {
   );
 }
 
-/** The next `count` deliveries of a consumer; they are acknowledged as `ack` says. */
+/** Returns the next `count` deliveries of a consumer; acknowledges them unless `ack` is false. */
 export async function take(bus: Bus, consumer: string, count: number, ack = true): Promise<Delivery[]> {
   const taken: Delivery[] = [];
   const stop = new AbortController();
@@ -47,7 +47,7 @@ async function publish(bus: Bus, ...batches: readonly Batch[]): Promise<void> {
   for (const batch of batches) expect(await bus.publish('s', batch)).toMatchObject({ stored: true });
 }
 
-/** What every bus must do, whatever it stands on. */
+/** Registers the tests that every implementation of `Bus` must pass. */
 export function runBusContract(name: string, open: (limits: BusLimits) => Promise<OpenBus>): void {
   const start = async (consumers: readonly string[], limits: BusLimits = {}): Promise<OpenBus> => {
     const opened = await open(limits);

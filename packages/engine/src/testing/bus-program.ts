@@ -1,8 +1,13 @@
 /**
- * A process that fills a bus and empties it, and says so on its output, one line each:
- * `stored <id>`, `repeated <id>`, `failed <code> <id>`, `got <id>`, `damage <kind>`, `drained`.
+ * A process that publishes to a bus and consumes from it. Prints one line per event:
  *
- * Arguments: folder, number of the first batch, `fill` (until it is killed) or `drain` (ends when nothing is left).
+ * - `stored <id>`, `repeated <id>`, `failed <code> <id>`: results of publishing
+ * - `got <id>`: a delivery
+ * - `damage <kind>`: a damaged range
+ * - `drained`: the mode `drain` has finished
+ *
+ * Arguments: folder, number of the first batch, mode: `fill` (publishes and consumes until it is
+ * killed), `only-fill` (does not consume) or `drain` (exits when the backlog is empty).
  */
 import { writeSync } from 'node:fs';
 import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
@@ -10,13 +15,13 @@ import { BusError } from '../bus/bus.js';
 import { createBatch } from '../records/batch.js';
 
 const [folder = '', first = '1', mode = 'fill'] = process.argv.slice(2);
-// At once: what waits in the process when it is killed would be lost.
+// Writes synchronously: buffered output would be lost when the process is killed.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
 const bus = createEmbeddedBus({ folder, segmentBytes: 200_000, onDamage: ({ kind }) => say(`damage ${kind}`) });
 await bus.declare('s', ['a']);
 
-/** The batch with a number is the same in every process. */
+/** Returns the batch with a number, which is the same in every process. */
 const numbered = (n: number) =>
   createBatch(
     `b${n}`,

@@ -6,24 +6,24 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** A program that can be started as a process of its own, again and again. */
+/** A program that can be started repeatedly as a separate process. */
 export interface Program {
-  /** @param command words before the program, for instance a limit: `['prlimit', '--fsize=1000']` */
+  /** @param command command that runs the program, such as `['prlimit', '--fsize=1000']` */
   start(args: readonly string[], command?: readonly string[]): Running;
   remove(): Promise<void>;
 }
 
 export interface Running {
   readonly process: ChildProcess;
-  /** Lines it has printed; all of them once `ended` is resolved. */
+  /** Lines it has printed; complete once `ended` is resolved. */
   readonly lines: string[];
   /** Resolves with the exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
 }
 
-/** Compiles a program of this folder, so that a test runs the sources and not an old build. */
+/** Compiles a program of this folder, so that tests run the sources and not an old build. */
 export async function compile(name: 'bus-program' | 'pipeline-program'): Promise<Program> {
-  // From here and from the compiled file alike.
+  // Resolves from the source and from the compiled file alike.
   const source = fileURLToPath(new URL(`../../src/testing/${name}.ts`, import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), 'program-'));
   const file = join(folder, 'program.mjs');

@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Coordinator, Lease } from '../coordinator/coordinator.js';
 
-/** Coordinators of two processes over the same state. */
+/** Coordinators of two processes that share their state. */
 export interface OpenCoordinators {
   one: Coordinator;
   other: Coordinator;
-  /** Lets time pass, in milliseconds: by a clock given, or by waiting. */
+  /** Advances time by `ms` milliseconds, with a manual clock or by waiting. */
   pass: (ms: number) => Promise<void>;
-  /** Both end; a new process takes up what they left. */
+  /** Stops both and returns the coordinator of a new process on the same state. */
   restart: () => Promise<Coordinator>;
   close: () => Promise<void>;
 }
@@ -19,7 +19,7 @@ function got(lease: Lease | undefined): Lease {
   return lease;
 }
 
-/** What every coordinator must do, whatever it stands on. */
+/** Registers the tests that every implementation of `Coordinator` must pass. */
 export function runCoordinatorContract(name: string, open: () => Promise<OpenCoordinators>): void {
   const start = async (): Promise<OpenCoordinators> => {
     const opened = await open();

@@ -6,19 +6,24 @@ import { compile } from './child.js';
 
 export interface BusKills {
   kills: number;
-  /** Batches that `publish` answered as stored. */
+  /** Batches for which `publish` returned `stored`. */
   acknowledged: number;
-  /** Of these: never delivered. */
+  /** Ids of acknowledged batches that were never delivered. */
   lost: string[];
-  /** Deliveries beyond the first of a batch. */
+  /** Redeliveries. */
   repeated: number;
-  /** Batches that were sent again after a kill, were stored before, and were taken as new all the same. */
+  /**
+   * Ids of stored batches that were published again after a kill and not detected as duplicates.
+   */
   forgotten: string[];
-  /** Damage other than an unfinished end. */
+  /** Damage other than a torn write at the end. */
   damaged: number;
 }
 
-/** Kills a process that fills and empties a bus, again and again, and adds up what became of what it had acknowledged. */
+/**
+ * Repeatedly kills a process that publishes to and consumes from a bus, and counts what became of
+ * the acknowledged batches.
+ */
 export async function killBus(kills: number, random: () => number): Promise<BusKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-bus-'));
   const program = await compile('bus-program');
@@ -37,7 +42,7 @@ export async function killBus(kills: number, random: () => number): Promise<BusK
   try {
     let next = 1;
     for (let cycle = 0; cycle < kills; cycle += 1) {
-      // Some of what was sent before is sent again: what is stored must be known.
+      // Publish some earlier batches again: stored ones must be detected as duplicates.
       const run = program.start([folder, String(Math.max(1, next - 40)), 'fill']);
       while (run.lines.length < 5 + random() * 500 && run.process.exitCode === null) await sleep(1 + random() * 5);
       run.process.kill('SIGKILL');

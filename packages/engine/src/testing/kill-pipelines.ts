@@ -6,22 +6,31 @@ import { compile } from './child.js';
 
 export interface PipelineKills {
   kills: number;
-  /** Pushed records that were acknowledged; of these, how many never arrived; how many arrived more than once. */
+  /**
+   * Pushed records that were acknowledged; how many of them were lost; how many were delivered more
+   * than once.
+   */
   pushed: number;
   lost: number;
   pushedTwice: number;
-  /** Records of the paged pipeline in its output; how many are missing before its cursor; how many are there again. */
+  /**
+   * Records of the paged pipeline in its output; how many are missing before its cursor; how many
+   * are duplicates.
+   */
   paged: number;
   cursorAhead: number;
   pagedTwice: number;
-  /** Lines of an output that are no record. */
+  /** Output lines that are not valid records. */
   broken: number;
 }
 
-/** Records of one page of the paged pipeline, which is one batch. */
+/** Records per page of the paged pipeline; a page is one batch. */
 export const PAGE = 500;
 
-/** Kills a process that runs two pipelines, again and again, and adds up what arrived of what was acknowledged. */
+/**
+ * Repeatedly kills a process that runs two pipelines, and counts which acknowledged records
+ * arrived.
+ */
 export async function killPipelines(kills: number, random: () => number): Promise<PipelineKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-pipelines-'));
   const program = await compile('pipeline-program');

@@ -1,6 +1,6 @@
 import type { Clock } from '../runner/clock.js';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that only moves when `advance` is called. */
 export class ManualClock implements Clock {
   #now: number;
   #sleepers: { at: number; wake: () => void }[] = [];
@@ -29,17 +29,17 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** How many wait for it. */
+  /** Number of pending sleeps. */
   get sleepers(): number {
     return this.#sleepers.length;
   }
 
-  /** Milliseconds until the next one wakes. */
+  /** Milliseconds until the next sleep ends. */
   get untilNext(): number | undefined {
     return this.#sleepers.length === 0 ? undefined : Math.min(...this.#sleepers.map(({ at }) => at)) - this.#now;
   }
 
-  /** Lets time pass, and wakes who has slept enough, in order. */
+  /** Advances the time by `ms` milliseconds and ends due sleeps in order. */
   advance(ms: number): void {
     this.#now += ms;
     for (const sleeper of this.#sleepers.slice().sort((a, b) => a.at - b.at))

@@ -19,7 +19,10 @@ import type { TransformConfig } from '../transforms/operation.js';
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 const kinds: Record<string, ComponentType> = { i: 'input', o: 'output' };
 
-/** `graph('in a out', 'in>a a>out')`: the first letter of a name says what it is: input, output, or a transform. */
+/**
+ * Builds a pipeline: `graph('in a out', 'in>a a>out')`. The first letter of a name determines the
+ * type: `i` input, `o` output, any other a transform.
+ */
 export function graph(
   names: string,
   ways: string,
@@ -43,7 +46,7 @@ export function graph(
   };
 }
 
-/** An output in memory, which does with each batch what `answer` says. */
+/** An output in memory; `answer` computes the result of each batch. */
 export class Collector implements Output {
   readonly batches: Batch[] = [];
   closed = 0;
@@ -75,7 +78,7 @@ export interface World {
   folder: string;
   store: Store;
   bus: Bus;
-  /** Times are short; `holder` tells workers apart. */
+  /** Creates a runner with short intervals; `holder` identifies the worker. */
   runner(parts: {
     definition: PipelineDefinition;
     inputs: Record<string, Input>;
@@ -87,7 +90,7 @@ export interface World {
   deadLetters(): Promise<DataRecord[]>;
 }
 
-/** A place where pipelines run, in real files. */
+/** Creates an environment that runs pipelines on real files. */
 export async function openWorld(maxBytes = 10_000_000): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
   const bus = createEmbeddedBus({ folder: join(folder, 'bus'), maxBytes, segmentBytes: 100_000 });
@@ -129,7 +132,7 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
   };
 }
 
-/** Lines of records `{ n }` from `from` on. */
+/** Returns `count` lines of records `{ n }`, starting at `from`. */
 export const numbered = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, index) => JSON.stringify({ n: from + index }));
 export const numbersUpTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);

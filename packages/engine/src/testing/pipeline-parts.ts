@@ -2,7 +2,7 @@ import { createSyntheticInput } from '../ends/synthetic-input.js';
 import type { Input } from '../runner/ends.js';
 import type { PipelineRunner } from '../runner/pipeline-runner.js';
 
-/** Parts that several tests of the runner are made of. */
+/** Parts shared by several tests of the runner. */
 export const push: Input = { kind: 'push' };
 export const shape = (n: number) => ({ n });
 export const fast = (total: number) => createSyntheticInput({ rate: 50_000, total, shape });

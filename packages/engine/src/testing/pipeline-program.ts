@@ -1,6 +1,7 @@
 /**
- * A process that runs two pipelines, and says so on its output, one line each: `pushed <n>` once record n of the pushed
- * pipeline was acknowledged, `cursor <n>` where the paged one stands at the start, `idle` when `drain` has nothing left.
+ * A process that runs two pipelines and prints one line per event: `pushed <n>` once record n of
+ * the push pipeline was acknowledged, `cursor <n>` with the start position of the paged one, `idle`
+ * when `drain` has finished.
  *
  * Arguments: folder, first number to push, `run` (until it is killed) or `drain`.
  */
@@ -17,7 +18,7 @@ import { PipelineRunner } from '../runner/pipeline-runner.js';
 import type { RunnerOptions } from '../runner/runner-options.js';
 
 const [folder = '', first = '0', mode = 'run'] = process.argv.slice(2);
-// At once: what waits in the process when it is killed would be lost.
+// Writes synchronously: buffered output would be lost when the process is killed.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
 const bus = createEmbeddedBus({ folder: join(folder, 'bus'), segmentBytes: 100_000 });

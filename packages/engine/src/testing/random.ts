@@ -1,6 +1,9 @@
 import type { DataRecord, JsonValue } from '../records/record.js';
 
-/** Numbers from 0 up to 1 that look random and come the same for the same seed, so that a failure can be repeated. */
+/**
+ * Creates a pseudorandom generator of numbers from 0 (inclusive) to 1 (exclusive). The same seed
+ * gives the same sequence, so that failures can be reproduced.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,7 +14,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A record of random shape and keys, some of them unkind. */
+/** Creates a record with random structure and keys, some of them malicious. */
 export function randomRecord(random: () => number): DataRecord {
   const keys = ['a', 'b', 'c d', 'x.y', '0', '__proto__', 'constructor', 'é'];
   const grow = (depth: number): JsonValue => {

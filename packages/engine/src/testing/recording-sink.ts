@@ -1,12 +1,12 @@
 import type { Appended, AppendOptions, Sink } from '../runner/ends.js';
 import type { NewLogEntry } from '../runner/pipeline-log.js';
 
-/** A sink in memory that can be full, and that knows repeats by their position as a real one does. */
+/** A sink in memory that can be full and, like a real one, drops duplicates by position. */
 export class RecordingSink implements Sink {
   readonly lines: string[] = [];
   readonly notes: Omit<NewLogEntry, 'nodeId'>[] = [];
   readonly #positions = new Set<string>();
-  /** What comes is turned away after the patience of who brings it. */
+  /** Rejects appends after their `waitMs` has passed. */
   full = false;
   appends = 0;
 

@@ -13,7 +13,7 @@ function parts(kind: 'input' | 'output', clock: Clock, allow: string[]): Connect
   return { type, clock, egress: createEgress({ allow, timeoutMs: 5_000 }) };
 }
 
-/** An input of `object-storage`, as the registry makes it; this machine is open. */
+/** Creates an `object-storage` input through the registry; loopback addresses are allowed. */
 export function openInput(
   settings: Record<string, unknown>,
   secrets: Record<string, unknown>,
@@ -27,7 +27,7 @@ export function openInput(
   return input;
 }
 
-/** As `openInput`. */
+/** Creates an `object-storage` output, as `openInput` does. */
 export function openOutput(
   settings: Record<string, unknown>,
   secrets: Record<string, unknown>,

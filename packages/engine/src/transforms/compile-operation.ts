@@ -6,13 +6,13 @@ import { mutateType } from './mutate-type.js';
 import type { RecordOperation, TimestampFormat } from './operation.js';
 
 /**
- * A record after a change; the one given is not changed.
+ * Returns a modified copy of a record.
  * @param now milliseconds since the epoch
- * @throws TransformRefusal when an operation can't be done on this record
+ * @throws {TransformRefusal} if an operation can't be applied to this record
  */
 export type Transform = (record: DataRecord, now: number) => DataRecord;
 
-/** One operation as a function of a record. */
+/** Compiles one operation to a function of a record. */
 export function compileOperation(operation: RecordOperation): Transform {
   if (operation.operation === 'rename_key') {
     const { key, new_key: newKey } = operation.arguments;
@@ -39,7 +39,7 @@ export function compileOperation(operation: RecordOperation): Transform {
       return value === undefined ? record : withValue(record, path, mutateType(value, type, key));
     };
   }
-  // Stored by a later release, it may be another one.
+  // An operation stored by a later release may be unknown.
   if (operation.operation !== 'timestamp') throw new TypeError('This operation is not known.');
   const { key, format = 'rfc3339' } = operation.arguments;
   const path = pathOf(key);
@@ -71,6 +71,6 @@ const formats: Record<TimestampFormat, (now: number) => JsonValue> = {
   iso8601: (now) => new Date(now).toISOString(),
   unix: (now) => Math.floor(now / 1000),
   unix_milli: (now) => now,
-  // A text: as a number it is more than a double holds.
+  // A string: the number would exceed the precision of a double.
   unix_nano: (now) => `${now}000000`,
 };

@@ -6,32 +6,35 @@ import type { TransformConfig } from './operation.js';
 
 export type { Transform };
 
-/** Operations that are done record by record, at once. */
+/** A stage that runs synchronously, record by record. */
 export interface EachStage {
   readonly kind: 'each';
   readonly apply: Transform;
 }
 
-/** An operation that takes its time, and takes many records at once. A record may become none or several. */
+/**
+ * An asynchronous stage that processes many records at once. A record may result in none or
+ * several.
+ */
 export interface BatchStage {
   readonly kind: 'batch';
   /**
    * @param lines records as JSON
-   * @returns for each in order what became of it; `undefined`: given up, because `signal` was aborted
-   * @throws EndError retry
+   * @returns the outcome of each record, in order; `undefined` if aborted by `signal`
+   * @throws {EndError} of kind `retry`
    */
   run(lines: readonly string[], bounds: Bounds): Promise<readonly JqOutcome[] | undefined>;
 }
 
 export interface Bounds {
   signal: AbortSignal;
-  /** Bytes that may be made of all of them; what was begun may go over it. */
+  /** Maximum output for all records in bytes; work in progress may exceed it. */
   maxBytes: number;
-  /** Milliseconds of work on all of them. */
+  /** Maximum processing time for all records in milliseconds. */
   maxMs: number;
 }
 
-/** A transform that `parseTransform` found nothing wrong with, ready to be applied: its stages, one after the other. */
+/** A compiled transform: its stages, in order. */
 export type CompiledTransform = readonly (EachStage | BatchStage)[];
 
 export function compileTransform({ operations }: TransformConfig): CompiledTransform {

@@ -3,21 +3,22 @@ import { isRecord, type DataRecord, type JsonValue } from '../records/record.js'
 import { TransformRefusal } from './refusal.js';
 
 /**
- * A copy of a record with `value` at a path; what does not lie on the path is shared with the original. Objects that
- * are missing are made; a place in a list must be there, or be the one behind its end.
- * @throws TransformRefusal when something on the way is no object and no list
+ * Returns a copy of a record with `value` at a path; everything off the path is shared with the
+ * original. Missing objects are created; an array index must exist or be the one after the last.
+ * @throws {TransformRefusal} if a value on the path is neither an object nor an array
  */
 export function withValue(record: DataRecord, path: KeyPath, value: JsonValue): DataRecord {
   const [key = '', ...rest] = path;
   const copy = new Map(Object.entries(record));
   copy.set(key, rest.length === 0 ? value : within(copy.get(key), rest, value));
-  // Not by assignment: a key `__proto__` must be a key like any other.
+  // Avoids assignment: a key `__proto__` must be treated like any other.
   return Object.fromEntries(copy);
 }
 
 /**
- * A copy of a record with values in the object at a path, which is copied once for all of them; without a path in the
- * record itself. @throws TransformRefusal as `withValue` does
+ * Returns a copy of a record with `values` set in the object at a path, which is copied only once;
+ * with an empty path, in the record itself.
+ * @throws {TransformRefusal} as `withValue` does
  */
 export function withValues(
   record: DataRecord,
@@ -47,7 +48,10 @@ function within(holder: JsonValue | undefined, path: KeyPath, value: JsonValue):
   throw new TransformRefusal('not_an_object', `Nothing can be put at ${path.join('.')}: what holds it is no object.`);
 }
 
-/** A copy of a record without what is at a path. Elements behind a dropped one move up. */
+/**
+ * Returns a copy of a record without the value at a path. Array elements after a removed one shift
+ * down.
+ */
 export function withoutValue(record: DataRecord, path: KeyPath): DataRecord {
   const [key = '', ...rest] = path;
   if (!Object.hasOwn(record, key)) return record;

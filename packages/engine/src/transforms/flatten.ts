@@ -1,10 +1,10 @@
 import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
 import { TransformRefusal } from './refusal.js';
 
-/** More keys than this make no record that anybody reads. */
+/** Maximum number of keys of a flattened record. */
 const MAX_KEYS = 10_000;
 
-/** The leaves of a value, each with the keys that lead to it joined by `delimiter`. */
+/** Returns the leaves of a value, each keyed by its path joined with `delimiter`. */
 export function leavesOf(
   base: string,
   value: JsonValue | undefined,
@@ -25,7 +25,10 @@ export function leavesOf(
   return leaves;
 }
 
-/** A record of leaves only. @throws TransformRefusal when two of them would have the same key */
+/**
+ * Flattens a record to its leaves.
+ * @throws {TransformRefusal} if two of them would have the same key
+ */
 export const flattenRecord = (record: DataRecord, delimiter: string): DataRecord =>
   Object.keys(record).length === 0 ? record : Object.fromEntries(leavesOf('', record, delimiter));
 

@@ -17,7 +17,7 @@ const toNumber: Convert = (value) => {
 
 const converters: Record<MutatedType, Convert> = {
   string: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
-  // A number that a double can't hold exactly would be another number afterwards.
+  // A number that a double can't represent exactly would change its value.
   int: (value) => {
     const number = toNumber(value);
     const whole = typeof number === 'number' ? Math.trunc(number) : Number.NaN;
@@ -42,7 +42,10 @@ const converters: Record<MutatedType, Convert> = {
   },
 };
 
-/** A value as another type. `null` stays `null`. @throws TransformRefusal when it can't be one */
+/**
+ * Converts a value to another type. `null` stays `null`.
+ * @throws {TransformRefusal} if it can't be converted
+ */
 export function mutateType(value: JsonValue, type: MutatedType, key: string): JsonValue {
   if (value === null) return null;
   const converted = converters[type](value);

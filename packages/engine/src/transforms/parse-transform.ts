@@ -10,9 +10,17 @@ const MAX_VALUE_LENGTH = 16 * 1024;
 const MAX_QUERY_BYTES = 16 * 1024;
 
 /**
- * A transform as it came from outside, in the form that is stored: names as this service writes them, nothing that it
- * does not know. Or what is wrong with it. jq programs are compiled to see that.
- * @throws EndError `jq`, retry: there are jq programs in it, and jq can't be started here now
+ * Parses an untrusted transform and returns it in the stored format, with canonical names and
+ * without unknown properties, or returns its problems. Compiles jq programs to validate them.
+ * @throws {EndError} `jq`, of kind `retry`: the transform contains jq programs and jq can't be
+ *   started
+ *
+ * @example
+ * ```ts
+ * const parsed = await parseTransform({
+ *   operations: [{ operation: 'drop_key', arguments: { key: 'actor.email' } }],
+ * });
+ * ```
  */
 export async function parseTransform(
   value: unknown,
@@ -112,7 +120,7 @@ const parsers: Record<OperationName, Parser> = {
   },
 };
 
-/** By itself, and then with what is put around it: only the first knows the lines as they were written. */
+/** Compiles the program alone first: with the code around it, jq would report different lines. */
 const problemOf = async (query: string, key: string | undefined): Promise<string | undefined> =>
   (await checkProgram(query)) ?? (key === undefined ? undefined : await checkProgram(query, parseKeyPath(key)));
 

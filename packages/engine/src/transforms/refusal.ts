@@ -1,7 +1,9 @@
-/** A transform can't do its work on a record: the record goes to the dead letters with this reason. */
+/**
+ * An operation can't be applied to a record: the record goes to the dead letters with this reason.
+ */
 export class TransformRefusal extends Error {
   override readonly name = 'TransformRefusal';
-  /** @param message our own words and the key, never the value */
+  /** @param message written by us; may contain the key, never the value */
   constructor(
     readonly code: 'not_convertible' | 'not_an_object' | 'key_taken' | 'too_large',
     message: string,

@@ -129,7 +129,7 @@ test('random records: a flat record holds the same leaves and stays flat', async
   };
   for (let round = 0; round < 400; round += 1) {
     const record = randomRecord(random);
-    // A delimiter that no key holds: no two leaves can have the same name.
+    // No key contains this delimiter, so two leaves can't have the same name.
     const flat = await run(record, ['flatten', { delimiter: '~' }]);
     expect(leaves(flat)).toEqual(leaves(record));
     expect(await run(flat, ['flatten', { delimiter: '~' }])).toEqual(flat);

@@ -20,7 +20,9 @@ function open(folder: string): { bus: Bus; damage: Damage[] } {
   return { bus: createEmbeddedBus({ folder, segmentBytes: 4_000, onDamage: (found) => damage.push(found) }), damage };
 }
 
-/** A folder with `count` batches that nobody has read, over several segments; and their ids. */
+/**
+ * Creates a folder with `count` unread batches over several segments; returns it and the batch ids.
+ */
 async function filled(count: number): Promise<{ folder: string; ids: string[] }> {
   const folder = await someFolder();
   const { bus } = open(folder);
@@ -43,7 +45,7 @@ async function segmentsOf(folder: string): Promise<string[]> {
     .map((name) => join(folder, 's', name));
 }
 
-/** What a consumer gets, up to and with the batch `last`. */
+/** Reads and acknowledges batches up to and including the one with the id `last`. */
 async function drain(bus: Bus, last: string): Promise<string[]> {
   const ids: string[] = [];
   for await (const delivery of bus.consume('s', 'a', new AbortController().signal)) {
@@ -70,7 +72,7 @@ test('wherever a crash cut the end off, all that was whole is delivered and writ
     const got = await drain(bus, more.id);
     expect(got.slice(0, -1)).toEqual(ids.slice(0, got.length - 1));
     expect(got.length).toBeGreaterThan(8);
-    // What was cut was never acknowledged: its sender sends it again, and it is taken as new.
+    // The truncated batch was never acknowledged, so its sender retries it and it is stored as new.
     expect(damage.length).toBeLessThanOrEqual(1);
     await bus.close();
   }
@@ -141,7 +143,7 @@ test('a position that a crash left half written falls back to the one before', a
   await bus.close();
   const path = join(folder, 's', 'positions', 'a.pos');
   const bytes = await readFile(path);
-  // The second step went to the first slot.
+  // The second write went to the first slot.
   bytes.fill(0xff, 0, 20);
   await writeFile(path, bytes);
   const again = open(folder);

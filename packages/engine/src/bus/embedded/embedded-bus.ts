@@ -7,22 +7,38 @@ import { namesIn, type Damage } from './segments.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
 export interface EmbeddedBusOptions {
-  /** Folder of its files. One process at a time: the caller keeps others out. */
+  /**
+   * Folder for the stream files. Only one process may use it at a time; the caller must ensure
+   * this.
+   */
   folder: string;
-  /** Bytes that may wait in a stream. Default 256 MiB. */
+  /** Maximum backlog of a stream in bytes. Default 256 MiB. */
   maxBytes?: number;
-  /** Size of a segment file; a stream takes up to two of them more than what waits. Default 8 MiB. */
+  /**
+   * Size of a segment file in bytes. A stream occupies up to two segments more than its backlog.
+   * Default 8 MiB.
+   */
   segmentBytes?: number;
-  /** Milliseconds since the epoch. Default: the system's clock. */
+  /** Returns the current time in milliseconds since the epoch. Default: the system clock. */
   now?: () => number;
-  /** Told of every place on disk that was not as it was written. */
+  /** Called for every damaged range found on disk. */
   onDamage?: (damage: Damage) => void;
 }
 
-/** Newest batches that stay in memory, of all streams together. */
+/** Memory for the newest batches, shared by all streams. */
 const FRESH_BYTES = 32 * 1024 * 1024;
 
-/** A bus in files of this machine: what `publish` has answered is on the disk. */
+/**
+ * Creates a bus that stores its batches in local files. A published batch is synced to disk before
+ * `publish` resolves.
+ *
+ * @example
+ * ```ts
+ * const bus = createEmbeddedBus({ folder: '/var/lib/connector-frame/bus' });
+ * await bus.declare('pipeline-1', ['output-1']);
+ * await bus.publish('pipeline-1', createBatch(batchId('pipeline-1', '0'), ['{"a":1}']));
+ * ```
+ */
 export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
   return new EmbeddedBus(options.folder, {
     maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
@@ -36,7 +52,7 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
 
 class EmbeddedBus implements Bus {
   readonly #streams = new Map<string, Promise<EmbeddedStream>>();
-  /** Streams of which there is something on the disk, as of the beginning. */
+  /** Names of the streams that existed on disk when the bus was first used. */
   #kept: Promise<ReadonlySet<string>> | undefined;
   #closed = false;
 
@@ -88,7 +104,10 @@ class EmbeddedBus implements Bus {
     return EmbeddedStream.open(join(this.folder, name), name, this.options, !(await this.#names()).has(name));
   }
 
-  /** One look for all: asking for each of ten thousand that are not there takes seconds. */
+  /**
+   * Lists the folder once for all streams: checking ten thousand missing folders one by one takes
+   * seconds.
+   */
   #names(): Promise<ReadonlySet<string>> {
     return (this.#kept ??= namesIn(this.folder).then(
       (names) => new Set(names),
@@ -107,7 +126,7 @@ class EmbeddedBus implements Bus {
   }
 }
 
-/** Names are file names here and subjects elsewhere. */
+/** Stream and consumer names become file names here and subjects in other implementations. */
 function checkName(name: string): void {
   if (/^[\w-][\w.-]{0,127}$/.test(name)) return;
   throw new BusError(

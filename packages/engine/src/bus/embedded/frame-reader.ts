@@ -3,23 +3,26 @@ import { bodyFits, decodeHead, HEAD_BYTES, MAGIC, type FrameHead } from './frame
 
 export type ReadFrame =
   | { found: 'frame'; head: FrameHead; body: Buffer; end: number }
-  /** Nothing more up to the limit. */
+  /** No more data before the limit. */
   | { found: 'end' }
-  /** The file ends within a frame: what a crash in the middle of a write leaves. */
+  /** The file ends within a frame, as after a crash during a write. */
   | { found: 'torn' }
-  /** Bytes that were written whole and have changed since. */
+  /** Bytes that were written completely and have changed since. */
   | { found: 'damage' };
 
 const WINDOW_BYTES = 128 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Reads frames of one segment file through a window, so that small frames do not cost a call each. */
+/**
+ * Reads the frames of one segment file through a read-ahead window, so that small frames do not
+ * cost a system call each.
+ */
 export class FrameReader {
   #window = NOTHING;
   #windowAt = 0;
   readonly #file: RestingFile;
 
-  /** @param among closes the file while nobody reads */
+  /** @param among pool that closes the file while it is idle */
   constructor(path: string, among = new OpenFiles()) {
     this.#file = new RestingFile(path, 'r', among, () => (this.#window = NOTHING));
   }
@@ -28,7 +31,9 @@ export class FrameReader {
     return this.#file.close();
   }
 
-  /** The frame at `offset`. Bytes from `limit` on are never looked at: they may be half written. */
+  /**
+   * Reads the frame at `offset`. Never reads bytes from `limit` on: they may be partially written.
+   */
   async frame(offset: number, limit: number): Promise<ReadFrame> {
     if (offset >= limit) return { found: 'end' };
     const bytes = await this.#bytes(offset, HEAD_BYTES, limit);
@@ -41,7 +46,10 @@ export class FrameReader {
     return bodyFits(head, body) ? { found: 'frame', head, body, end } : { found: 'damage' };
   }
 
-  /** Where the next whole frame after `offset` begins; `undefined` when there is none before `limit`. */
+  /**
+   * Returns the offset of the first valid frame at or after `offset`, or `undefined` if there is
+   * none before `limit`.
+   */
   async next(offset: number, limit: number): Promise<number | undefined> {
     for (let at = offset; at < limit;) {
       const bytes = await this.#bytes(at, WINDOW_BYTES, limit);
@@ -51,14 +59,17 @@ export class FrameReader {
         if ((await this.frame(at, limit)).found === 'frame') return at;
         at += 1;
       } else {
-        // The mark may lie across the border of two windows.
+        // The magic bytes may span two windows.
         at += Math.max(1, bytes.length - MAGIC.length + 1);
       }
     }
     return undefined;
   }
 
-  /** A file that grew before its bytes were written holds zeros there after a loss of power. */
+  /**
+   * Checks for a zeroed tail: if a file was extended before its data was written, a power failure
+   * leaves zeros there.
+   */
   async #zeros(offset: number, limit: number): Promise<boolean> {
     for (let at = offset; at < limit; at += WINDOW_BYTES) {
       const bytes = await this.#bytes(at, WINDOW_BYTES, limit);

@@ -2,13 +2,16 @@ import { crc32 } from 'node:zlib';
 import type { Batch } from '../../records/batch.js';
 import { encodeLines } from '../../records/encode-lines.js';
 
-/** `batch` holds records, `ids` the ids of the batches before it, so that repeats are told in a new segment too. */
+/**
+ * `batch` holds records; `ids` holds the ids of earlier batches, so that duplicates are detected
+ * across segments.
+ */
 export type FrameKind = 'batch' | 'ids';
 
 export interface FrameHead {
   kind: FrameKind;
   bodyLength: number;
-  /** Records in this frame, and in all frames of the stream before it. */
+  /** Records in this frame, and in all earlier frames of the stream. */
   records: number;
   recordsBefore: number;
   sequence: number;
@@ -17,38 +20,44 @@ export interface FrameHead {
   bodySum: number;
 }
 
-/** Bytes before a body: magic, kind, lengths, numbers, checksum of the body, checksum of the head itself. */
+/**
+ * Bytes of a frame's head: magic, kind, lengths, numbers, checksum of the body, checksum of the
+ * head itself.
+ */
 export const HEAD_BYTES = 48;
-/** A head that claims more is none. Largest body: 512 KiB of records, their line ends, an id. */
+/**
+ * A head with a larger body length is invalid. The largest body has 512 KiB of records, their line
+ * ends and an id.
+ */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 export const MAGIC = Buffer.from('CFs1');
 
 const kinds: readonly FrameKind[] = ['batch', 'ids'];
 
-/** Room for a head before a body. */
+/** Placeholder for the head before a body. */
 const BLANK_HEAD = ' '.repeat(HEAD_BYTES);
 
 type Numbers = Pick<FrameHead, 'recordsBefore' | 'sequence' | 'publishedAt'>;
 
-/** A batch as it is stored: head, id, lines. */
+/** Encodes a batch as a frame: head, id, lines. */
 export function batchFrame(batch: Batch, numbers: Numbers): Buffer {
   const frame = encodeLines(batch, { before: `${BLANK_HEAD}${batch.id}\n`, between: '\n' });
   return sealFrame({ kind: 'batch', records: batch.lines.length, ...numbers }, frame);
 }
 
-/** What `RecentIds` keeps, as it is stored. */
+/** Encodes the text of `RecentIds` as a frame. */
 export function idsFrame(text: string, numbers: Numbers): Buffer {
   return sealFrame({ kind: 'ids', records: 0, ...numbers }, Buffer.from(BLANK_HEAD + text));
 }
 
-/** Writes the head into its room at the start of `frame`, before the body. */
+/** Fills in the placeholder for the head at the start of `frame`. */
 function sealFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, frame: Buffer): Buffer {
   const bodyLength = frame.length - HEAD_BYTES;
   MAGIC.copy(frame);
   frame.writeUInt32LE(kinds.indexOf(head.kind), 4);
   frame.writeUInt32LE(bodyLength, 8);
   frame.writeUInt32LE(head.records, 12);
-  // Whole numbers below 2^53 are exact as doubles.
+  // Integers below 2^53 are exact as doubles.
   frame.writeDoubleLE(head.sequence, 16);
   frame.writeDoubleLE(head.recordsBefore, 24);
   frame.writeDoubleLE(head.publishedAt, 32);
@@ -57,7 +66,7 @@ function sealFrame(head: Omit<FrameHead, 'bodyLength' | 'bodySum'>, frame: Buffe
   return frame;
 }
 
-/** The head at the start of `bytes`, or `undefined` when there is none or it does not add up. */
+/** Decodes the head at the start of `bytes`. Returns `undefined` if it is missing or invalid. */
 export function decodeHead(bytes: Buffer): FrameHead | undefined {
   if (bytes.length < HEAD_BYTES || !bytes.subarray(0, 4).equals(MAGIC)) return undefined;
   if (crc32(bytes.subarray(0, 44)) !== bytes.readUInt32LE(44)) return undefined;

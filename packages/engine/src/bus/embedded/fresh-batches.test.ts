@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createBatch } from '../../records/batch.js';
 import { FreshBatches, type FreshBatch } from './fresh-batches.js';
 
-/** Ten bytes as stored. */
+/** Creates a batch of ten bytes, as stored. */
 const fresh = (sequence: number): FreshBatch => ({
   batch: createBatch(`id-${sequence}`, ['{"a":123}']),
   publishedAt: 0,

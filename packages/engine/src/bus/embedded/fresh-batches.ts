@@ -1,27 +1,27 @@
 import type { Batch } from '../../records/batch.js';
 import type { Position } from './position-file.js';
 
-/** A batch that is on the disk, and still here. */
+/** A batch that is stored on disk and still cached in memory. */
 export interface FreshBatch {
   readonly batch: Batch;
   /** Milliseconds since the epoch. */
   readonly publishedAt: number;
-  /** Name of its segment, and where in it its frame begins. */
+  /** Name of its segment, and the offset of its frame in it. */
   readonly segment: number;
   readonly offset: number;
-  /** The position behind it. */
+  /** The position after this batch. */
   readonly done: Position;
 }
 
-/** What all streams of a bus keep in memory together, in bytes as stored. */
+/** Memory budget shared by all streams of a bus, in bytes as stored. */
 export interface FreshRoom {
   bytes: number;
   readonly maxBytes: number;
 }
 
 /**
- * The newest batches of a stream. Who keeps up takes them from here: what was just written need not be read back, checked
- * and cut into lines again. Who is behind reads the files.
+ * Write-through cache of the newest batches of a stream. A consumer that keeps up reads from it and
+ * skips reading, verifying and splitting the stored frames. A consumer that lags reads the files.
  */
 export class FreshBatches {
   readonly #bySequence = new Map<number, FreshBatch>();
@@ -29,7 +29,7 @@ export class FreshBatches {
 
   constructor(private readonly room: FreshRoom) {}
 
-  /** Kept if there is room for it. */
+  /** Caches the batch if the budget allows it. */
   add(fresh: FreshBatch): void {
     const bytes = sizeOf(fresh);
     if (this.room.bytes + bytes > this.room.maxBytes) return;
@@ -38,13 +38,13 @@ export class FreshBatches {
     this.room.bytes += bytes;
   }
 
-  /** The batch whose frame begins there, if it is kept. */
+  /** Returns the batch whose frame begins at this offset, if it is cached. */
   at(sequence: number, segment: number, offset: number): FreshBatch | undefined {
     const fresh = this.#bySequence.get(sequence);
     return fresh?.segment === segment && fresh.offset === offset ? fresh : undefined;
   }
 
-  /** Nobody needs what comes before `sequence`, itself included. */
+  /** Drops all batches up to and including `sequence`. */
   forgetUpTo(sequence: number): void {
     for (const [kept, fresh] of this.#bySequence) {
       if (kept > sequence) return;

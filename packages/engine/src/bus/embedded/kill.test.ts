@@ -14,7 +14,7 @@ test(
     const result = await killBus(longOr(200, 8), seededRandom(Date.now()));
     expect(result.acknowledged).toBeGreaterThan(50);
     expect(result).toMatchObject({ lost: [], forgotten: [], damaged: 0 });
-    // What was delivered and not yet acknowledged when the process died.
+    // At most one batch per kill: delivered but not yet acknowledged when the process died.
     expect(result.repeated).toBeLessThanOrEqual(result.kills);
   },
   longOr(1_800_000, 20_000),

@@ -5,22 +5,23 @@ import { crc32 } from 'node:zlib';
 import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
 import { isErrno } from '../../files/is-errno.js';
 
-/** How far one consumer has come: the last batch it is done with, and where the one after it begins. */
+/** Progress of one consumer: the last acknowledged batch, and where the next one begins. */
 export interface Position {
   sequence: number;
-  /** First sequence of the segment, which is its name, and the offset in it. */
+  /** First sequence of the segment (also its name), and the byte offset in it. */
   segment: number;
   offset: number;
-  /** Records of the stream up to here. */
+  /** Records of the stream up to this position. */
   records: number;
 }
 
 const SLOT_BYTES = 40;
 
 /**
- * A position on disk: two slots in turn, each with its checksum, so that a crash while one is written leaves the other.
- * It is written at each step and not forced to the disk: a killed process loses nothing, a loss of power repeats
- * what the system had not written yet.
+ * Stores a position in two alternating slots, each with a checksum, so that a crash while one is
+ * written leaves the other intact. Each update is written but not synced: a killed process loses
+ * nothing; after a power failure, batches whose acknowledgment had not reached the disk are
+ * redelivered.
  */
 export class PositionFile {
   #generation = 0;
@@ -36,7 +37,10 @@ export class PositionFile {
     this.#made = made;
   }
 
-  /** The file is made when it is first written. @param fresh it is not there */
+  /**
+   * Opens the file, which is created on the first write.
+   * @param fresh the file does not exist
+   */
   static async open(
     path: string,
     files: OpenFiles,

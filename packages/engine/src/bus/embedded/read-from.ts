@@ -11,19 +11,22 @@ export interface Reading {
   stream: string;
   segments: Segments;
   from: Position;
-  /** Nobody wants more. */
+  /** Whether the read should end. */
   over(): boolean;
-  /** Resolves when there may be more, or when it is over. */
+  /** Resolves when more data may be available or the read should end. */
   more(): Promise<void>;
   ack(done: Position): Promise<void>;
   damaged(damage: Damage): void;
-  /** Whoever ends a reading that nobody finishes closes them. */
+  /** Open readers. The stream closes those that abandoned iterators leave open. */
   readers: Set<FrameReader>;
   files: OpenFiles;
   newest: FreshBatches;
 }
 
-/** Batches from a position on. What is damaged is told and skipped, for one bad byte must not hold up the rest. */
+/**
+ * Yields batches from a position onward. Reports damaged bytes and skips them, so that one bad byte
+ * does not block the rest.
+ */
 export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void, void> {
   const { segments, from } = reading;
   let current: { segment: Segment; reader: FrameReader } | undefined;

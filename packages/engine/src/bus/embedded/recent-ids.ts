@@ -1,9 +1,12 @@
 const REMEMBERED = 1024;
 
-/** Ids of the last batches of a stream, with their sequence, oldest first. */
+/** Ids of the most recent batches of a stream with their sequences, oldest first. */
 export class RecentIds {
   #ids = new Map<string, number>();
-  /** All of them while the stream rests: as one text they take a third of the room, and streams are many. */
+  /**
+   * Holds all entries while the stream is idle: one string takes a third of the memory, and there
+   * are many streams.
+   */
   #resting: string | undefined;
 
   get(id: string): number | undefined {
@@ -32,9 +35,9 @@ export class RecentIds {
     }
   }
 
-  /** Nothing is asked for a while. */
+  /** Compacts the entries into one string until the next access. */
   rest(): void {
-    // Through bytes: else it would hold on to the texts it was joined from.
+    // Copies through a buffer: a joined string would keep its source strings in memory.
     this.#resting ??= Buffer.from(this.toText()).toString();
     this.#ids = new Map();
   }

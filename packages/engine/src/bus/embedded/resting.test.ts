@@ -12,7 +12,7 @@ async function someStream(segmentBytes: number): Promise<{ folder: string; files
   const root = await mkdtemp(join(tmpdir(), 'resting-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const files = new OpenFiles();
-  // Without room for fresh batches all of them are read from the files.
+  // With no memory for the cache, all batches are read from the files.
   const fresh = { bytes: 0, maxBytes: 0 };
   const options = { maxBytes: 1e9, segmentBytes, files, fresh, now: Date.now, onDamage: () => expect.unreachable() };
   return { folder: join(root, 'streams', 's'), files, options };
@@ -32,7 +32,7 @@ test('a stream that has never had a batch is nothing on the disk', async () => {
 });
 
 test('a stream that rests has no open file, and goes on where it was', async () => {
-  // Small segments: also those that went while it rested.
+  // Small segments, so that some are deleted while the stream is idle.
   const { folder, files, options } = await someStream(1_000);
   let stream = await EmbeddedStream.open(folder, 's', options, true);
   await stream.setConsumers(['a', 'slow']);
@@ -57,7 +57,7 @@ test('a stream that rests has no open file, and goes on where it was', async () 
   expect(await take(readers[0], 20)).toHaveLength(20);
   const waiting = readers[0]?.next();
   await rest();
-  // A repeat is told after a rest too.
+  // Duplicates are detected after an idle period, too.
   expect(await stream.publish(batch(20), {})).toMatchObject({ repeated: true, sequence: 20 });
   expect(await take(readers[1], 15)).toHaveLength(15);
   await rest();
@@ -69,7 +69,7 @@ test('a stream that rests has no open file, and goes on where it was', async () 
 
   stream = await EmbeddedStream.open(folder, 's', options, false);
   await stream.setConsumers(['a', 'slow']);
-  // What was not acknowledged comes again.
+  // Unacknowledged batches are redelivered.
   expect(stream.stats().consumers).toMatchObject({ a: { batches: 1 }, slow: { batches: 0 } });
   expect(await stream.publish(batch(21), {})).toMatchObject({ repeated: true });
   await stream.close();

@@ -3,24 +3,27 @@ interface Waiter {
   leave(admitted: boolean): void;
 }
 
-/** Room for bytes in a bounded buffer, given out in the order of asking. */
+/** Byte quota of a bounded buffer, granted in the order of the requests. */
 export class Room {
   readonly #line: Waiter[] = [];
   #reserved = 0;
   #refused: number | undefined;
 
-  /** @param stored bytes that wait in the buffer, as of now; whoever frees some calls `freed` */
+  /**
+   * @param stored returns the bytes currently in the buffer; code that removes some must call
+   *   `freed`
+   */
   constructor(
     readonly maxBytes: number,
     private readonly stored: () => number,
   ) {}
 
-  /** Somebody was refused or had to wait, and would be again. */
+  /** Whether a request was rejected or is waiting and still does not fit. */
   get full(): boolean {
     return this.#line.length > 0 || this.#refused !== undefined;
   }
 
-  /** Reserves room, if there is some within the time. */
+  /** Reserves `bytes` if they fit within `waitMs` milliseconds. */
   take(bytes: number, waitMs: number, signal?: AbortSignal): boolean | Promise<boolean> {
     if (this.#line.length === 0 && this.#fits(bytes)) {
       this.#reserved += bytes;
@@ -34,7 +37,7 @@ export class Room {
       const giveUp = (): void => {
         this.#refused = bytes;
         waiter.leave(false);
-        // Who stood behind may be smaller.
+        // The next waiter may need less.
         this.freed();
       };
       const timer = setTimeout(giveUp, waitMs);
@@ -52,12 +55,12 @@ export class Room {
     });
   }
 
-  /** What was reserved is stored now, or will not be. */
+  /** Releases a reservation whose bytes are now stored or were discarded. */
   settle(bytes: number): void {
     this.#reserved -= bytes;
   }
 
-  /** Lets in who fits now. */
+  /** Admits the waiters that fit now. */
   freed(): void {
     for (let first = this.#line[0]; first && this.#fits(first.bytes); first = this.#line[0]) {
       this.#reserved += first.bytes;
@@ -66,12 +69,12 @@ export class Room {
     if (this.#refused !== undefined && this.#fits(this.#refused)) this.#refused = undefined;
   }
 
-  /** Sends everyone away. */
+  /** Rejects all waiters. */
   close(): void {
     for (const waiter of this.#line.slice()) waiter.leave(false);
   }
 
-  /** A batch larger than the whole buffer still passes through an empty one. */
+  /** A batch larger than the whole buffer is accepted when the buffer is empty. */
   #fits(bytes: number): boolean {
     const used = this.stored() + this.#reserved;
     return used <= 0 || used + bytes <= this.maxBytes;

@@ -7,7 +7,7 @@ import { FrameReader } from './frame-reader.js';
 import { RecentIds } from './recent-ids.js';
 import { isErrno } from '../../files/is-errno.js';
 
-/** Something on disk that was not as it was written. */
+/** A damaged range of a segment. */
 export interface Damage {
   stream: string;
   /** File name of the segment. */
@@ -15,13 +15,14 @@ export interface Damage {
   offset: number;
   bytes: number;
   /**
-   * `cut`: the unfinished end that a crash left, never acknowledged, was cut off. `skipped`: bytes that had been whole
-   * and are not; what they held is lost, what follows is read on.
+   * - `cut`: a torn write at the end, left by a crash and never acknowledged, was truncated
+   * - `skipped`: bytes that were written completely have changed; their records are lost, reading
+   *   continues after them
    */
   kind: 'cut' | 'skipped';
 }
 
-/** One file of frames. */
+/** One segment file, a sequence of frames. */
 export interface Segment {
   /** Sequence of its first batch, also its name. */
   readonly first: number;
@@ -29,11 +30,11 @@ export interface Segment {
   /** Bytes and records of all segments before it. */
   readonly base: number;
   readonly recordsBefore: number;
-  /** Bytes that are safe on disk. Only these are ever read. */
+  /** Bytes synced to disk. Only these are ever read. */
   size: number;
 }
 
-/** The segment files of one stream, oldest first. The last one grows. */
+/** The segment files of one stream, oldest first. Appends go to the last one. */
 export class Segments {
   readonly list: Segment[] = [];
   readonly recent = new RecentIds();
@@ -42,7 +43,7 @@ export class Segments {
   records = 0;
   #tail: RestingFile | undefined;
   #made = false;
-  /** The last file ends in damage: it is left as it is. */
+  /** The last segment ends in damaged bytes; leave it as it is and append to a new one. */
   #sealed = false;
 
   private constructor(
@@ -72,10 +73,12 @@ export class Segments {
       segments.list.push({ first: Number(name.slice(0, 16)), path, base, recordsBefore, size });
       base += size;
     }
-    // The last has the end; the one before it has the ids that a crash between the two would lose.
+    // The last segment holds the end of the stream. The one before it holds the ids that would be
+    // lost in a crash between the two.
     for (const segment of segments.list.slice(-2)) await segments.#scan(segment);
     if (segments.tail?.size === 0) {
-      // A crash while it was begun. It lacks the ids that every segment begins with.
+      // Left by a crash while the segment was created: it lacks the ids that every segment begins
+      // with.
       await rm(segments.tail.path, { force: true });
       segments.list.pop();
     }
@@ -92,14 +95,14 @@ export class Segments {
     return tail ? tail.base + tail.size : 0;
   }
 
-  /** Appends and forces to disk, all or nothing. Answers where it begins. */
+  /** Appends frames and syncs them to disk, all or nothing. Returns where the first one begins. */
   async append(frames: readonly Buffer[]): Promise<{ segment: Segment; offset: number }> {
     const bytes = frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
     if (this.#sealed || !this.tail || this.tail.size >= this.segmentBytes) await this.#rotate();
     const { tail } = this;
     if (!tail) throw new Error('no segment');
     if (!this.#tail) {
-      // After a failed write: what it left behind the last good byte goes.
+      // After a failed write, truncate what it left after the last good byte.
       await truncate(tail.path, tail.size);
       this.#tail = this.#open(tail.path);
     }
@@ -117,7 +120,7 @@ export class Segments {
     return { segment: tail, offset };
   }
 
-  /** Deletes what lies wholly before a place, counted in bytes of the stream. */
+  /** Deletes the segments that end at or before `place`, a byte offset in the stream. */
   async forgetBefore(place: number): Promise<void> {
     for (let first = this.list[0]; first && this.list.length > 1; first = this.list[0]) {
       if (first.base + first.size > place) return;
@@ -133,7 +136,7 @@ export class Segments {
   async #letGo(): Promise<void> {
     const file = this.#tail;
     this.#tail = undefined;
-    // The error that led here is the one to tell.
+    // The write error is the one to report, not a failure to close.
     await file?.close().catch(() => undefined);
   }
 
@@ -164,7 +167,10 @@ export class Segments {
     this.#sealed = false;
   }
 
-  /** The folder is made with the first file in it: most streams of a large installation have never had a record. */
+  /**
+   * Creates the folder together with its first file: most streams of a large installation never
+   * receive a record.
+   */
   async #make(): Promise<void> {
     if (this.#made) return;
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
@@ -215,7 +221,7 @@ export class Segments {
   #seal(segment: Segment, offset: number): void {
     this.#damage(segment, offset, segment.size - offset, 'skipped');
     this.#sealed = true;
-    // The number of the lost batch may have been given out.
+    // The sequence of the lost batch may already be in use.
     this.lastSequence += 1;
   }
 
@@ -224,7 +230,7 @@ export class Segments {
   }
 }
 
-/** A folder that is not there has nothing in it. */
+/** Lists a folder. A missing folder counts as empty. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);

@@ -1,8 +1,8 @@
-/** Those who wait until somebody wakes them all. */
+/** Waiters that are all woken together. */
 export class Sleepers {
   #wakes: (() => void)[] = [];
 
-  /** Resolves with the next `wakeAll`, or when the signal is aborted. */
+  /** Resolves at the next `wakeAll`, or when `signal` is aborted. */
   sleep(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {

@@ -2,7 +2,7 @@ import type { Waiting } from '../bus.js';
 import type { Position, PositionFile } from './position-file.js';
 import type { Segments } from './segments.js';
 
-/** How far one consumer of a stream has come. */
+/** Tracks the position of one consumer of a stream. */
 export class StreamConsumer {
   #position: Position;
 
@@ -13,7 +13,7 @@ export class StreamConsumer {
   ) {
     const segment = saved && segments.list.find(({ first }) => first === saved.segment);
     const holds = segment && saved.offset <= segment.size && saved.sequence <= segments.lastSequence;
-    // A segment that is gone was done with: what is left begins after it.
+    // A missing segment was fully acknowledged: continue after it.
     this.#position = holds ? saved : startOf(segments);
   }
 
@@ -21,7 +21,7 @@ export class StreamConsumer {
     return this.#position;
   }
 
-  /** Where it stands, in bytes of the stream. */
+  /** The position as a byte offset in the stream. */
   get place(): number {
     const { list } = this.segments;
     const segment = list.find(({ first }) => first === this.#position.segment);
@@ -37,7 +37,7 @@ export class StreamConsumer {
     };
   }
 
-  /** Done with all up to `to`. */
+  /** Acknowledges all batches up to `to`. */
   async advance(to: Position): Promise<void> {
     if (to.sequence <= this.#position.sequence) return;
     this.#position = to;

@@ -14,9 +14,9 @@ import { Sleepers } from './sleepers.js';
 import { StreamConsumer } from './stream-consumer.js';
 
 export interface StreamOptions {
-  /** What may wait, as stored. */
+  /** Maximum backlog in bytes, as stored. */
   maxBytes: number;
-  /** A segment that has grown to this is followed by a new one. */
+  /** Size in bytes at which a new segment is started. */
   segmentBytes: number;
   files: OpenFiles;
   fresh: FreshRoom;
@@ -31,20 +31,20 @@ interface Entry {
   reject(error: unknown): void;
 }
 
-/** What one write and one `fdatasync` take along at most. */
+/** Maximum bytes per write and `fdatasync`. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 
-/** One stream of the embedded bus: segment files, and a position for each consumer. */
+/** One stream of the embedded bus: segment files, and a position per consumer. */
 export class EmbeddedStream {
   readonly #consumers = new Map<string, StreamConsumer>();
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #room: Room;
   readonly #readers = new Set<FrameReader>();
   readonly #newest: FreshBatches;
-  /** Consumers that read now. */
+  /** Number of active readers. */
   #reading = 0;
   #queue: Entry[] = [];
-  /** Nothing has been written yet. */
+  /** Nothing has been written to disk yet. */
   #fresh: boolean;
   #flushing: Promise<void> | undefined;
   #closed = false;
@@ -63,7 +63,7 @@ export class EmbeddedStream {
     this.#room = new Room(options.maxBytes, () => this.segments.end - this.#slowest());
   }
 
-  /** @param fresh there is nothing of it on the disk */
+  /** @param fresh the stream has no files yet */
   static async open(folder: string, name: string, options: StreamOptions, fresh: boolean): Promise<EmbeddedStream> {
     const early: Damage[] = [];
     const { segmentBytes, files } = options;
@@ -94,7 +94,7 @@ export class EmbeddedStream {
       this.#consumers.set(name, new StreamConsumer(this.segments, file, position));
     }
     await this.#trim();
-    // Who was forgotten may be reading.
+    // Removed consumers may be waiting in a read.
     this.#sleepers.wakeAll();
   }
 
@@ -134,7 +134,7 @@ export class EmbeddedStream {
     );
   }
 
-  /** Nothing stays in memory for consumers that are not there. */
+  /** Counts active readers; clears the cache when the last one ends. */
   async *#counted(deliveries: AsyncIterable<Delivery>): AsyncGenerator<Delivery, void, void> {
     this.#reading += 1;
     try {
@@ -148,7 +148,7 @@ export class EmbeddedStream {
   stats(): StreamStats {
     this.#mustBeOpen();
     const consumers = [...this.#consumers].map(([name, consumer]) => [name, consumer.waiting()] as const);
-    // Without consumers all of it waits.
+    // Without consumers, the whole stream is the backlog.
     const nobody =
       this.#consumers.size === 0 ? [new StreamConsumer(this.segments, undefined, undefined).waiting()] : [];
     const slowest = [...nobody, ...consumers.map(([, waiting]) => waiting)].reduce((most, waiting) =>
@@ -163,7 +163,10 @@ export class EmbeddedStream {
     };
   }
 
-  /** A consumer has come further: what nobody needs goes, and who waits for room may come in. */
+  /**
+   * Called when a consumer has advanced: deletes what all consumers have acknowledged and admits
+   * waiting publishers.
+   */
   async #trim(): Promise<void> {
     this.#room.freed();
     const sequences = [...this.#consumers.values()].map(({ position }) => position.sequence);
@@ -185,7 +188,7 @@ export class EmbeddedStream {
     await this.#flushing;
     await this.segments.close();
     for (const consumer of this.#consumers.values()) await consumer.close();
-    // Of readers that were left in the middle of a batch.
+    // Readers of iterators that were abandoned in the middle of a batch.
     for (const reader of this.#readers) await reader.close();
     this.#readers.clear();
   }
@@ -200,7 +203,7 @@ export class EmbeddedStream {
   }
 
   async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
-    // Lines and their ends, id, head.
+    // Lines with their line ends, id, head.
     const bytes = batch.bytes + batch.lines.length + Buffer.byteLength(batch.id) + HEAD_BYTES;
     const admitted = await this.#room.take(bytes, waitMs, signal);
     if (!admitted) {
@@ -212,7 +215,7 @@ export class EmbeddedStream {
     return stored;
   }
 
-  /** All that has come while the one before was written goes together, with one `fdatasync`. */
+  /** Group commit: everything queued during the previous write is written with one `fdatasync`. */
   async #flush(): Promise<void> {
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();
@@ -247,7 +250,7 @@ export class EmbeddedStream {
     }
   }
 
-  /** Who waits for these takes them as they are. */
+  /** Caches the new batches for active readers. */
   #keep(
     group: readonly Entry[],
     frames: readonly Buffer[],
@@ -273,7 +276,7 @@ export class EmbeddedStream {
     return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end));
   }
 
-  /** Where the slowest consumer stands, in bytes of the stream; without consumers all is kept. */
+  /** Byte offset of the slowest consumer in the stream; without consumers, everything is kept. */
   #slowest(): number {
     const places = [...this.#consumers.values()].map((consumer) => consumer.place);
     return places.length > 0 ? Math.min(...places) : (this.segments.list[0]?.base ?? 0);

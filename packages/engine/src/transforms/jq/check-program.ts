@@ -2,7 +2,11 @@ import type { KeyPath } from '../../conditions/key-path.js';
 import { explainRefusal, guardProgram } from './guard-program.js';
 import { jqLanes } from './jq-pool.js';
 
-/** What is wrong with a program, in a sentence; `undefined`: it compiles. @throws EndError `jq`: it can't be started */
+/**
+ * Compiles a program and returns what is wrong with it in one sentence, or `undefined` if it is
+ * valid.
+ * @throws {EndError} `jq`: jq can't be started
+ */
 export async function checkProgram(query: string, path?: KeyPath): Promise<string | undefined> {
   const ran = await jqLanes.fresh.run({ program: guardProgram(query, path), lines: [], sliceMs: 0 });
   if (ran.kind === 'gone') return 'It takes too long to compile.';

@@ -3,15 +3,17 @@ import { createRequire } from 'node:module';
 
 let compiled: Promise<WebAssembly.Module> | undefined;
 
-/** jq as WebAssembly, compiled once for all threads of the process. */
+/** Returns jq as a WebAssembly module, compiled once for all threads of the process. */
 export function compiledJq(): Promise<WebAssembly.Module> {
   compiled ??= compile();
-  // What failed, for want of memory perhaps, may go another time.
+  // Do not cache a failure: a retry may succeed, for example after running out of memory.
   compiled.catch(() => (compiled = undefined));
   return compiled;
 }
 
-/** The package carries the binary as text inside its code and hands it out in no other way. */
+/**
+ * Extracts the binary from the package's source, which embeds it as base64 and does not export it.
+ */
 async function compile(): Promise<WebAssembly.Module> {
   const path = createRequire(import.meta.url).resolve('jq-wasm/dist/build/jq.js');
   const binary = /"data:application\/octet-stream;base64,([A-Za-z0-9+/=]+)"/.exec(await readFile(path, 'utf8'))?.[1];

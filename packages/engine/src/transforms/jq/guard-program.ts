@@ -1,8 +1,9 @@
 import type { KeyPath } from '../../conditions/key-path.js';
 
 /**
- * What jq programs of a customer can't do here: look at other records, at files, or end jq for the records that follow.
- * Each is given a meaning that does not exist, so that a program that uses it does not compile.
+ * Builtins that customers' jq programs must not use: they read other records or files, or end jq
+ * for the following records. Each is redefined to call an undefined function, so that a program
+ * that uses it does not compile.
  */
 const FORBIDDEN = [
   'input',
@@ -20,28 +21,34 @@ const FORBIDDEN = [
 
 const NOT_HERE = 'not_here_';
 const definitions = FORBIDDEN.map((name) => `def ${name}: ${NOT_HERE}${name.replace('(f)', '')};`).join(' ');
-/** Nothing is told to the outside, and there is no environment to see. On the same line, so that lines count right. */
+/**
+ * Disables debug output and the environment. On the same line, so that jq's line numbers stay
+ * correct.
+ */
 const PREFIX = `${definitions} def debug: .; def debug(f): .; def stderr: .; def env: {}; {} as $ENV | `;
 
 /**
- * The program as jq gets it. What stands in front shuts doors, and can't be undone: names are found from the inside out,
- * and jq has no way to name what is hidden. A program that would begin with `import` or `include` does not compile so.
+ * Returns the program with the restricting definitions in front. The program can't undo them: jq
+ * resolves names from the innermost scope and has no syntax for shadowed ones. A program that
+ * begins with `import` or `include` does not compile after them.
  * @param path keys to where in the record an output goes; absent: an output is a record
  */
 export function guardProgram(query: string, path?: KeyPath): string {
   if (!path) return `${PREFIX}${query}\n`;
-  // The empty line ends a comment that a backslash carries on.
+  // The empty line ends a comment that a trailing backslash continues.
   return `${PREFIX}. as $record_ | (${query}\n\n) as $output_ | $record_ | setpath(${JSON.stringify(path)}; $output_)`;
 }
 
-/** What is wrong with a program, in our words and its own names, from what jq said of it. */
+/**
+ * Converts a jq compile error to a message for users. Quotes nothing from the program but names.
+ */
 export function explainRefusal(said: string): string {
   if (said === 'memory') return 'It needs too much memory before it meets a record.';
   const [, what = '', line] = /^jq: error: (.+) at <top-level>, line (\d{1,6}):/m.exec(said) ?? [];
   const where = line === undefined ? '' : `Line ${line}: `;
   const [, name] = /^(\$?[\w:]{1,60}(?:\/\d+)?) is not defined$/.exec(what) ?? [];
   if (name?.startsWith(NOT_HERE) === true)
-    // jq names the line of the definition above.
+    // jq would report the line of the definition above.
     return `${name.slice(NOT_HERE.length).replace(/\/\d+$/, '')} can't be used: a program sees one record and nothing else.`;
   if (name !== undefined) return `${where}${name} is not defined.`;
   if (/unexpected (?:import|include)/.test(what)) return `${where}modules can't be used.`;

@@ -9,9 +9,9 @@ const decoder = new TextDecoder();
 const STANDARD_OUTPUT = 1;
 
 /**
- * One run of jq, in a memory of its own that is thrown away afterwards: whatever a program does to it, the next one does
- * not see it. It is handed one record at a time, when it asks for more: so each output and each error is known to belong
- * to the record before.
+ * One run of jq in a fresh memory that is discarded afterwards: a program can't affect the next
+ * one. Records are passed one at a time, when jq reads more input, so that each output and error
+ * can be attributed to the previous record.
  */
 export class JqInstance {
   /** @type {JqOutcome[]} */
@@ -63,17 +63,17 @@ export class JqInstance {
       },
     });
     try {
-      // Without colours, each output on a line of its own and told at once.
+      // Without colors, one output per line, flushed immediately.
       jq.callMain(['-M', '-c', '--unbuffered', this.job.program]);
     } catch {
-      // It gave up; on what, is told by how far it came.
+      // jq failed; the progress shows on which record.
     }
     if (this.#ended) return { outcomes: this.#outcomes };
     if (this.#current < 0) return { outcomes: [], invalid: this.#cause === 'jq_memory' ? 'memory' : this.#said };
     return { outcomes: [...this.#outcomes, this.#cause] };
   }
 
-  /** jq asks for more: it is done with the record before. */
+  /** Called when jq reads more input: it has finished the previous record. */
   #next() {
     if (this.#current >= 0 && !this.#ended) this.#finish();
     const next = this.#current + 1;
@@ -99,7 +99,7 @@ export class JqInstance {
   #outcome() {
     if (this.#failed) return 'jq_error';
     if (this.#length === 0) return [];
-    // Every output ends with a line break, and has none in it.
+    // Every output ends with a line break and contains no other.
     const outputs = decoder.decode(this.#out.subarray(0, this.#length - 1)).split('\n');
     if (outputs.length > this.limits.outputs) return 'jq_output_too_large';
     return outputs.every((output) => output.startsWith('{')) ? outputs : 'jq_not_an_object';
@@ -124,7 +124,7 @@ export class JqInstance {
   /** @param {Uint8Array} bytes */
   #complain(bytes) {
     this.#failed = true;
-    // Of a record it may repeat data; of the program it says what is wrong with it.
+    // Errors about a record may contain its data; only keep errors about the program.
     if (this.#current < 0 && this.#said.length < 2_000) this.#said += decoder.decode(bytes);
   }
 }

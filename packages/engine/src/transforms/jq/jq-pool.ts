@@ -3,10 +3,10 @@ import { JqThread, type Ran } from './jq-thread.js';
 import { EndError } from '../../runner/ends.js';
 import type { JqJob } from './protocol.js';
 
-/** A thread that had nothing to do for so long is let go. */
+/** Milliseconds after which an idle thread is terminated. */
 const IDLE_MS = 30_000;
 
-/** Some threads, and the jobs that wait for one, first come first served. */
+/** A fixed number of threads, and a FIFO queue of jobs. */
 class Lane {
   readonly #idle: { thread: JqThread; since: NodeJS.Timeout }[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,10 @@ class Lane {
 
   constructor(private readonly size: number) {}
 
-  /** @throws EndError `jq`, retry: no thread can be started */
+  /**
+   * Runs a job on a free thread.
+   * @throws {EndError} `jq`, of kind `retry`: no thread can be started
+   */
   async run(job: JqJob): Promise<Ran> {
     if (this.#busy >= this.size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#busy += 1;
@@ -24,7 +27,7 @@ class Lane {
       if (thread.alive) this.#keep(thread);
       return ran;
     } finally {
-      // The place goes to who waits first, or is free again.
+      // Passes the slot to the first waiter, or frees it.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#busy -= 1;
@@ -52,9 +55,9 @@ class Lane {
 }
 
 /**
- * The threads of this process that run jq. A program comes to the fast ones once it has done well; one that was found to
- * be slow goes to another for a while: so neither holds up anybody but others like it. Programs are compiled among the
- * fresh ones when they are saved.
+ * The thread pools of this process for jq. A program moves to `fast` after a successful run; a slow
+ * one runs in `slow` for a while, so that it only delays other slow programs. New programs, and
+ * those compiled on save, run in `fresh`.
  */
 export const jqLanes = {
   fast: new Lane(Math.min(Math.max(availableParallelism() - 1, 2), 4)),

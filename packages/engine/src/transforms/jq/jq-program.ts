@@ -5,14 +5,14 @@ import { jqLanes } from './jq-pool.js';
 import type { Ran } from './jq-thread.js';
 import type { JqOutcome, JqRefusal } from './protocol.js';
 
-/** Milliseconds of a thread's time that a program gets before the others have their turn. */
+/** Time slice in milliseconds before a program must yield its thread. */
 const SLICE_MS = 500;
-/** A program that was slow is taken for slow so long. */
+/** Milliseconds for which a program is treated as slow. */
 const SLOW_MS = 60_000;
-/** So often jq may fail to get to the first record before all of them are given up. */
+/** Number of times jq may time out before the first record; then the whole batch is rejected. */
 const STARTS = 2;
 
-/** A program of a customer. It runs on threads that all programs share, and gets no more of them than its turn. */
+/** A customer's jq program. All programs share the threads fairly, by time slices. */
 export class JqProgram {
   readonly #program: string;
   #slowUntil = 0;
@@ -24,10 +24,12 @@ export class JqProgram {
   }
 
   /**
-   * What it makes of records, in their order. `undefined`: given up, because `signal` was aborted.
-   * @param lines each the JSON of one object
-   * @param bounds `maxBytes` of what it makes of all of them, `maxMs` of a thread's time; one turn may go over them
-   * @throws EndError `jq`, retry: no thread can be started
+   * Runs the program on records and returns the outcomes in order, or `undefined` if aborted by
+   * `signal`.
+   * @param lines one JSON object per line
+   * @param bounds `maxBytes` of output and `maxMs` of thread time in milliseconds for all records;
+   *   one time slice may exceed them
+   * @throws {EndError} `jq`, of kind `retry`: no thread can be started
    */
   async run(
     lines: readonly string[],
@@ -40,7 +42,8 @@ export class JqProgram {
       const from = outcomes.length;
       const reason = refused.get(from) ?? exhausted(spent, maxBytes, maxMs);
       if (reason !== undefined) {
-        // What is known to hang is passed over; when there is nothing left to spend, so is all the rest.
+        // Skips a record that is known to fail; if the limits are exhausted, rejects all remaining
+        // records.
         outcomes.push(...lines.slice(from, refused.has(from) ? from + 1 : undefined).map(() => reason));
         continue;
       }

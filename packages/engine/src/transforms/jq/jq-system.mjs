@@ -1,10 +1,11 @@
 /** @typedef {(...given: number[]) => number} Syscall */
 /**
- * What a run of jq meets outside.
+ * The host functions of a jq run.
  * @typedef {object} Outside
- * @property {() => Uint8Array} read what comes next; nothing: that was all
- * @property {(file: number, bytes: Uint8Array) => void} write the bytes are its memory: they are to be copied
- * @property {(bytes: number) => boolean} mayGrow
+ * @property {() => Uint8Array} read returns the next input; empty at the end
+ * @property {(file: number, bytes: Uint8Array) => void} write must copy `bytes`, a view of its
+ *   memory
+ * @property {(bytes: number) => boolean} mayGrow whether the memory may grow to `bytes`
  */
 
 const encoder = new TextEncoder();
@@ -12,8 +13,8 @@ const ENVIRONMENT = encoder.encode('LANG=C\0');
 const noSuchFile = () => -44;
 
 /**
- * The system calls of jq, so that there is nothing behind them but its records: no file, no environment. The package's
- * own copy all of the input for each byte of it.
+ * Implements the system calls of jq, so that it can only access its records: no files, no
+ * environment. The package's own implementation copies the whole input for each byte it reads.
  */
 export class JqSystem {
   /** @type {WebAssembly.Memory | undefined} */
@@ -27,7 +28,8 @@ export class JqSystem {
   }
 
   /**
-   * The package's system calls, which it names by letters, with ours in place of those that matter.
+   * Returns the package's system calls, keyed by its minified names, with the relevant ones
+   * replaced.
    * @param {Record<string, Syscall>} theirs
    */
   calls(theirs) {
@@ -45,7 +47,7 @@ export class JqSystem {
     return {
       _fd_read: (_file, parts = 0, count = 0, read = 0) => this.#read(parts, count, read),
       _fd_write: (file = 0, parts = 0, count = 0, written = 0) => this.#write(file, parts, count, written),
-      // jq takes it for granted that there is something in it.
+      // jq requires a non-empty environment.
       _environ_sizes_get: (count = 0, bytes = 0) => this.#answer([count, 1], [bytes, ENVIRONMENT.length]),
       _environ_get: (list = 0, text = 0) => {
         this.#bytes.set(ENVIRONMENT, text);
@@ -70,7 +72,7 @@ export class JqSystem {
   }
 
   /**
-   * Puts values into the memory; 0, as a call answers that went well.
+   * Writes values to the memory and returns 0, the result of a successful system call.
    * @param {readonly [address: number, value: number][]} words
    */
   #answer(...words) {
@@ -80,7 +82,7 @@ export class JqSystem {
   }
 
   /**
-   * The places in the memory that one call reads or writes.
+   * Returns the memory ranges that one call reads or writes.
    * @param {number} parts
    * @param {number} count
    * @returns {Uint8Array[]}

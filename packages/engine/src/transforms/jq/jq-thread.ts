@@ -2,7 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { compiledJq } from './compiled-jq.js';
 import type { JqAnswer, JqJob, JqLimits, JqRefusal, JqThreadData } from './protocol.js';
 
-/** What became of a job: an answer, or the thread is gone, while it was at the record `at` (-1: before the first). */
+/**
+ * Result of a job: an answer, or the thread died while processing the record `at` (-1: before the
+ * first).
+ */
 type End =
   | { readonly kind: 'answer'; readonly answer: JqAnswer }
   | {
@@ -10,7 +13,7 @@ type End =
       readonly at: number;
       readonly why: Extract<JqRefusal, `jq_${'timeout' | 'memory' | 'error'}`>;
     };
-/** `ms`: how long the thread was busy with it. */
+/** `ms`: milliseconds that the thread was busy with the job. */
 export type Ran = End & { readonly ms: number };
 
 const MEBIBYTE = 1024 * 1024;
@@ -20,15 +23,18 @@ const LIMITS: JqLimits = {
   outputs: 10_000,
   sliceBytes: 8 * MEBIBYTE,
 };
-/** How often is looked whether it is still at the same record, and how often it may be. */
+/**
+ * Interval of the progress check in milliseconds, and the number of checks for which a record may
+ * make no progress.
+ */
 const TICK_MS = 100;
 const RECORD_TICKS = 10;
-/** To begin, jq reads its own library and the program. */
+/** Number of checks allowed for startup, when jq parses its own library and the program. */
 const START_TICKS = 50;
 
-/** A thread that runs jq, one job at a time. */
+/** A worker thread that runs jq, one job at a time. */
 export class JqThread {
-  /** `false`: of no more use. */
+  /** `false` once the thread can't be used anymore. */
   alive = true;
   #settle: ((end: End) => void) | undefined;
 
@@ -44,13 +50,16 @@ export class JqThread {
     worker.on('exit', () => this.#gone('jq_error'));
   }
 
-  /** Resolves once the thread is up. @throws Error when it can't be started */
+  /**
+   * Starts a thread; resolves once it is ready.
+   * @throws {Error} if it can't be started
+   */
   static async open(): Promise<JqThread> {
     const progress = new Int32Array(new SharedArrayBuffer(4));
     const workerData: JqThreadData = { module: await compiledJq(), progress, limits: LIMITS };
     const worker = new Worker(new URL('jq-worker.mjs', import.meta.url), {
       workerData,
-      // It has no business with any of these.
+      // The thread needs none of these.
       env: {},
       argv: [],
       execArgv: [],
@@ -66,7 +75,7 @@ export class JqThread {
     return new JqThread(worker, progress);
   }
 
-  /** Never rejects. */
+  /** Runs a job; never rejects. */
   async run(job: JqJob): Promise<Ran> {
     Atomics.store(this.progress, 0, -1);
     this.worker.ref();
@@ -89,7 +98,10 @@ export class JqThread {
     void this.worker.terminate();
   }
 
-  /** Counts looks and not time: where the whole machine stood still, the record is not to blame. */
+  /**
+   * Counts checks instead of elapsed time, so that a stall of the whole machine is not attributed
+   * to the record.
+   */
   #watch(): NodeJS.Timeout {
     let before = -1;
     let same = 0;

@@ -5,7 +5,7 @@ import { JqInstance } from './jq-instance.mjs';
 
 /** @type {JqThreadData} */
 const data = workerData;
-// What the package prints when it gives up is for nobody; read by nobody, it would pile up.
+// Discards what the package prints when it fails: unread output would accumulate.
 console.error = () => undefined;
 console.log = () => undefined;
 

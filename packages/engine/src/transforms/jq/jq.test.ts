@@ -19,7 +19,7 @@ test.each([
   ['try error("x") catch {caught: .}', '{}', ['{"caught":"x"}']],
   ['limit(3; repeat({a: 1}))', '{}', ['{"a":1}', '{"a":1}', '{"a":1}']],
   ['def f: .a; {b: f} # a comment that goes on \\', '{"a":1}', ['{"b":1}']],
-  // What is passed on keeps its digits; what is reckoned with is a double.
+  // Numbers that are passed through keep their digits; arithmetic uses doubles.
   [
     '{same: .n, more: (.n + 1), text: (.n | tostring)}',
     '{"n":100000000000000000001}',
@@ -123,7 +123,7 @@ test.each([
   ['[65536000000, -1] | implode', /^jq_(not_an_object|error)$/],
 ])('%s: the record is set aside, the ones around it go on', async (query, reason) => {
   const outcomes = await run(`if .bad then (${query}) else . end`, '{"n":0}', '{"bad":true}', '{"n":1}');
-  // On a machine that is slow enough, anything takes too long.
+  // On a slow machine, any of them may time out.
   const refused: unknown = expect.stringMatching(new RegExp(`^jq_timeout$|${reason.source}`));
   expect(outcomes).toEqual([['{"n":0}'], refused, ['{"n":1}']]);
 });
@@ -143,7 +143,7 @@ test('programs that hang hold up no other that did well, and give up within thei
   ended.push('well');
   expect((await Promise.all(hanging)).flat()).toEqual(['jq_timeout', 'jq_timeout']);
   expect(ended.at(-1)).toBe('hung');
-  // Forty that would take a second each.
+  // Forty records that would take a second each.
   const outcomes = await new JqProgram('last(range(1e12))').run(lines, { ...bounds, maxMs: 1_500 });
   expect(outcomes).toEqual(lines.map(() => 'jq_timeout'));
 }, 90_000);

@@ -1,55 +1,66 @@
-/** What the thread that runs jq is sent and answers. */
+/** Messages between the engine and the jq threads. */
 
-/** Records for a program, as many as it gets to in its time. */
+/** Records for a program; it processes as many as fit in its time slice. */
 export interface JqJob {
   /** The guarded program: see `guardProgram`. */
   readonly program: string;
-  /** Each the JSON of one object. None: the program is only compiled. */
+  /** One JSON object per line. Empty: the program is only compiled. */
   readonly lines: readonly string[];
-  /** Milliseconds after which no further record is begun. */
+  /** Milliseconds after which no further record is started. */
   readonly sliceMs: number;
 }
 
-/** Why a record goes to the dead letters. Stable words: the text of jq's errors repeats data. */
+/**
+ * Why a record goes to the dead letters. Stable codes, because jq's error messages contain data.
+ */
 export type JqRefusal =
-  /** The program raised an error, or jq gave up on the record. */
+  /** The program raised an error, or jq failed on the record. */
   | 'jq_error'
-  /** The program gave something that is no object. */
+  /** An output is not an object. */
   | 'jq_not_an_object'
-  /** It took longer than a second, or the batch longer than ten. */
+  /** The record took longer than one second, or the batch longer than ten. */
   | 'jq_timeout'
-  /** It needed more than 128 MiB. */
+  /** It needed more than 128 MiB of memory. */
   | 'jq_memory'
-  /** It made more than 4 MiB or 10,000 records of one, or more than 32 MiB of a batch. */
+  /**
+   * It produced more than 4 MiB or 10,000 records from one record, or more than 32 MiB from a
+   * batch.
+   */
   | 'jq_output_too_large'
-  /** The program does not compile (any more). */
+  /** The program does not compile (anymore). */
   | 'jq_invalid';
 
-/** What a program made of a record: the JSON of each object, or why it goes to the dead letters. */
+/** Outcome of a record: the JSON of each output, or why it goes to the dead letters. */
 export type JqOutcome = readonly string[] | JqRefusal;
 
 export interface JqAnswer {
-  /** Of the first lines of the job, in order: of all of them, unless the time was up or jq had to be given up. */
+  /**
+   * Outcomes of the first lines of the job, in order; fewer than all if the time slice ended or jq
+   * failed.
+   */
   readonly outcomes: readonly JqOutcome[];
-  /** The program did not compile: what jq said of it, or `memory`. */
+  /** Set if the program did not compile: jq's error output, or `memory`. */
   readonly invalid?: string;
 }
 
-/** What a thread is made with. */
+/** Data passed to a new thread. */
 export interface JqThreadData {
-  /** jq, compiled. */
+  /** jq as a compiled module. */
   readonly module: WebAssembly.Module;
-  /** Index of the record that is worked on; -1 before the first. Shared, so that it can be seen while jq is busy. */
+  /**
+   * Index of the current record; -1 before the first. In shared memory, so that it can be read
+   * while jq is busy.
+   */
   readonly progress: Int32Array;
   readonly limits: JqLimits;
 }
 
 export interface JqLimits {
-  /** Bytes of memory jq may have. */
+  /** Maximum memory of jq in bytes. */
   readonly memory: number;
-  /** Bytes, and records, that a program may make of one record. */
+  /** Maximum bytes and records that a program may produce from one record. */
   readonly outputBytes: number;
   readonly outputs: number;
-  /** Bytes of output after which no further record is begun. */
+  /** Bytes of output after which no further record is started. */
   readonly sliceBytes: number;
 }
