@@ -11,7 +11,10 @@ import { siteOf } from './site.js';
 
 const PRODUCT = 'Datadog';
 
-/** Of one request, unpacked, and of one log in it. https://docs.datadoghq.com/api/latest/logs/#send-logs */
+/**
+ * Limits of one request before compression, and of one log in it.
+ * https://docs.datadoghq.com/api/latest/logs/#send-logs
+ */
 const MAX_LOGS = 1_000;
 const MAX_BYTES = 5_000_000;
 const MAX_LOG_BYTES = 1_000_000;
@@ -19,15 +22,16 @@ const MAX_LOG_BYTES = 1_000_000;
 const compress = promisify(gzip);
 
 export interface DatadogOutputOptions {
-  /** Where logs of a site are taken. */
+  /** Returns the origin of a site's log intake. */
   intakeOf?: (site: string) => string;
-  /** Where the API of a site answers. */
+  /** Returns the origin of a site's API. */
   apiOf?: (site: string) => string;
 }
 
 /**
- * Records as logs to the intake of a Datadog site; written once it has accepted them. Each is the JSON of the record as
- * the log's message, which Datadog takes apart. It drops no repeats.
+ * Sends records as logs to the intake of a Datadog site. A batch is written once the intake has
+ * accepted it. The log's message is the record's JSON, which Datadog parses. Datadog does not
+ * deduplicate.
  */
 export function createDatadogOutput({
   intakeOf = (site) => `https://http-intake.logs.${site}`,
@@ -44,7 +48,10 @@ export function createDatadogOutput({
 
     const writeInParts = createPartWriter();
     return {
-      /** https://docs.datadoghq.com/api/latest/authentication/#validate-api-key */
+      /**
+       * Validates the API key.
+       * https://docs.datadoghq.com/api/latest/authentication/#validate-api-key
+       */
       async open(signal) {
         const url = `${apiOf(site)}/api/v1/validate`;
         const answer = await send(egress, { url, method: 'GET', headers: key, product: PRODUCT }, signal);
@@ -54,7 +61,7 @@ export function createDatadogOutput({
         const logs = batch.lines.map((line) => `${before}${JSON.stringify(line)}}`);
         const sizes = logs.map((log) => Buffer.byteLength(log) + 1);
         return writeInParts(batch, partsOf(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
-          // Datadog would cut it off, and say nothing.
+          // Datadog truncates a log above this size without reporting it.
           const [fit, tooLarge] = [true, false].map((fits) =>
             indexes.filter((index) => (sizes[index] ?? 0) <= MAX_LOG_BYTES === fits),
           );
@@ -76,7 +83,7 @@ export function createDatadogOutput({
   };
 }
 
-/** A log as JSON, up to its message. */
+/** Returns the JSON of a log up to the value of `message`. */
 function beginningOf(settings: ConnectorConfig['settings']): string {
   const tags = texts(settings, 'ddtags').join();
   const about = {

@@ -1,4 +1,4 @@
-/** https://docs.datadoghq.com/getting_started/site/ */
+/** Domains of the Datadog sites. https://docs.datadoghq.com/getting_started/site/ */
 const sites = [
   'us3.datadoghq.com',
   'us5.datadoghq.com',
@@ -9,7 +9,10 @@ const sites = [
   'ddog-gov.com',
 ];
 
-/** The site a host belongs to: `https://http-intake.logs.us3.datadoghq.com/api/v2/logs` is `us3.datadoghq.com`. */
+/**
+ * Returns the site that a host belongs to, or `undefined`. Example:
+ * `https://http-intake.logs.us3.datadoghq.com/api/v2/logs` belongs to `us3.datadoghq.com`.
+ */
 export function siteOf(address: string): string | undefined {
   const written = address.includes('://') ? address : `https://${address}`;
   if (!URL.canParse(written)) return undefined;

@@ -8,11 +8,11 @@ import type { Tester } from '../connection-test/tester.js';
 const datadog: Subject = { product: 'Datadog', address: '/settings/domain_url', credential: '/secrets/api_key' };
 
 export interface DatadogOptions {
-  /** Where the API of a site answers. */
+  /** Returns the origin of a site's API. */
   apiOf?: (site: string) => string;
 }
 
-/** Has the API key validated; writes no log. https://docs.datadoghq.com/api/latest/authentication/ */
+/** Validates the API key; writes no log. https://docs.datadoghq.com/api/latest/authentication/ */
 export function createDatadogTester({ apiOf = (site) => `https://api.${site}` }: DatadogOptions = {}): Tester {
   return createTester(datadog, async ({ settings, secrets }, { egress }) => {
     const apiKey = text(secrets, 'api_key');

@@ -3,17 +3,20 @@ import { again } from '../output/in-parts.js';
 import { throttled, unexpected } from '../output/failures.js';
 import { at, text } from '../read.js';
 
-/** What became of one document: the status of its item, and what the cluster calls and says of its error. */
+/** The result of one document: its status, and the type and reason of its error. */
 interface Item {
   status: number;
   type: string;
   reason: string;
 }
 
-/** The parts of an answer that are read. */
+/** `filter_path` of a request: the fields of the response that are read. */
 export const FILTER = 'errors,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason';
 
-/** Our words for what a cluster may have against a document; others are told by their status. */
+/**
+ * Reasons by error type. They replace the cluster's own text, which may repeat a secret. Other
+ * errors are described by their status.
+ */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['mapper_parsing_exception', 'A field does not fit the mapping of the index.'],
   ['document_parsing_exception', 'A field does not fit the mapping of the index.'],
@@ -21,7 +24,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['illegal_argument_exception', 'The index does not accept this record.'],
 ]);
 
-/** The items of an answer to a `_bulk` request of `count` documents. @throws EndError when they are not there */
+/**
+ * Parses the items of the response to a `_bulk` request of `count` documents.
+ * @throws EndError if an item is missing
+ */
 export function itemsOf(body: unknown, count: number, product: string): Item[] {
   const list = at(body, 'items');
   if (!Array.isArray(list) || list.length !== count) throw unexpected(product);
@@ -34,13 +40,14 @@ export function itemsOf(body: unknown, count: number, product: string): Item[] {
   });
 }
 
-/** Whether a document was turned away because a data stream wants a time in it. */
+/** Returns whether a document was rejected because a data stream requires a timestamp. */
 export const wantsTimestamp = ({ status, reason }: Item): boolean =>
   status === 400 && reason.includes('data stream timestamp field');
 
 /**
- * What became of the records at `indexes`, item by item. A document that is there already is a repeat of ours: its id
- * is that of the record. @throws EndError when nothing was taken, for a reason that lies with none of them
+ * Converts the items to the outcome of the records at `indexes`. A document that already exists
+ * (409) counts as written: its ID is the record's, so it was created by an earlier attempt.
+ * @throws EndError if every record failed for a reason unrelated to the record itself
  */
 export function outcomeOf(items: readonly Item[], indexes: readonly number[], product: string): WriteResult {
   const refused: { index: number; reason: string }[] = [];

@@ -5,27 +5,33 @@ import { statusFailure, unexpected } from '../output/failures.js';
 import { send, type Answer } from '../output/send.js';
 import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';
 
-/** Bytes of a request. The smallest limit there is, on small nodes of Amazon: 10 MiB. What a batch becomes is less. */
+/**
+ * Maximum bytes of a request. The lowest known server limit is 10 MiB, on small Amazon instances. A
+ * typical batch is smaller.
+ */
 const MAX_BYTES = 5_000_000;
-/** Bytes of an answer about 500 documents that were all refused at length. */
+/** Maximum bytes of a response. Fits one that rejects 500 documents with long reasons. */
 const MAX_ANSWER = 4_000_000;
 
 export interface Cluster {
-  /** As a sentence names it. */
+  /** Product name as used in messages. */
   product: string;
-  /** Address without a slash at the end. */
+  /** Base URL without a trailing slash. */
   base: string;
   index: string;
   authorization: string;
   verifyTls: boolean;
   ca?: string;
-  /** Asks who we are; there to be answered, whatever the answer. */
+  /**
+   * Path of a request that identifies the user. `open` accepts any response but 401, 429 and 5xx.
+   */
   probe: string;
 }
 
 /**
- * Documents by `_bulk`, each told about by itself. They are created under the id of their record, so that one that comes
- * again is there already. Only `create` works for indices and data streams alike.
+ * Creates documents with `_bulk`, which reports the result of each one. The document ID is the
+ * record ID, so repeated records are not duplicated. Only the `create` action works for both
+ * indices and data streams.
  * https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk
  */
 export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorContext): Output {
@@ -33,7 +39,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
   const headers = { accept: 'application/json', authorization };
   const init = { verifyTls, product, ...(ca !== undefined && { ca }) };
   const action = (id: string): string => JSON.stringify({ create: { _index: index, _id: id } });
-  /** Known once a data stream has turned away a document without a time. */
+  /** Whether a data stream has rejected a document without `@timestamp`. */
   let timestamps = false;
 
   function bulk(documents: readonly { id: string; line: string }[], signal: AbortSignal): Promise<Answer> {
@@ -47,7 +53,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
   return {
     async open(signal) {
       const answer = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
-      // 400, 403, 404, 405: it answers, and does not tell.
+      // A 400, 403, 404 or 405 shows that the cluster responds, but nothing about write access.
       if (answer.status === 401 || answer.status === 429 || answer.status >= 500)
         throw statusFailure(answer, product, clock.now());
     },
@@ -68,7 +74,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
         const items = itemsOf(parse(answer.text, product), indexes.length, product);
         if (!timestamps && items.some(wantsTimestamp)) {
           timestamps = true;
-          // Those that were taken are there already the second time.
+          // Documents that the first request created return 409 now, which counts as written.
           return writePart(indexes);
         }
         return outcomeOf(items, indexes, product);
@@ -77,7 +83,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
   };
 }
 
-/** The JSON of a record, with the time of now where it has none of its own. */
+/** Returns a record's JSON, with the current time as `@timestamp` if it has none. */
 function withTimestamp(line: string, now: number): string {
   const record: unknown = line.includes('"@timestamp"') ? JSON.parse(line) : {};
   if (typeof record !== 'object' || record === null || Object.hasOwn(record, '@timestamp')) return line;

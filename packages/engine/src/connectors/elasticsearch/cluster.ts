@@ -1,6 +1,9 @@
 import { text } from '../read.js';
 
-/** Where the cluster of these settings answers, without a slash at the end; `undefined`: nowhere. */
+/**
+ * Returns the cluster's base URL without a trailing slash, or `undefined` if the settings contain
+ * no valid one.
+ */
 export function baseOf(settings: Record<string, unknown>): string | undefined {
   const cloudId = text(settings, 'connection_config', 'cloud_id', 'id');
   const address = cloudId === undefined ? text(settings, 'connection_config', 'url', 'endpoint') : hostOf(cloudId);
@@ -8,7 +11,10 @@ export function baseOf(settings: Record<string, unknown>): string | undefined {
   return address.replace(/\/+$/, '');
 }
 
-/** A cloud id is a label, a colon, and in Base64: domain, Elasticsearch's own label in it, Kibana's, with `$` between. */
+/**
+ * Parses a cloud ID: a label, a colon, and the Base64 of the domain, the Elasticsearch subdomain
+ * and the Kibana subdomain, separated by `$`.
+ */
 function hostOf(cloudId: string): string | undefined {
   const encoded = cloudId.slice(cloudId.lastIndexOf(':') + 1);
   const [domain, label] = Buffer.from(encoded, 'base64').toString().split('$');

@@ -4,7 +4,10 @@ import { at, text } from '../read.js';
 import { createBulkOutput } from './bulk-output.js';
 import { baseOf } from './cluster.js';
 
-/** Documents to an index or data stream, on a cluster by its address or on Elastic Cloud by its id. */
+/**
+ * Creates documents in an index or data stream of a cluster, which is given by its URL or its
+ * Elastic Cloud ID.
+ */
 export const createElasticsearchOutput: CreateOutput = ({ settings, secrets }, context) => {
   const base = baseOf(settings);
   if (!base) throw invalidConfig('This does not lead to an Elasticsearch cluster.');

@@ -13,8 +13,9 @@ const CLOUD_FIELD = '/settings/connection_config/cloud_id/id';
 const elasticsearch: Subject = { product: 'Elasticsearch', address: URL_FIELD };
 
 /**
- * Signs in and asks which rights there are on the index; writes nothing. Without security features it asks who
- * answers. https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-security-has-privileges
+ * Signs in and checks the privileges on the index; writes nothing. If the cluster has no security
+ * features, checks that Elasticsearch responds.
+ * https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-security-has-privileges
  */
 export const testElasticsearch = createTester(elasticsearch, async ({ settings, secrets }, { egress }) => {
   const base = baseOf(settings);

@@ -51,7 +51,7 @@ test('two pipelines that write to one file lose no line of each other', async ()
         return attempt(output, batch);
       }),
     );
-    // One of them is paused and goes on.
+    // Pause one of them; it reopens with the next batch.
     if (round === 10) await outputs[0]?.close?.();
   }
   expect(new Set(await linesOf(join(folder, 'events.ndjson')))).toEqual(new Set(sent));

@@ -7,16 +7,23 @@ import { invalidConfig } from '../output/send.js';
 import { at, text } from '../read.js';
 import { isErrno } from '../../files/is-errno.js';
 
-/** As the catalog has it. One dot: full files have two, so no name can be that of a full one. */
+/**
+ * Same pattern as in the catalog. It allows one dot; rotated files have two, so a name can't
+ * collide with a rotated file.
+ */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.(?:ndjson|jsonl|json|log)$/;
 const MEGABYTE = 1_000_000;
 
-/** Two pipelines may write to one file: what knows its end must be one for both. By path. */
+/**
+ * Open outputs by path. Pipelines that write to the same file must share one output, which tracks
+ * the end of the file.
+ */
 const open = new Map<string, { output: Output; users: number }>();
 
 /**
- * Records as lines of JSON in a file of this machine, in the folder that the context names and nowhere else; on disk
- * once a batch is written. Which bound of two pipelines with one file counts is that of the first.
+ * Writes records as JSON lines to a local file in the context's `filesFolder`, and nowhere else. A
+ * batch is on disk once `write` resolves. If two pipelines share a file, the limits of the first
+ * one apply.
  */
 export const createFileConnectorOutput: CreateOutput = ({ settings }, { filesFolder }): Output => {
   if (filesFolder === undefined) {
@@ -63,7 +70,7 @@ export const createFileConnectorOutput: CreateOutput = ({ settings }, { filesFol
   };
 };
 
-/** A link there could lead out of the folder. */
+/** Rejects anything but a regular file at `path`: a symbolic link could lead out of the folder. */
 async function expectPlace(folder: string, path: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

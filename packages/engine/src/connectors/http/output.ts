@@ -9,7 +9,7 @@ import { bodyOf, headersOf, readRequest } from './request.js';
 
 const PRODUCT = 'the server';
 
-/** Statuses that say something is wrong with what was sent, and the reason a record alone is refused with. */
+/** Statuses that reject the payload, with the reason to record when a single record is rejected. */
 const UNWANTED: ReadonlyMap<number, string> = new Map([
   [400, 'The server does not accept this record (HTTP 400).'],
   [413, 'The server does not accept a record of this size (HTTP 413).'],
@@ -17,16 +17,18 @@ const UNWANTED: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Records as JSON to an address of the customer's. Any 2xx is an acceptance; the answer's body does not matter.
+ * Sends records as JSON to a customer's endpoint. Any 2xx is an acknowledgment; the response body
+ * is ignored.
  *
- * `Idempotency-Key` is the same whenever the same records come again in one request.
+ * `Idempotency-Key` stays the same whenever the same records are sent again in one request.
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
  */
 export const createHttpOutput: CreateOutput = (config, { egress, clock }): Output => {
   const request = readRequest(config);
   const { endpoint: url, method, structure, verifyTls } = request;
   if (url === undefined) throw invalidConfig('There is no address to send to.');
-  // A body has no meaning there, and what stands in between may drop it. RFC 9110, 9.3.1 and 9.3.5
+  // The body of a GET or DELETE has no defined semantics, and intermediaries may drop it. RFC 9110,
+  // sections 9.3.1 and 9.3.5
   if (method === 'GET' || method === 'DELETE')
     throw invalidConfig(`${method} carries no records. Choose POST, PUT or PATCH.`);
   const headers = headersOf(request);
@@ -78,7 +80,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
   };
 };
 
-/** A bound, or none. */
+/** Returns the limit, or `Infinity` if the settings contain none. */
 function numberAt(settings: object, key: string): number {
   const value = at(settings, key);
   return typeof value === 'number' && value > 0 ? value : Infinity;

@@ -1,4 +1,4 @@
-/** A whole pipeline to a server that fails in every way there is. */
+/** Tests a complete pipeline against a server with all kinds of failures. */
 import { afterEach, expect, test } from 'vitest';
 import { typeOf } from '../../../../../test/support/declared-fields.js';
 import { numbersIn } from '../../../../../test/support/output-attempt.js';
@@ -29,7 +29,7 @@ function outputTo({ origin }: Vendor, changes: Record<string, unknown> = {}): Ou
   return createHttpOutput({ settings, secrets }, { type: typeOf('output:http'), egress, clock: systemClock });
 }
 
-/** A pipeline that is begun, with one output. */
+/** Starts a pipeline with one output. */
 async function startTo(out: Output, input: Input = push) {
   const world = await openWorld();
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
@@ -37,7 +37,7 @@ async function startTo(out: Output, input: Input = push) {
   return { world, runner };
 }
 
-/** A server that drops repeats by their key, as the header asks it to, and keeps what it took. */
+/** A server that deduplicates by `Idempotency-Key` and keeps the records it accepts. */
 function keeper() {
   const keys = new Set<string>();
   const taken: number[] = [];
@@ -69,7 +69,7 @@ test('every way to fail: all good records arrive, the bad ones are dead letters,
   const server = await serve((request) => {
     asked += 1;
     const fault = asked % 2 === 0 ? faults[(asked / 2) % faults.length] : undefined;
-    // An answer that breaks off in the middle was given all the same: the records are there.
+    // For a truncated response (`half`), the server has stored the records all the same.
     if (fault && fault.fault !== 'half') return fault;
     const reply = numbersIn(request).some((n) => bad.has(n)) ? { status: 422 } : kept.take(request);
     return { ...reply, ...fault };
@@ -139,7 +139,7 @@ test('two outputs of a pushed pipeline: one that hangs does not hold up the othe
   await expect.poll(() => second.taken.length).toBe(1_000);
   expect(first.taken).toEqual([]);
   hangs = false;
-  // What hangs is given up with the run; the next one begins with the same batch.
+  // The pause aborts the hanging request; the next run starts with the same batch.
   await runner.pause();
   await runner.resume();
   await expect.poll(() => first.taken.length).toBe(1_000);
@@ -162,7 +162,7 @@ test('a worker that ends in the middle: the next one goes on, and repeats carry 
   const keys: string[] = [];
   const server = await serve((request) => {
     keys.push(String(request.headers['idempotency-key']));
-    // Taken, and the answer is lost: the worker can't know.
+    // The server stores the records but the response is lost, so the worker can't know.
     const reply = kept.take(request);
     return keys.length === 1 ? { fault: 'hang' } : reply;
   });

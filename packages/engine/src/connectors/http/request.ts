@@ -7,14 +7,14 @@ import { at, text } from '../read.js';
 
 type Row = readonly [name: string, value: string];
 
-/** What the fields of the type say about every request. */
+/** Request parameters from the connector's configuration. */
 export interface HttpRequest {
   endpoint: string | undefined;
   method: string;
-  /** Those of the settings, then the secret ones, which win. */
+  /** Headers from the settings, then those from the secrets, which take precedence. */
   headers: { open: readonly Row[]; secret: readonly Row[] };
   structure: 'array' | 'wrapped' | 'single';
-  /** Of the array in a wrapped body. */
+  /** Key of the array in a wrapped body. */
   wrapperKey: string;
   verifyTls: boolean;
 }
@@ -31,7 +31,7 @@ export function readRequest({ settings, secrets }: Pick<ConnectorConfig, 'settin
   };
 }
 
-/** The headers of a request, or the place of the first that HTTP can't carry. */
+/** Returns the request headers, or the source of the first header that HTTP can't carry. */
 export function headersOf({ headers: { open, secret } }: HttpRequest): Headers | { unsendable: 'open' | 'secret' } {
   for (const [unsendable, rows] of [['open', open] as const, ['secret', secret] as const])
     if (!rows.every((row) => isSendable(...row))) return { unsendable };
@@ -40,7 +40,10 @@ export function headersOf({ headers: { open, secret } }: HttpRequest): Headers |
   return headers;
 }
 
-/** The body of a request for records given as JSON. One that carries a single record gets only one. */
+/**
+ * Encodes the body of a request from records given as JSON. With the `single` structure, pass
+ * exactly one record.
+ */
 export function bodyOf({ structure, wrapperKey }: HttpRequest, records: Pick<Batch, 'lines' | 'bytes'>): Buffer {
   if (structure === 'single') return encodeLines(records, { between: ',' });
   const [open, close] = structure === 'array' ? ['', ''] : [`{${JSON.stringify(wrapperKey)}:`, '}'];

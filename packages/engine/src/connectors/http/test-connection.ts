@@ -11,11 +11,13 @@ const server: Subject = { product: 'the server', address: ENDPOINT, credential: 
 const record = JSON.stringify({ type: 'connection_test', message: 'Sent by "Test connection". Safe to ignore.' });
 
 /**
- * Delivers one record that is marked as a test, the way real records will be: same method, headers and structure.
- * Only that proves that data will arrive; a request without a body passes where a wrong key would be refused.
+ * Sends one record marked as a test, with the method, headers and structure that real records use.
+ * Only this proves that records will arrive: a request without a body can succeed where a wrong key
+ * would be rejected.
  *
- * Two methods can't be tried like this: GET carries no record, so it goes as it is; a DELETE is never sent, a HEAD goes
- * instead and proves no more than that the server answers and does not refuse the credentials.
+ * Two methods can't be tested this way. GET carries no record and is sent as is. DELETE is never
+ * sent: a HEAD request replaces it, which only proves that the server responds and does not reject
+ * the credentials.
  */
 export const testHttp = createTester(server, async ({ settings, secrets }, { egress }) => {
   const request = readRequest({ settings, secrets });

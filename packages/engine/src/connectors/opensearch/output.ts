@@ -4,10 +4,13 @@ import { createBulkOutput } from '../elasticsearch/bulk-output.js';
 import { invalidConfig } from '../output/send.js';
 import { at, text } from '../read.js';
 
-/** Documents to an index or data stream of OpenSearch, also as a service of Amazon, as a user. */
+/**
+ * Creates documents in an index or data stream of OpenSearch or Amazon OpenSearch Service, signed
+ * in as a user.
+ */
 export const createOpensearchOutput: CreateOutput = ({ settings, secrets }, context) => {
   if (at(settings, 'auth_mode') === 'aws_role') {
-    // A role is taken on by somebody, and this type has no key of the customer's for that.
+    // Assuming a role requires an access key, and this connector type has none of the customer's.
     throw new EndError(
       'unsupported',
       'An AWS role can not be taken on from here. Sign in with a user and password.',

@@ -11,7 +11,7 @@ const certificate = createCertificate('localhost', '127.0.0.1');
 const client = createCertificate('certified');
 const other = createCertificate('localhost');
 
-/** Who comes how: by certificate alone, with TLS only, without TLS only, or as one likes. */
+/** Access rules by role: client certificate only, with TLS only, without TLS only, or any. */
 const rules = `
 hostssl   all certified   all cert
 hostnossl all encrypted   all reject
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([secured.close(), plain.close()]));
 
 interface Attempt {
-  /** Absent: what the connector does by itself. */
+  /** Absent: the connector's default. */
   mode?: string;
   details?: Record<string, unknown>;
   username?: string;

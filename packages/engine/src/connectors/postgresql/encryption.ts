@@ -6,21 +6,27 @@ import { EgressError, secure } from '../../egress/index.js';
 import { failed, type Failure } from '../connection-test/outcome.js';
 import { text } from '../read.js';
 
-/** What libpq calls sslmode, in steps to take. https://www.postgresql.org/docs/current/libpq-ssl.html */
+/**
+ * The connection attempts that a libpq `sslmode` stands for.
+ * https://www.postgresql.org/docs/current/libpq-ssl.html
+ */
 export interface Encryption {
-  /** In this order, until the server lets us in: with TLS or without. */
+  /** Whether to use TLS, for each attempt in order until the server accepts one. */
   tries: readonly boolean[];
-  /** Asked for TLS, the server may say that it has none. */
+  /** Whether the server may decline a request for TLS. */
   mayRefuse: boolean;
   tls: ConnectionOptions;
 }
 
 const unverified = { rejectUnauthorized: false };
 
-/** `prefer`, what PostgreSQL's own clients do when nobody says otherwise. */
+/** `prefer`, the default of PostgreSQL's own clients. */
 export const preferTls: Encryption = { tries: [true, false], mayRefuse: true, tls: unverified };
 
-/** Reads `ssl_mode` of the settings, with the client's key among the secrets. Without a mode it is `require`. */
+/**
+ * Parses `ssl_mode` from the settings and the client key from the secrets. The default is
+ * `require`.
+ */
 export function readEncryption(
   settings: Record<string, unknown>,
   secrets: Record<string, unknown>,
@@ -65,7 +71,7 @@ function verified(
   return { tries: [true], mayRefuse: false, tls: { ca, ...own, ...name } };
 }
 
-/** TLS itself passes over an authority that is none. */
+/** Returns whether `pem` is a certificate. TLS silently ignores an invalid CA. */
 function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem).subject !== '';
@@ -86,8 +92,10 @@ function usable(options: ConnectionOptions): boolean {
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /**
- * Asks the server for TLS and puts it on the socket; answers the plain socket when the server has none and that is
- * allowed. One byte decides; more than one before TLS would be somebody in between.
+ * Requests TLS and wraps the socket. Returns the plain socket if the server has no TLS and
+ * `mayRefuse` is set. The server responds with one byte; more bytes before the TLS handshake
+ * indicate a man-in-the-middle attack.
+ * @throws EgressError
  */
 export async function encrypt(
   socket: Socket,

@@ -16,7 +16,10 @@ const ways: Readonly<Record<EgressReason, readonly [message: string, kind: Failu
   invalid_answer: ['What answers is not PostgreSQL.', 'retry'],
 };
 
-/** What is said by the SQLSTATE alone. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Errors by SQLSTATE prefix; the first match applies.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 const states: readonly (readonly [start: string, code: string, message: string, kind: FailureKind])[] = [
   ['28', 'invalid_credentials', 'PostgreSQL does not let this user in.', 'permanent'],
   ['3D000', 'not_found', 'There is no database by this name.', 'permanent'],
@@ -33,7 +36,9 @@ const states: readonly (readonly [start: string, code: string, message: string, 
   ['57P', 'connect_failed', 'PostgreSQL is starting or stopping, or ended the connection.', 'retry'],
 ];
 
-/** Any failure on the way to or inside of the server, in our own words. */
+/**
+ * Converts any failure of the connection or the server to an `EndError` without the server's text.
+ */
 export function endError(error: unknown): EndError {
   if (error instanceof EndError) return error;
   if (error instanceof EgressError) {
@@ -48,7 +53,7 @@ export function endError(error: unknown): EndError {
   return new EndError('unexpected', 'Something unexpected happened on the way to PostgreSQL.', 'retry');
 }
 
-/** A configuration that makes up no connection: what the connection test says of it holds here as well. */
+/** Converts a configuration failure of the connection test, which uses the same parser. */
 export function invalidConfig({ message }: Failure): EndError {
   return new EndError('invalid_config', message, 'permanent');
 }

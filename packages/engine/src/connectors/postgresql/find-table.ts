@@ -1,13 +1,13 @@
 import { Refusal, type Query } from './session.js';
 
 /**
- * Asks for a table by its name as SQL reads it, `schema.table`, else as it is written.
- * @param sql a query for one row by `to_regclass($1)`
+ * Finds a table by name, first parsed as SQL (`schema.table`), then taken literally.
+ * @param sql a query that selects one row by `to_regclass($1)`
  */
 export async function findTable(query: Query, sql: string, name: string): Promise<Record<string, unknown> | undefined> {
   for (const each of [name, quoted(name)]) {
     const [row] = await query(sql, [each]).catch((error: unknown) => {
-      // Not a name by SQL's syntax.
+      // PostgreSQL can't parse the name.
       if (error instanceof Refusal && /^(42|0A|22)/.test(error.state)) return [];
       throw error;
     });
@@ -16,5 +16,5 @@ export async function findTable(query: Query, sql: string, name: string): Promis
   return undefined;
 }
 
-/** A name as an identifier of SQL, whatever is in it. */
+/** Quotes any name as an SQL identifier. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,49 +1,56 @@
 import { isRecord, type JsonValue } from '../../records/record.js';
 import { at } from '../read.js';
 
-/** A pass over a table that is under way. Numbers of transactions have 64 bits, as text. */
+/**
+ * State of an unfinished pass over a table. Transaction IDs have 64 bits and are stored as strings.
+ */
 export interface Scan {
-  /** Rows of transactions before this one belong to the pass: all of those have ended. */
+  /** The pass covers rows of transactions before this ID; all of those have ended. */
   horizon: string;
-  /** No transaction had this number yet when the pass began, and the largest value there was then. */
+  /**
+   * The first transaction ID not yet assigned when the pass started, and the largest cursor value
+   * at that time.
+   */
   fence: Fence;
-  /** Where it began; absent: at the beginning of the table. */
+  /** Cursor value at which the pass started; absent: the beginning of the table. */
   from?: string;
-  /** Cursor value and ties of the last row that was passed; absent at the start. */
+  /** Cursor value and tie-breakers of the last scanned row; absent at the start. */
   after?: readonly string[];
-  /** The smallest value seen in a row that is too young for this pass. */
+  /** Smallest cursor value of a row that is too recent for this pass. */
   hold?: string;
-  /** The largest value so far. */
+  /** Largest cursor value delivered so far. */
   top?: string;
 }
 
-/** Transactions from `xid` on write larger values than `value`. */
+/** Transactions from `xid` on write cursor values larger than `value`. */
 export interface Fence {
   xid: string;
   value?: string;
 }
 
-/** How far one table was read. */
+/** Read position in one table. */
 export interface TableCursor {
-  /** What the table was, and the column it is read by: another one is another order. */
+  /** Identity of the table, and its cursor column. A change of either restarts the scan. */
   identity: string;
   column: string;
-  /** Rows of transactions before this one were delivered. */
+  /** Rows of transactions before this ID have been delivered. */
   horizon: string;
-  /** The largest value that was delivered. */
+  /** Largest cursor value delivered. */
   top?: string;
-  /** No row that is still to come has a smaller value; absent: that is not known yet. */
+  /** Lower bound of the cursor values of rows still to come; absent: unknown. */
   low?: string;
-  /** The smallest value of a row that was too young for the pass before. */
+  /** Smallest cursor value of a row that was too recent for the previous pass. */
   hold?: string;
-  /** What `low` may become. */
+  /** The next `low`, valid once all transactions before `fence.xid` have ended. */
   fence?: Fence;
   scan?: Scan;
 }
 
 export type InputCursor = Record<string, TableCursor>;
 
-/** What was committed; what is not of this shape is left out, and read again. */
+/**
+ * Parses a committed cursor. Drops malformed positions; their tables are read from the beginning.
+ */
 export function readInputCursor(cursor: JsonValue | undefined): InputCursor {
   const tables = at(cursor, 'tables');
   if (!isRecord(tables)) return {};
@@ -55,7 +62,7 @@ export function readInputCursor(cursor: JsonValue | undefined): InputCursor {
   );
 }
 
-/** As the engine keeps it. */
+/** Serializes the positions for the engine. */
 export function writeInputCursor(tables: InputCursor): JsonValue {
   const value: JsonValue = JSON.parse(JSON.stringify({ tables }));
   return value;

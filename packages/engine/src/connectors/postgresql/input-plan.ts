@@ -3,33 +3,37 @@ import { at, text, texts } from '../read.js';
 import { findTable, quoted } from './find-table.js';
 import type { Query } from './session.js';
 
-/** A column, as the catalog of the server has it. */
+/** A column as described by the system catalog. */
 interface Column {
   name: string;
-  /** As a cast is written: `character varying(20)`. */
+  /** Type as written in a cast: `character varying(20)`. */
   type: string;
-  /** `int8`, `timestamptz`. */
+  /** Name of the base type: `int8`, `timestamptz`. */
   base: string;
 }
 
-/** How the rows of a table are gone through. */
+/** How to read the rows of a table. */
 export interface TablePlan {
   schema: string;
   name: string;
-  /** How messages call it; only a table that the settings name has one. */
+  /** Name in messages. Tables found through a schema share a generic one. */
   label: string;
-  /** Of the table and of its file: another one when it was made anew or emptied. */
+  /**
+   * OID and file node of the table. Changes when the table is recreated, rewritten or truncated.
+   */
   identity: string;
-  /** Its name in SQL. */
+  /** Quoted name in SQL. */
   sql: string;
   cursor: Column;
-  /** What tells rows apart that have the same cursor, as SQL of `ROW`, with the types of it. */
+  /**
+   * Tie-breakers for rows with the same cursor value: SQL expressions on `ROW`, and their types.
+   */
   ties: readonly { sql: string; type: string }[];
 }
 
 /** Why a table can't be read. */
 export interface TableProblem {
-  /** Of the settings' list; absent for one that was found in a schema. */
+  /** Index in the settings' `tables`; absent for a table found through a schema. */
   index?: number;
   field: 'table' | 'cursor_column';
   code: 'not_found' | 'forbidden' | 'no_cursor';
@@ -39,14 +43,17 @@ export interface TableProblem {
 export interface InputPlan {
   tables: TablePlan[];
   problems: TableProblem[];
-  /** Tables of the schemas that have no column to go by, as SQL: nobody asked for them by name. */
+  /**
+   * Quoted names of tables found through a schema without a usable cursor column. Not a problem,
+   * since the settings don't list them.
+   */
   passedOver: string[];
 }
 
-/** What queries call the row of a table: nobody calls a column so. */
+/** Alias of a row in queries; no real column is likely to have this name. */
 export const ROW = '"whole row"';
 
-/** More than this a person should choose from. */
+/** With more tables than this, the user has to list those to read. */
 export const MAX_TABLES = 200;
 
 const found = `SELECT oid::text AS oid FROM pg_class WHERE oid = to_regclass($1)`;
@@ -72,7 +79,7 @@ const described = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.oid = ANY($1::oid[]) ORDER BY n.nspname, c.relname`;
 
-/** Names by which tables call the time of their last change, or of the row, the surest first. */
+/** Common names of columns with a modification or creation time, most reliable first. */
 const times = [
   'updated_at',
   'modified_at',
@@ -86,7 +93,9 @@ const times = [
   'timestamp',
 ];
 
-/** Which tables the settings mean, and by which column each is read. Asks only the server's own catalog. */
+/**
+ * Determines which tables to read, and each one's cursor column. Queries only the system catalog.
+ */
 export async function planInput(query: Query, settings: Record<string, unknown>): Promise<InputPlan> {
   const chosen = at(settings, 'tables');
   const rows = Array.isArray(chosen) ? chosen.filter(isRecord) : [];
@@ -167,7 +176,7 @@ function readTable(row: Record<string, unknown>): Table {
   };
 }
 
-/** A primary key of one whole number, else a time that tables keep by one of its usual names. */
+/** Chooses a single-column integer primary key, otherwise a time column with a common name. */
 function chooseCursor({ columns, key }: Table): Column | undefined {
   const [only] = key.length === 1 ? columns.filter(({ name }) => name === key[0]) : [];
   if (only && isWhole(only)) return only;
@@ -188,7 +197,8 @@ function createPlan({ schema, name, oid, file, columns, key }: Table, cursor: Co
     identity: `${oid}.${file}`,
     sql: sqlName({ schema, name }),
     cursor,
-    // Without a key a row's place in its file will do: it only has to hold from one page to the next.
+    // Without a primary key, use the row's physical location (`ctid`): it only has to be stable
+    // from one page to the next.
     ties:
       key.length > 0
         ? rest.map((column) => ({ sql: `${ROW}.${quoted(column.name)}`, type: column.type }))

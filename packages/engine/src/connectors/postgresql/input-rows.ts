@@ -6,30 +6,33 @@ import type { Scan, TableCursor } from './input-cursor.js';
 import { ROW, type TablePlan } from './input-plan.js';
 import type { Query } from './session.js';
 
-/** Rows that one query goes over, those that were delivered among them. */
+/** Rows scanned by one query, including rows that were already delivered. */
 const SCAN_ROWS = 5_000;
-/** Rows that one answer may hold. */
+/** Rows per `FETCH`. */
 const FETCH_ROWS = 100;
-/** A page ends with the answer in which it reaches one of these. */
+/** A page ends with the `FETCH` that reaches one of these limits. */
 const PAGE_ROWS = 1_000;
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** Of one row as JSON: more fits into no batch. */
+/** Maximum bytes of one row as JSON; a larger one does not fit into a batch. */
 const MAX_ROW = 512 * 1024;
 
-/** A row that was gone over, delivered or not. */
+/** A scanned row, delivered or not. */
 export interface Passed {
   value: string;
   ties: string[];
   young: boolean;
   fresh: boolean;
-  /** Of a value larger than all that was delivered. */
+  /** Its cursor value is larger than all delivered ones. */
   beyond: boolean;
   body?: string;
   size: number;
   total: number;
 }
 
-/** The rows of a page, within a transaction that ends with it, and whether nothing is left behind them for now. */
+/**
+ * Fetches the rows of one page. `end`: no rows are left for now. Requires an open transaction,
+ * which must end with the page.
+ */
 export async function fetchRows(
   query: Query,
   plan: TablePlan,
@@ -45,16 +48,17 @@ export async function fetchRows(
     rows.push(...answer);
     bytes += answer.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
     fresh += answer.filter((row) => row.fresh).length;
-    // The last row that was gone over is always there, so that the next page goes on behind it.
+    // The query always returns the last scanned row, so the next page can continue after it.
     if (answer.length < FETCH_ROWS) return { rows, end: (rows[0]?.total ?? 0) < SCAN_ROWS };
     if (fresh >= PAGE_ROWS || bytes >= PAGE_BYTES) return { rows, end: false };
   }
 }
 
 /**
- * Rows in order from the place of the scan on. `fresh`: its transaction has ended before the scan and was not there
- * in the one before. `young`: it is for a later one. The number of a row's transaction has 32 bits; the rest is taken
- * from the present.
+ * Builds the query for rows in cursor order from the position of the scan. `fresh`: the row's
+ * transaction ended before this scan and was not covered by the previous one. `young`: the row
+ * belongs to a later scan. `xmin` has only 32 bits; the upper bits are derived from the current
+ * transaction ID.
  */
 function pageQuery(plan: TablePlan, scan: Scan, cursor: TableCursor): { text: string; values: unknown[] } {
   const { cursor: column, ties, sql } = plan;
@@ -106,7 +110,10 @@ function readPassed(row: Record<string, unknown>): Passed {
   };
 }
 
-/** Columns by their names, and where they are from; a column that has one of those names itself stays as it is. */
+/**
+ * Converts a row to a record with its columns, `_schema` and `_table`. A column with one of these
+ * names takes precedence.
+ */
 export function toRecord({ schema, name, cursor }: TablePlan, { value, body, size }: Passed): DataRecord {
   const from = { _schema: schema, _table: name };
   if (body === undefined) return { ...from, [cursor.name]: value, _omitted: 'too_large', _bytes: size };

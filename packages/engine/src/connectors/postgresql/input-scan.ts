@@ -6,10 +6,10 @@ import { isTime, isWhole, type TablePlan } from './input-plan.js';
 import { fetchRows, toRecord } from './input-rows.js';
 import type { Query } from './session.js';
 
-/** The first pass waits so often, 100 ms each, for the transactions that are open just then. */
+/** How many times the first pass waits 100 ms for the currently open transactions to end. */
 const FENCE_TRIES = 20;
 
-/** Times, numbers and bytes always read the same, whatever the server and the user are set to. */
+/** Fixes the text format of times, numbers and bytes, regardless of server and user settings. */
 const BEGIN = `
   BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
   SET LOCAL statement_timeout = '60s';
@@ -18,26 +18,26 @@ const BEGIN = `
   SET LOCAL extra_float_digits = 1;
   SET LOCAL bytea_output = 'hex'`;
 
-/** What one look at a table brought. */
+/** The result of reading one page of a table. */
 export interface TablePage {
   records: DataRecord[];
   cursor: TableCursor;
-  /** The pass is at its end. */
+  /** The pass is complete. */
   done: boolean;
-  /** The cursor says something new. */
+  /** The cursor changed and must be committed. */
   moved: boolean;
 }
 
-/** What a pass needs beside the table. */
+/** Dependencies and settings of a pass. */
 export interface ScanOptions {
   query: Query;
-  /** How much later than its time a row may be committed. */
+  /** Maximum delay between a row's timestamp and its commit, in minutes. */
   lookbackMinutes: number;
-  /** Waits a moment. */
+  /** Waits before the next snapshot. */
   pause: () => Promise<void>;
 }
 
-/** Reads on in one table. */
+/** Reads the next page of one table. */
 export async function readTablePage(
   options: ScanOptions,
   plan: TablePlan,
@@ -45,7 +45,8 @@ export async function readTablePage(
 ): Promise<TablePage> {
   let cursor = startFrom(plan, before);
   const scan = cursor.scan ?? (await beginScan(options, plan, cursor));
-  // A server with smaller numbers is another one: what is new there can only be told by its value.
+  // Smaller transaction IDs mean a different server. There, only the cursor value tells which rows
+  // are new.
   if (BigInt(scan.horizon) < BigInt(cursor.horizon)) cursor = { ...without(cursor, 'fence'), horizon: '0' };
   const { rows, end } = await inTransaction(options.query, () => fetchRows(options.query, plan, scan, cursor));
   const last = rows.at(-1);
@@ -59,13 +60,16 @@ export async function readTablePage(
   };
   const records = rows.filter(({ fresh }) => fresh).map((row) => toRecord(plan, row));
   if (!end) return { records, cursor: { ...cursor, scan: next }, done: false, moved: true };
-  // What was seen in one look, and brought nothing, need not be written down.
+  // A pass of one page without new rows or a changed `hold` does not need to be committed.
   const same = cursor === before && !cursor.scan && cursor.hold === hold;
   const quiet = same && records.length === 0;
   return { records, cursor: endScan(plan, cursor, next), done: true, moved: !quiet };
 }
 
-/** A table that was emptied or made anew may have begun to count again, and another column is another order. */
+/**
+ * Returns the position to continue from. Restarts the scan for a truncated or recreated table,
+ * whose sequence may have restarted, and for another column, which has another order.
+ */
 function startFrom(plan: TablePlan, before: TableCursor | undefined): TableCursor {
   const own = { identity: plan.identity, column: plan.cursor.name };
   if (!before) return { ...own, horizon: '0' };
@@ -84,7 +88,7 @@ async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T
   try {
     return await work();
   } finally {
-    // When the connection is gone, so is the transaction.
+    // Ignore errors: if the connection is lost, the transaction is gone too.
     await query('ROLLBACK').catch(() => undefined);
   }
 }
@@ -92,7 +96,8 @@ async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T
 async function beginScan(options: ScanOptions, plan: TablePlan, cursor: TableCursor): Promise<Scan> {
   const snapshot = await takeSnapshot(options, plan, cursor);
   if (cursor.fence) return snapshot;
-  // The very first pass: once the transactions that are open now have ended, all others write larger values.
+  // On the first pass, wait until the currently open transactions have ended: all later ones write
+  // larger values.
   for (let attempt = 0; ; attempt += 1) {
     const later = await takeSnapshot(options, plan, cursor);
     if (BigInt(later.horizon) >= BigInt(snapshot.fence.xid)) return { ...later, fence: snapshot.fence };
@@ -107,7 +112,8 @@ function takeSnapshot(
   { low, hold }: TableCursor,
 ): Promise<Scan> {
   const name = quoted(column.name);
-  // A time to come, as some use it for "never", must not keep what is written now from being seen.
+  // Cap at the current time: a future time, which some use for "never", must not hide rows that are
+  // written now.
   const now = { date: 'current_date', timestamp: 'localtimestamp', timestamptz: 'now()' }[column.base];
   const largest = `(SELECT t.${name} FROM ${sql} AS t WHERE t.${name} IS NOT NULL ORDER BY t.${name} DESC LIMIT 1)`;
   const text = `
@@ -124,7 +130,10 @@ function takeSnapshot(
   });
 }
 
-/** The place to begin at: some values before the smallest that may still come, for those who number by themselves. */
+/**
+ * Returns SQL for the value to start at: slightly below the smallest value still to come, for
+ * writers that assign their own values.
+ */
 function lower(column: TablePlan['cursor'], lookbackMinutes: number): string {
   const low = `least($1::${column.type}, $2::${column.type})`;
   if (column.base === 'date') return `${low} - ${Math.ceil(lookbackMinutes / 1_440)}`;
@@ -134,7 +143,7 @@ function lower(column: TablePlan['cursor'], lookbackMinutes: number): string {
   return low;
 }
 
-/** What holds once a pass is through: nothing below `low` can come any more. */
+/** Returns the position after a complete pass: no row below `low` can appear any more. */
 function endScan(plan: TablePlan, cursor: TableCursor, { horizon, fence, hold, top }: Scan): TableCursor {
   const reached = cursor.fence ?? fence;
   const clear = BigInt(reached.xid) <= BigInt(horizon);

@@ -4,7 +4,7 @@ import { at, text } from '../read.js';
 import { readEncryption } from './encryption.js';
 import type { Target } from './sign-in.js';
 
-/** The database that the input's settings name. */
+/** Parses the target database from the input's configuration. */
 export function readInputTarget({ settings, secrets }: TesterConfig): Target | Failure {
   if (at(settings, 'entra_service_principal_auth') === true) {
     return failed('unsupported', 'Signing in with a Microsoft Entra service principal is not there yet.', {

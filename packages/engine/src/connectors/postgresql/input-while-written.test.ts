@@ -27,7 +27,7 @@ test('a row that is too young when it is passed, and changed again and again, co
   await reader.pass();
   const other = await databases.connect();
   for (let turn = 0; turn < 4; turn += 1) {
-    // Somebody's open transaction makes all that is written after it too young.
+    // An open transaction makes all rows written after it too recent.
     await other.query('BEGIN; SELECT txid_current()');
     if (turn === 0) await databases.query('INSERT INTO t (n) VALUES (0)');
     await databases.query('UPDATE t SET n = n + 1 WHERE id = 2');
@@ -88,7 +88,7 @@ test('10,000 rows while others write, with the connection cut again and again: n
     seen.set(key, (seen.get(key) ?? 0) + 1);
   }
   expect(seen.size).toBe(4 * perWorker);
-  // What was cut was not delivered here, so it comes once.
+  // Pages lost to a cut connection were not delivered, so each row is delivered once.
   expect(reader.records.length).toBe(4 * perWorker);
   expect(cuts).toBeGreaterThan(0);
 }, 60_000);

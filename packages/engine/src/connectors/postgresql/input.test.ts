@@ -61,7 +61,7 @@ test('many rows with one time, in pages', async () => {
   const tables = [{ table: 't', cursor_column: 'updated_at' }];
   const reader = new Reader(databases.open({ tables }));
   await reader.pass(3);
-  // Another process goes on from the cursor.
+  // Another process continues from the cursor.
   reader.input = databases.open({ tables });
   await reader.pass();
   expect(reader.ids()).toEqual(Array.from({ length: 12_000 }, (_each, index) => index + 1));

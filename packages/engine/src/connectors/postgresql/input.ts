@@ -10,15 +10,17 @@ import { readTablePage } from './input-scan.js';
 import { readInputTarget } from './input-target.js';
 import { openSession, Refusal, type Database, type Session } from './session.js';
 
-/** Longer than the server's own limit, so that the server is the one to speak. */
+/** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;
-/** A hundred rows of half a megabyte each, and some room. */
+/** Maximum bytes of one response: 100 rows of 512 KiB each, with headroom. */
 const MAX_BYTES = 96 * 1024 * 1024;
 const DEFAULT_LOOKBACK = 10;
 
 /**
- * New rows of tables, each exactly once while nothing breaks, and never none: decision 012 says how. A pass over all
- * tables is one call of `pages`; the connection stays for the next.
+ * Reads new rows of tables. Never skips a row, and delivers each exactly once as long as nothing
+ * fails (decision 012). One call of `pages` is one pass over all tables; the connection stays open
+ * for the next call.
+ * @throws EndError `invalid_config`, permanent
  */
 export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }: ConnectorContext): PageInput {
   const target = readInputTarget(config);
@@ -32,7 +34,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
     const plan = await planInput(query, config.settings);
     const problems = problemsOf(plan, new Set(Object.keys(tables)));
     const pause = (): Promise<void> => clock.sleep(100, signal);
-    // In turn, so that a large table does not keep the others waiting.
+    // Alternate between tables, so that a large one does not delay the others.
     for (let open = plan.tables; open.length > 0 && !signal.aborted;) {
       const rest: TablePlan[] = [];
       for (const table of open) {
@@ -69,7 +71,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
   };
 }
 
-/** The others can still be read. */
+/** Returns whether the error concerns only one table; the others can still be read. */
 function ofTable(error: unknown): boolean {
   return error instanceof Refusal && /^(42|57014|22|55)/.test(error.state);
 }
@@ -87,7 +89,7 @@ function problemsOf(plan: InputPlan, known: ReadonlySet<string>): EndError[] {
   return problems;
 }
 
-/** One connection for a run: made when it is needed, gone when the run ends. */
+/** The connection of one run: opened on first use, closed at the end of the run. */
 class Connection {
   #session: Session | undefined;
 

@@ -5,8 +5,9 @@ import type { OutputTable } from './output-table.js';
 import { Refusal, type Query } from './session.js';
 
 /**
- * What the server holds against a row, by its SQLSTATE: data exceptions, broken constraints, checks of a view, what a
- * trigger raises, an index entry that is too long. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Reasons to reject a row, by SQLSTATE prefix: data exceptions, constraint violations, check
+ * options of views, exceptions raised by triggers, oversized index entries.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const reasons: readonly (readonly [start: string, reason: string])[] = [
   ['22', 'invalid_value'],
@@ -25,8 +26,9 @@ function reasonOf(error: unknown): string | undefined {
 }
 
 /**
- * Inserts a batch, all of it or none: in one statement when its records have the same fields, else in one transaction.
- * Records that the server will never take are found by halving and left out.
+ * Inserts a batch atomically: in one statement if its records have the same fields, otherwise in
+ * one transaction. Finds permanently rejected records by bisection, leaves them out and returns
+ * them.
  * @throws Refusal, EgressError
  */
 export async function insertBatch(query: Query, table: OutputTable, batch: Batch): Promise<RefusedRecord[]> {
@@ -41,7 +43,7 @@ export async function insertBatch(query: Query, table: OutputTable, batch: Batch
     if (reasonOf(error) === undefined) throw error;
   }
   return transaction(query, async () => {
-    // What is checked at the end of a transaction by itself would not say which row it was.
+    // A deferred constraint fails at commit, without telling which row violates it.
     await query('SET CONSTRAINTS ALL IMMEDIATE');
     for (const part of parts) refused.push(...(await halve(query, table, batch, part)));
     return refused;
@@ -95,7 +97,9 @@ async function halve(
   ];
 }
 
-/** By the columns they fill: a column that a record does not mention gets its default. */
+/**
+ * Groups records by the columns they fill, so that a column missing from a record gets its default.
+ */
 function groupByColumns({ columns, record }: OutputTable, batch: Batch): Map<string, number[]> {
   const groups = new Map<string, number[]>();
   for (const [index, each] of batch.records.entries()) {
@@ -108,7 +112,10 @@ function groupByColumns({ columns, record }: OutputTable, batch: Batch): Map<str
   return groups;
 }
 
-/** The server reads the fields as the types of their columns are read. The records go as one value, digits untouched. */
+/**
+ * Inserts records that fill the same columns. The server converts each field to its column's type.
+ * The records are sent as one JSON value, so numbers keep all their digits.
+ */
 async function insert(query: Query, table: OutputTable, batch: Batch, part: readonly number[]): Promise<void> {
   const [first = 0] = part;
   const fields = table.columns.filter((column) => Object.hasOwn(batch.records[first] ?? {}, column)).map(quoted);

@@ -3,17 +3,17 @@ import { at, text, texts } from '../read.js';
 import { findTable, quoted } from './find-table.js';
 import type { Query } from './session.js';
 
-/** Where records go, and which of their fields. */
+/** The target table, and the columns to fill. */
 export interface OutputTable {
-  /** Its name in SQL. */
+  /** Quoted name in SQL. */
   sql: string;
-  /** Columns that take the field of the same name. */
+  /** Columns that receive the field of the same name. */
   columns: readonly string[];
-  /** Column for all of a record. */
+  /** Column for the whole record. */
   record?: { name: string; type: string };
-  /** Column for the record's id. */
+  /** Column for the record ID. */
   id?: { name: string; type: string };
-  /** The end of the statement. */
+  /** The `ON CONFLICT` clause at the end of the statement, or an empty string. */
   onConflict: string;
 }
 
@@ -29,11 +29,14 @@ const described = `
 interface Column {
   name: string;
   type: string;
-  /** By its kind, and by this user. */
+  /** Whether it accepts values (it is not generated) and this user may insert them. */
   takes: boolean;
 }
 
-/** Looks up what the settings name. @throws EndError `not_found` or `forbidden`, permanent */
+/**
+ * Looks up the table and columns that the settings name.
+ * @throws EndError `not_found` or `forbidden`, permanent
+ */
 export async function describeOutputTable(query: Query, settings: Record<string, unknown>): Promise<OutputTable> {
   const name = text(settings, 'table') ?? '';
   const row = await findTable(query, described, name);

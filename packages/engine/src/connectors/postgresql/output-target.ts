@@ -6,7 +6,7 @@ import type { Target } from './sign-in.js';
 
 const CONNECTION_STRING = '/secrets/connection_string';
 
-/** The database that the output's settings name, or its connection string. */
+/** Parses the target database from the output's configuration or its connection string. */
 export function readOutputTarget({ settings, secrets }: TesterConfig): Target | Failure {
   const whole = text(secrets, 'connection_string');
   if (whole !== undefined) return readConnectionString(whole);
@@ -28,7 +28,10 @@ export function readOutputTarget({ settings, secrets }: TesterConfig): Target | 
   };
 }
 
-/** By hand: pg's own parser would read files of this machine for `sslcert` and its like. */
+/**
+ * Parses the string without pg's own parser, which would read local files for `sslcert` and similar
+ * parameters.
+ */
 function readConnectionString(whole: string): Target | Failure {
   const unreadable = failed('invalid_config', 'This is not a connection string we can read.', {
     hint: 'It looks like postgresql://user:password@host:5432/database.',

@@ -247,7 +247,7 @@ test('no error repeats a secret or a record, whatever the server says', async ()
     head.writeInt32BE(text.length + 4, 1);
     const listener = await listenTcp((socket) =>
       socket.on('data', (sent) => {
-        // Without TLS, then an error to whatever comes.
+        // Declines TLS, then responds to every message with an error.
         socket.write(sent.length === 8 ? 'N' : Buffer.concat([head, text]));
       }),
     );

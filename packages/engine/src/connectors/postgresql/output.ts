@@ -9,7 +9,7 @@ import { describeOutputTable, type OutputTable } from './output-table.js';
 import { readOutputTarget } from './output-target.js';
 import { openSession, Refusal, type Query, type Session } from './session.js';
 
-/** Longer than the server's own limit, so that the server is the one to speak. */
+/** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;
 const NO_UNIQUE_INDEX = '42P10';
 
@@ -18,7 +18,7 @@ interface Place {
   table: OutputTable;
 }
 
-/** Inserts records into a table; the fields of a record go to the columns of the same name. */
+/** Inserts records into a table. Each field goes to the column of the same name. */
 export function createPostgresqlOutput(config: ConnectorConfig, { egress }: ConnectorContext): Output {
   const target = readOutputTarget(config);
   if ('ok' in target) throw invalidConfig(target);
@@ -47,7 +47,7 @@ export function createPostgresqlOutput(config: ConnectorConfig, { egress }: Conn
     try {
       return await work(await use(signal));
     } catch (error) {
-      // The next try looks again at all of it: the table may have been changed.
+      // Discard everything for the next attempt: the table may have changed.
       hangUp();
       if (error instanceof Refusal && error.state === NO_UNIQUE_INDEX) {
         const message = "The column for the record's ID needs a unique index.";
@@ -67,7 +67,7 @@ export function createPostgresqlOutput(config: ConnectorConfig, { egress }: Conn
         return refused.length === 0 ? {} : { refused };
       }),
     close: async () => {
-      // Saying goodbye is polite, not needed.
+      // A clean shutdown of the session is optional: wait at most 1 s for it.
       if (session)
         await Promise.race([session.end().catch(() => undefined), timeout(1_000, undefined, { ref: false })]);
       hangUp();

@@ -47,7 +47,7 @@ test('something else than PostgreSQL', async () => {
   const unexpected = { reason: 'unexpected_answer', issues: [{ path: '/settings/host' }] };
   expect(await read({ port: await speaking('HTTP/1.1 400 Bad Request\r\n\r\n') })).toMatchObject(unexpected);
   expect(await read({ port: await speaking('N', 'SSH-2.0-OpenSSH_9.2\r\n') })).toMatchObject(unexpected);
-  // More than one byte before TLS is somebody in between.
+  // More than one byte before TLS indicates a man-in-the-middle attack.
   expect(await read({ port: await speaking('Sinjected') })).toMatchObject(unexpected);
   expect(await read({ ssl_mode: { mode: 'require' }, port: await speaking('S', 'no handshake') })).toMatchObject({
     reason: 'tls_failed',

@@ -8,48 +8,52 @@ export interface Database {
   port: number;
   database: string;
   user: string;
-  /** Empty when the server asks for none. */
+  /** Empty if the server requires none. */
   password: string;
   encryption: Encryption;
 }
 
-/** The server said no; `state` is its SQLSTATE. Its words stay here. */
+/** The server returned an error. `state` is its SQLSTATE. Does not expose the server's message. */
 export class Refusal extends Error {
   constructor(readonly state: string) {
     super(`SQLSTATE ${state}`);
   }
 }
 
-/** Runs a query with its values, and answers the rows. */
+/** Runs a query with its parameters and returns the rows. */
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
 export const WRONG_PASSWORD = '28P01';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
-/** invalid_authorization_specification: among others, that this user must come with TLS, or without. */
+/**
+ * `invalid_authorization_specification`. One cause is that this user must connect with TLS, or
+ * without.
+ */
 const NOT_THIS_WAY = '28000';
 
-/** A connection that has signed in. */
+/** An authenticated connection. */
 export interface Session {
   query: Query;
-  /** The connection is gone, whoever ended it. */
+  /** Whether the connection is closed, by either side. */
   readonly closed: boolean;
-  /** Says goodbye to the server. */
+  /** Terminates the session and closes the connection. */
   end(): Promise<void>;
-  /** Hangs up. */
+  /** Closes the connection immediately. */
   destroy(): void;
 }
 
 export interface SessionLimits {
-  /** Milliseconds for the answer to one query; absent: as long as the caller waits. */
+  /** Milliseconds to wait for the result of one query; absent: limited only by the caller. */
   queryMs?: number;
-  /** Bytes of the answer to one query. Default 1 MiB. */
+  /** Maximum bytes of one query's result. Default 1 MiB. */
   maxBytes?: number;
 }
 
 /**
- * Signs in and hands a way to ask to `work`. The connection ends with it.
+ * Signs in, calls `work` with a query function, and closes the connection when `work` settles. All
+ * of it must complete within 10 seconds.
  *
  * @throws Refusal, EgressError
  */
@@ -75,7 +79,7 @@ export async function withSession<T>(
 }
 
 /**
- * Signs in, within ten seconds; the connection stays until it is ended.
+ * Signs in within 10 seconds. The caller must close the session.
  *
  * @throws Refusal, EgressError
  */
@@ -132,7 +136,7 @@ async function attempt(
   signal.addEventListener('abort', stop, { once: true });
   try {
     const stream = encrypted ? await encrypt(socket, host, signal, encryption) : socket;
-    // Nobody fills our memory: an answer that is too long ends the connection.
+    // Limit memory: close the connection if a result is too large.
     stream.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > maxBytes) hangUp(new EgressError('too_large', `more than ${maxBytes} bytes`));
@@ -173,22 +177,23 @@ function createClient({ host, port, database, user, password }: Database, socket
     port,
     database,
     user,
-    // Not a string: the client takes an empty one for none, and then our own PGPASSWORD or ~/.pgpass.
+    // A function, because pg treats an empty string as absent and falls back to this process's
+    // PGPASSWORD or ~/.pgpass.
     password: () => {
       if (password === '') throw new Refusal(WRONG_PASSWORD);
       return password;
     },
     ssl: false,
     application_name: 'connector-frame',
-    // Ours is connected already; the client must not dial the name again.
+    // The socket is already connected; pg must not resolve and dial the host again.
     stream: () => Object.assign(socket, { connect: () => void setImmediate(() => socket.emit('connect')) }),
   });
-  // A server that hangs up after the last answer must not end the process.
+  // Without a listener, a server that disconnects after the last response would crash the process.
   client.on('error', () => undefined);
   return client;
 }
 
-/** What the client rejects with, without the server's words. */
+/** Converts pg's errors to errors without the server's text. */
 async function understood<T>(answer: Promise<T>, signedIn = false): Promise<T> {
   try {
     return await answer;

@@ -7,13 +7,13 @@ import { Refusal, WRONG_PASSWORD, withSession, type Database, type Query } from 
 
 const postgresql = { product: 'PostgreSQL' };
 
-/** A database to sign in to, and the fields that say so. */
+/** A database to sign in to, and the JSON Pointers of the fields that configure it. */
 export interface Target {
   database: Database;
   fields: { host: string; user: string; password: string; database: string };
 }
 
-/** A tester that signs in by `read`, then asks by `check`. */
+/** Creates a tester that parses the configuration with `read`, signs in and runs `check`. */
 export function createPostgresqlTester(
   read: (config: TesterConfig) => Target | Failure,
   check: (query: Query, config: TesterConfig) => Promise<TestOutcome>,
@@ -32,7 +32,9 @@ export function createPostgresqlTester(
   });
 }
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Converts an SQLSTATE to a failure. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 function refused(state: string, { database, fields }: Target): Failure {
   switch (state) {
     case WRONG_PASSWORD:

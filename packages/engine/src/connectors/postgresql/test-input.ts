@@ -7,7 +7,10 @@ import { readInputTarget } from './input-target.js';
 import type { Query } from './session.js';
 import { createPostgresqlTester } from './sign-in.js';
 
-/** Signs in and looks which tables it would read: those listed, else all of the chosen schemas, or of `public`. */
+/**
+ * Signs in and determines which tables the input would read: those listed, otherwise all tables of
+ * the chosen schemas or of `public`.
+ */
 export const testPostgresqlInput = createPostgresqlTester(readInputTarget, countTables);
 
 const existing = `SELECT nspname AS name FROM pg_namespace WHERE nspname = ANY($1)`;

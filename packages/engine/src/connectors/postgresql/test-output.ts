@@ -6,7 +6,7 @@ import { readOutputTarget } from './output-target.js';
 import type { Query } from './session.js';
 import { createPostgresqlTester } from './sign-in.js';
 
-/** Signs in and asks for the table, its columns and the right to insert; inserts nothing. */
+/** Signs in and checks the table, its columns and the INSERT privilege; inserts nothing. */
 export const testPostgresqlOutput = createPostgresqlTester(readOutputTarget, checkTable);
 
 const table = `

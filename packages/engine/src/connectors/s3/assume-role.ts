@@ -8,13 +8,16 @@ import { element } from './xml.js';
 export interface Credentials {
   accessKey: string;
   secretKey: string;
-  /** With those of a role. */
+  /** Only for temporary credentials of a role. */
   sessionToken?: string;
 }
 
 const sts: Subject = { product: 'AWS', credential: '/secrets/secret_key' };
 
-/** Credentials of the role for 15 minutes. https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html */
+/**
+ * Assumes the role for 15 minutes.
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
+ */
 export async function assumeRole(
   role: string,
   { accessKey, secretKey }: Credentials,

@@ -55,7 +55,7 @@ test('credentials that ran out early are taken on again, and the request goes on
   });
   expect((await list(client(proxy.origin, ROLE))) instanceof Response).toBe(true);
   expect(assumed(proxy)).toBe(2);
-  // An access key of one's own does not come back by asking.
+  // A static access key can't be renewed.
   expired = true;
   const bucket = client(proxy.origin, undefined);
   const answer = await list(bucket);

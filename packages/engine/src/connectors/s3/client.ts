@@ -10,9 +10,12 @@ import { credentialsFor, readPlace, request, type AwsEndpoint, type Place, type 
 import type { Credentials } from './assume-role.js';
 import { element } from './xml.js';
 
-/** Credentials of a role live for 15 minutes. */
+/** Milliseconds until role credentials are renewed. They are valid for 15 minutes. */
 const RENEW_MS = 10 * 60_000;
-/** Codes of credentials that were good and are not any more. https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/**
+ * Error codes of expired credentials.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+ */
 const EXPIRED = new Set(['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired', 'InvalidToken']);
 
 export interface ClientOptions {
@@ -23,20 +26,20 @@ export interface ClientOptions {
   aws: AwsEndpoint;
 }
 
-/** An answer that is no success, with what its body said. */
+/** An unsuccessful response, with the beginning of its body. */
 export interface Refused {
   refused: true;
   response: Response;
   body: string;
-  /** S3's word for it, to compare with. */
+  /** S3's error code. */
   code: string | undefined;
 }
 
-/** A bucket, with credentials that are renewed when they are those of a role. */
+/** A client for one bucket. Renews the credentials of a role. */
 export class BucketClient {
   readonly #place: Place;
   #taken: { credentials: Credentials; at: number } | undefined;
-  /** By credentials and day. */
+  /** Signing keys by credentials and day. */
   readonly #signing = new Map<string, ArrayBuffer>();
 
   /** @throws EndError `invalid_config`, permanent */
@@ -47,8 +50,11 @@ export class BucketClient {
   }
 
   /**
-   * One request. `path` begins with `/` or `?`. Resolves with any answer: `good` names the statuses of a success, whose
-   * body nobody has read yet. @throws EndError nothing was answered, or the credentials of the role could not be had
+   * Sends one request and resolves with any response. If the credentials of a role have expired,
+   * renews them and retries once.
+   * @param path begins with `/` or `?`
+   * @param good statuses of success; the body of such a response is left unread
+   * @throws EndError if there was no response, or the role could not be assumed
    */
   async send(
     method: string,
@@ -62,7 +68,10 @@ export class BucketClient {
     return this.#once(method, path, good, options);
   }
 
-  /** What a refusal means for people. `rights`: what the access key may lack. */
+  /**
+   * Converts an unsuccessful response to an error for the user.
+   * @param rights the permissions that the access key may lack
+   */
   problem({ response, body }: Refused, rights: string): EndError {
     const { status } = response;
     const { subject, clock } = this.options;
@@ -108,7 +117,7 @@ export class BucketClient {
   }
 }
 
-/** Enough of an error to read its code; a stream is let go. */
+/** Reads enough of an error body to find its code, then cancels the stream. */
 async function beginningOf(response: Response): Promise<string> {
   if (!response.body) return '';
   const decoder = new TextDecoder();

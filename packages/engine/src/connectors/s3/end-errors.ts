@@ -4,7 +4,7 @@ import { unreachable, type Subject } from '../connection-test/failures.js';
 import type { Failure } from '../connection-test/outcome.js';
 import type { TestFailureReason } from '../connection-test/tester.js';
 
-/** What a person must change before it can go on. */
+/** Failures that last until a user changes something. */
 const permanent: ReadonlySet<TestFailureReason> = new Set([
   'invalid_config',
   'unsupported',
@@ -16,13 +16,13 @@ const permanent: ReadonlySet<TestFailureReason> = new Set([
   'redirected',
 ]);
 
-/** The outcome of a connection test, as a pipeline tells it. */
+/** Converts a failure of the connection test to an error of the pipeline. */
 export function endError({ reason, message, hint }: Failure, afterMs?: number): EndError {
   const kind: FailureKind = reason === 'rate_limited' ? 'throttled' : permanent.has(reason) ? 'permanent' : 'retry';
   return new EndError(reason, hint ? `${message} ${hint}` : message, kind, afterMs);
 }
 
-/** What became of a request that did not come through; other errors pass as they are. */
+/** Converts a network error to an `EndError`; returns other errors unchanged. */
 export function onTheWay(error: unknown, subject: Subject): unknown {
   return error instanceof EgressError ? endError(unreachable(error.reason, subject)) : error;
 }

@@ -149,7 +149,7 @@ describe('from end to end, when something fails', () => {
       if (method !== 'PUT') return undefined;
       puts += 1;
       if (puts === 1) return problem(503, 'SlowDown');
-      // It has it, and says that it does not.
+      // Store the object, but respond with an error.
       if (puts === 2) bucket.put(key, body);
       return puts < 4 ? problem(500, 'InternalError') : undefined;
     };
@@ -159,7 +159,7 @@ describe('from end to end, when something fails', () => {
     await first.start();
     for (let n = 0; n < 600; n += 100) await first.append(numbered(100, n));
     await expect.poll(() => puts).toBeGreaterThan(1);
-    // Another process takes over what the first one had begun.
+    // Another process takes over the unfinished work of the first one.
     await first.stop();
     const second = world.runner({ definition, inputs: { in: push }, outputs: outputs() });
     await second.start();

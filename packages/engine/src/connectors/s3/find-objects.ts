@@ -3,21 +3,21 @@ import { listObjects, type Listed } from './list-objects.js';
 import { folderOf, isInLayout, type Layout } from './partition.js';
 import { isBehind } from './progress.js';
 
-/** Objects that are held between listing and reading. */
+/** Maximum number of listed objects to hold until they are read. */
 const MAX_FOUND = 20_000;
-/** Everything is listed so often, where folders of days allow to list only the last ones in between. */
+/** Milliseconds between full listings. In between, day folders allow listing only the last days. */
 const SWEEP_MS = 3_600_000;
 const DAY = 86_400_000;
 
-/** What a listing found. */
+/** The result of a listing. */
 export interface Findings {
-  /** By time, then by key. */
+  /** Sorted by timestamp, then by key. */
   objects: readonly Listed[];
-  /** There were more: these are the earliest. */
+  /** There were more objects; these are the earliest. */
   more: boolean;
-  /** When it began, in the storage's time. */
+  /** When the listing started, in the storage's time: milliseconds since the epoch. */
   at: number;
-  /** Everything was listed, not only the folders of the last days. */
+  /** Whether everything was listed, not only the folders of the last days. */
   full: boolean;
 }
 
@@ -29,17 +29,21 @@ export interface FinderOptions {
   now: () => number;
 }
 
-/** Looks for objects that are not read yet. */
+/** Finds objects that have not been read yet. */
 export class Finder {
-  /** Requests that the last look took. */
+  /** Number of requests of the last listing. */
   requests = 0;
   #sweptAt: number | undefined;
-  /** Every key was in the folder of a day, right below the prefix. */
+  /** Whether every key of the last full listing was in a day folder directly below the prefix. */
   #inOrder = false;
 
   constructor(private readonly options: FinderOptions) {}
 
-  /** @param isWanted is also told the storage's time @throws EndError */
+  /**
+   * Lists the bucket and returns the earliest objects to read.
+   * @param isWanted also receives the storage's time, in milliseconds since the epoch
+   * @throws EndError
+   */
   async look(isWanted: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<Findings> {
     const { client, prefix, layout, matches, now } = this.options;
     const startAfter =
@@ -60,7 +64,7 @@ export class Finder {
       this.requests += 1;
       at ??= page.at;
       for (const object of page.objects) {
-        // A marker of a folder, or an object without records.
+        // A folder marker, or an object without records.
         if (object.size === 0) continue;
         inOrder &&= layout !== undefined && isInLayout(layout, object.key.slice(prefix.length));
         if (matches(object.key) && isWanted(object, at)) earliest.add(object);
@@ -76,7 +80,7 @@ export class Finder {
   }
 }
 
-/** The earliest of many, in bounded memory. */
+/** Collects the earliest of many objects in bounded memory. */
 class Earliest {
   #objects: Listed[] = [];
   #more = false;

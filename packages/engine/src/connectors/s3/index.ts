@@ -8,7 +8,7 @@ const objectStorage = { product: 'the storage', address: '/settings/endpoint', c
 
 export const s3Input: ConnectorCode = { testConnection: createS3InputTester(), createInput: createS3Input() };
 export const s3Output: ConnectorCode = { testConnection: createS3OutputTester(), createOutput: createS3Output() };
-/** Any storage that speaks as S3 does, under an address of its own. */
+/** Any S3-compatible storage with its own endpoint. */
 export const objectStorageInput: ConnectorCode = {
   testConnection: createS3InputTester(objectStorage),
   createInput: createS3Input(objectStorage),

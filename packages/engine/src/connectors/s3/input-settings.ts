@@ -4,20 +4,26 @@ import { FORMATS, type FormatOptions } from './formats/index.js';
 import { LAYOUTS, type Layout } from './partition.js';
 import type { Compression } from './unpack.js';
 
-/** What an input is to read, and how. */
+/** Parsed settings of an input. */
 export interface InputSettings extends FormatOptions {
   prefix: string;
   compression: Compression;
   layout: Layout | undefined;
-  /** Whether an object is to be read, by its whole key. */
+  /** Returns whether to read an object, by its full key. */
   matches: (key: string) => boolean;
-  /** Objects older than this are left; milliseconds since the epoch. Absent: than the first look. */
+  /**
+   * Skips objects older than this, in milliseconds since the epoch. Absent: the time of the first
+   * listing.
+   */
   since: number | undefined;
 }
 
 const COMPRESSIONS = ['auto', 'gzip', 'none'] as const;
 
-/** @throws EndError `invalid_config`, permanent */
+/**
+ * Parses the settings.
+ * @throws EndError `invalid_config`, permanent
+ */
 export function readInputSettings(settings: Record<string, unknown>): InputSettings {
   const start = text(settings, 'backfill_start_time');
   const since = start === undefined ? undefined : Date.parse(start);
@@ -39,7 +45,10 @@ export function readInputSettings(settings: Record<string, unknown>): InputSetti
   };
 }
 
-/** One of the values there are; `fallback` where there is none. @throws EndError */
+/**
+ * Returns `given` if it is one of `values`, or `fallback` if it is absent.
+ * @throws EndError for another value
+ */
 export function oneOf<T extends string | undefined>(
   values: readonly T[],
   given: string | undefined,

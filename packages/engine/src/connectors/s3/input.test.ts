@@ -15,7 +15,7 @@ describe('what is read, and when', () => {
     const first = await read(open());
     expect(first.numbers).toEqual(upTo(8));
     expect((await read(open(), first.cursor)).numbers).toEqual([]);
-    // A name before all others, and a time like one that was read.
+    // Keys that sort before all others, one with a timestamp older than the last listing.
     bucket.put('0', lines(8, 1), Date.now() - 1_000_000);
     bucket.put('00', lines(9, 1));
     expect((await read(open(), first.cursor)).numbers).toEqual([8, 9]);
@@ -113,7 +113,7 @@ describe('what is read, and when', () => {
     clock.advance(3_600_000);
     const third = await read(input, second.cursor);
     expect(third.numbers).toEqual([1]);
-    // A name outside of the folders: everything is listed each time.
+    // A key outside the day folders: every listing is a full one from now on.
     bucket.put('p/123/2026/11/12/a', lines(2, 1));
     clock.advance(3_600_000);
     ({ cursor } = await read(input, third.cursor));

@@ -14,16 +14,22 @@ import { ObjectError } from './read-object.js';
 import { awsEndpoint, storage } from './storage.js';
 import { ContentError, unpack } from './unpack.js';
 
-/** Tries of an object that can't be read, before it is skipped. */
+/** Number of attempts to read an object before it is skipped. */
 const MAX_TRIES = 3;
-/** Milliseconds between two looks, at least; and for each request that a look takes, since each of them costs. */
+/**
+ * Milliseconds between two listings: `PER_REQUEST_MS` for each request of the last listing, since
+ * requests are billed, but at least `INTERVAL_MS` and at most `LONGEST_MS`.
+ */
 const INTERVAL_MS = 15_000;
 const PER_REQUEST_MS = 2_000;
 const LONGEST_MS = 3_600_000;
-/** The cursor moves with the time also where nothing is found, but not each time. */
+/**
+ * Without new objects, the cursor is committed only after it has advanced by this many
+ * milliseconds.
+ */
 const QUIET_MS = 300_000;
 
-/** Objects of a bucket as they are written: each once, in the order of their times. */
+/** Reads the objects of a bucket as they are written: each once, in order of their timestamps. */
 export const createS3Input =
   (subject = storage, aws = awsEndpoint): CreateInput =>
   (config, { egress, clock }) => {
@@ -35,10 +41,10 @@ class ObjectInput implements PageInput {
   readonly kind = 'pages';
   readonly readsAhead = true;
   readonly #finder: Finder;
-  /** Something could be read with these credentials. */
+  /** Whether any object could be read with these credentials. */
   #hasRead = false;
   #refusal: EndError | undefined;
-  /** How often an object was denied while others were not, by key. */
+  /** Number of times an object was denied while others were not, by key. */
   readonly #denied = new Map<string, number>();
   #saidEmpty = false;
 
@@ -62,7 +68,7 @@ class ObjectInput implements PageInput {
     let sweptAt = Number.NEGATIVE_INFINITY;
     try {
       for (let more = true; more;) {
-        // Times of objects are in whole seconds.
+        // Timestamps of objects have a resolution of one second.
         const start = (at: number): Progress => (progress ??= Progress.from(this.settings.since ?? at - (at % 1_000)));
         const found = await this.#finder.look((object, at) => !start(at).isDone(object), signal);
         const reached = start(found.at);
@@ -84,13 +90,13 @@ class ObjectInput implements PageInput {
         more &&= denied.length === 0;
       }
     } catch (error) {
-      // What was read before it is not to be read again with every try.
+      // Commit what was read before the error, so that retries don't read it again.
       if (progress && !page.isEmpty && !signal.aborted) yield page.take(progress);
       throw error;
     }
   }
 
-  /** One object, in as many pages as it takes. */
+  /** Reads one object, in as many pages as needed. */
   async *#read(
     object: Listed,
     bytes: () => AsyncGenerator<Uint8Array, void, void>,
@@ -152,13 +158,21 @@ class ObjectInput implements PageInput {
     yield { found: [...parser.push(decoder.decode()), ...parser.end()], length: 0 };
   }
 
-  /** @throws EndError nothing is allowed: that is not about single objects */
+  /**
+   * Sets a denied object aside for another attempt.
+   * @throws EndError after `MAX_TRIES` denied objects if none could be read: the cause is not a
+   * single object
+   */
   #setAside(object: Listed, denied: Listed[]): void {
     denied.push(object);
     if (denied.length === MAX_TRIES && !this.#hasRead && this.#refusal) throw this.#refusal;
   }
 
-  /** What was denied a few times, while others were not, is skipped; the rest is tried again later. @throws EndError */
+  /**
+   * Skips objects that were denied `MAX_TRIES` times while others were not. Leaves the others in
+   * `denied` for a later attempt.
+   * @throws EndError if no object could be read
+   */
   #giveUp(denied: Listed[], progress: Progress, page: PageBuilder, sweptAt: number): void {
     if (denied.length > 0 && !this.#hasRead && this.#refusal) throw this.#refusal;
     for (const object of denied.splice(0)) {
@@ -174,7 +188,7 @@ class ObjectInput implements PageInput {
     }
   }
 
-  /** Once: a wrong path to the records would be silence otherwise. */
+  /** Logs a warning once: a wrong record path would go unnoticed otherwise. */
   #sayEmpty(page: PageBuilder): void {
     if (this.#saidEmpty || this.settings.location === undefined) return;
     this.#saidEmpty = true;
@@ -193,7 +207,7 @@ const words: Readonly<Record<string, string>> = {
   unclosed_quote: 'a quote in it is never closed',
 };
 
-/** The key is text of other people: it stands with the dead letters, not in the log. */
+/** Skips an object. Its key is third-party text, so it goes to the dead letters, not to the log. */
 function skip({ key, size, time }: Listed, reason: string, page: PageBuilder): void {
   page.refuse({
     reason: `object_skipped: ${reason}`,

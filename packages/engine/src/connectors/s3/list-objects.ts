@@ -2,37 +2,41 @@ import { EndError } from '../../runner/ends.js';
 import type { BucketClient } from './client.js';
 import { element, elements } from './xml.js';
 
-/** An object as a listing shows it. */
+/** An object in a listing. */
 export interface Listed {
   key: string;
-  /** Without quotes. Another one: other content. */
+  /** Without quotes. Changes with the content. */
   etag: string;
-  /** When it was written, milliseconds since the epoch; of a large upload: when it began. */
+  /**
+   * When the object was written, in milliseconds since the epoch. For a multipart upload, when it
+   * started.
+   */
   time: number;
   size: number;
 }
 
 export interface ListedPage {
   objects: readonly Listed[];
-  /** The storage's own time, milliseconds since the epoch. */
+  /** The storage's time, in milliseconds since the epoch. */
   at: number;
 }
 
 export interface Listing {
   prefix: string;
-  /** Only keys behind this one. */
+  /** Lists only keys after this one. */
   startAfter?: string;
   signal: AbortSignal;
   now: () => number;
 }
 
-/** A thousand keys of three thousand bytes each, and what stands around them. */
+/** Maximum bytes of a response: 1,000 keys of 3,000 bytes each, plus the XML around them. */
 const MAX_LISTING = 8 * 1024 * 1024;
 const LISTING_MS = 60_000;
 
 /**
- * Everything under a prefix, in the order of the keys, a thousand at a time.
- * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html @throws EndError
+ * Lists all objects under a prefix, in key order, up to 1,000 per page.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
+ * @throws EndError
  */
 export async function* listObjects(
   client: BucketClient,
@@ -42,7 +46,7 @@ export async function* listObjects(
   do {
     const query = {
       'list-type': '2',
-      // A key may hold what XML can't.
+      // A key may contain characters that XML can't represent.
       'encoding-type': 'url',
       ...(prefix !== '' && { prefix }),
       ...(token !== undefined && { 'continuation-token': token }),
@@ -66,7 +70,7 @@ export async function* listObjects(
   } while (token !== undefined);
 }
 
-/** As it is signed: a space is never a plus. */
+/** Encodes a query as the signature requires: a space is never `+`. */
 const queryOf = (query: Readonly<Record<string, string>>): string =>
   Object.entries(query)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -15,8 +15,8 @@ const PUT_MS = 120_000;
 const RIGHTS = 'It needs s3:PutObject on what is in the bucket.';
 
 /**
- * Records as objects of a bucket. An object is named after the place in the stream it begins at, so that what is written
- * again takes the place of what was written before.
+ * Writes records as objects of a bucket. The object key contains the batch ID, which identifies
+ * where the batch starts in the stream, so that a retry overwrites the earlier object.
  */
 export const createS3Output =
   (subject = storage, aws = awsEndpoint): CreateOutput =>
@@ -35,7 +35,8 @@ export const createS3Output =
       gather: readGathering(settings, encoding.maxBytes),
       async open(signal) {
         const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
-        // Who may write need not be allowed to list, and not everybody counts from nought.
+        // A key with write access may lack permission to list (`AccessDenied`), and some storages
+        // reject `max-keys=0` (`InvalidArgument`).
         if ('refused' in answer) {
           if (!['AccessDenied', 'InvalidArgument'].includes(answer.code ?? '')) throw client.problem(answer, RIGHTS);
         } else if (!(await answer.text()).includes('<ListBucketResult')) throw unexpected();
@@ -50,7 +51,7 @@ export const createS3Output =
         };
         const answer = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
         if ('refused' in answer) throw client.problem(answer, RIGHTS);
-        // Whoever stores an object says what its tag is.
+        // Every S3-compatible storage returns the ETag of a stored object.
         if (!answer.headers.has('etag')) throw unexpected();
         return { refused };
       },
@@ -61,21 +62,27 @@ export const createS3Output =
 const unexpected = (): EndError =>
   new EndError('unexpected_answer', 'Something answered, but not as a storage that speaks S3.', 'retry');
 
-/** @throws EndError */
+/**
+ * Returns the URL path of a key.
+ * @throws EndError if no URL can address it
+ */
 function addressOf(key: string): string {
   const path = pathOf(key);
   if (path === undefined) throw invalid('The prefix is no path of an object.');
   return path;
 }
 
-/** Without what the encoding adds. The time is that of taking in where it is the same in every repeat. */
+/**
+ * Returns the object key without the extension. Uses the time at which the batch was received, if
+ * that is the same in every retry.
+ */
 function keyOf({ id, at: takenIn }: Batch, folder: string, layout: Layout | undefined, clock: Clock): string {
   const day = layout && folderOf(layout, takenIn ?? clock.now());
   const stamp = takenIn === undefined ? 'records' : new Date(takenIn).toISOString().replace(/[-:]|\.\d+/g, '');
   return [folder, day, `${stamp}-${id}`].filter(Boolean).join('/');
 }
 
-/** `storage#/batch`, with its defaults. */
+/** Parses `storage#/batch`, with its defaults. */
 function readGathering(settings: Record<string, unknown>, maxBytes: number): Gathering {
   const number = (name: string, fallback: number): number => {
     const value = at(settings, 'batch_config', name);

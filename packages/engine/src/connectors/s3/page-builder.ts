@@ -4,10 +4,10 @@ import type { Found } from './formats/index.js';
 import type { Progress } from './progress.js';
 
 const MAX_RECORDS = 1_000;
-/** Characters, as they were in the objects. */
+/** Maximum characters of decompressed text. */
 const MAX_TEXT = 2 * 1024 * 1024;
 
-/** What was read since the last page, from one object or from many. */
+/** Collects what was read since the last page, from one object or several. */
 export class PageBuilder {
   #records: DataRecord[] = [];
   #unreadable: Unreadable[] = [];
@@ -27,7 +27,7 @@ export class PageBuilder {
     else this.#unreadable.push(found.unreadable);
   }
 
-  /** @param length of a text that was taken apart */
+  /** @param length number of parsed characters */
   passed(length: number): void {
     this.#text += length;
   }
@@ -40,7 +40,7 @@ export class PageBuilder {
     this.#notes.push({ level: 'warn', code, message });
   }
 
-  /** All of it; the next page begins empty. */
+  /** Returns the collected page and starts an empty one. */
   take(progress: Progress): Page {
     const [records, unreadable, notes] = [this.#records, this.#unreadable, this.#notes];
     this.#records = [];

@@ -1,4 +1,4 @@
-/** How the date stands in the path of each object: the layouts of the catalog, `storage#/partition`. */
+/** Layouts of the date in object keys, as in the catalog's `storage#/partition`. */
 export const LAYOUTS = ['simple date', 'hive compliant', 'flat hive compliant'] as const;
 export type Layout = (typeof LAYOUTS)[number];
 
@@ -14,11 +14,13 @@ const shapes: Readonly<Record<Layout, { write(year: string, month: string, day: 
   },
 };
 
-/** The folder of a day, in UTC, without a slash at its end. Later days sort behind earlier ones. */
+/**
+ * Returns the folder of a day in UTC, without a trailing slash. Later days sort after earlier ones.
+ */
 export function folderOf(layout: Layout, at: number): string {
   const [year = '', month = '', day = ''] = new Date(at).toISOString().slice(0, 10).split('-');
   return shapes[layout].write(year, month, day);
 }
 
-/** Whether what follows the prefix in a key begins with the folder of a day. */
+/** Returns whether the part of a key after the prefix starts with a day folder. */
 export const isInLayout = (layout: Layout, rest: string): boolean => shapes[layout].pattern.test(rest);

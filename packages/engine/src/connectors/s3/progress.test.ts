@@ -16,7 +16,7 @@ const reopened = (progress: Progress): Progress => {
   return read;
 };
 
-/** Reads objects as the input does, in their order, and gives the largest cursor on the way. */
+/** Processes objects in order, as the input does, and returns the length of the largest cursor. */
 function readAll(progress: Progress, objects: readonly Listed[], sweptAt: number): number {
   let largest = 0;
   for (const [index, each] of objects.entries()) {
@@ -49,7 +49,7 @@ test.each([
   expect(readAll(progress, objects, START + HOUR)).toBeLessThan(400_000);
   const again = reopened(progress);
   expect(objects.filter((each) => !again.isDone(each))).toEqual([]);
-  // A restart in the middle leaves all that follows.
+  // After a restart halfway, all remaining objects are still to be read.
   const part = Progress.from(0);
   for (let n = 0; n < 17_000; n += 1) part.finish(objects[n] ?? object(0, 0), objects[n + 1], START + HOUR);
   const rest = reopened(part);
@@ -69,7 +69,7 @@ test('the same content under the same name is a repeat, other content is not', (
   progress.finish(object(1, START), undefined, START);
   expect(progress.isDone({ ...object(1, START), time: START + 60_000 })).toBe(true);
   expect(progress.isDone({ ...object(1, START + 60_000), etag: 'other' })).toBe(false);
-  // It stays known as long as its last writing.
+  // The object is remembered as long as its latest write.
   progress.swept(START + OVERLAP_MS + 30_000);
   expect(progress.isDone({ ...object(1, START), time: START + 60_000 })).toBe(true);
 });

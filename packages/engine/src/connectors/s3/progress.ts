@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { isRecord, type JsonValue } from '../../records/record.js';
 import type { Listed } from './list-objects.js';
 
-/** Objects may show up so long after the time they carry: that of a large upload is when it began. */
+/**
+ * How long after its timestamp an object may become visible, in milliseconds. A multipart upload
+ * has the time at which it started.
+ */
 export const OVERLAP_MS = 3_600_000;
-/** Objects that are remembered one by one. */
+/** Maximum number of objects remembered individually. */
 const MAX_SEEN = 10_000;
-/** Of a hash, as text: 48 bits. */
+/** Characters of a hash in Base64: 48 bits. */
 const HASH = 8;
 
 interface Mark {
@@ -14,21 +17,22 @@ interface Mark {
   key: string;
 }
 
-/** The object that is being read. */
+/** The object currently being read. */
 interface Current extends Mark {
   etag: string;
-  /** Taken from it already, with what was unreadable. */
+  /** Number of items already delivered, including unreadable ones. */
   items: number;
 }
 
 /**
- * Which objects are done, by the time they carry and then by key, so that names need no order. Up to `floor` all are;
- * behind it those that are remembered. The floor keeps an hour behind the last time everything was listed, for what comes
- * late; when more than ten thousand objects fall into that hour it follows closer.
+ * Tracks which objects are done, by timestamp and then by key, so that keys need no chronological
+ * order. All objects up to `floor` are done; after it, done objects are remembered individually.
+ * The floor stays one hour behind the last full listing, for objects that become visible late. It
+ * follows more closely if more than 10,000 objects fall into that hour. See decision 014.
  */
 export class Progress {
   #floor: Mark;
-  /** Times by hash of key and content. */
+  /** Timestamps by hash of key and content. */
   readonly #seen = new Map<string, number>();
   #limit = MAX_SEEN;
   #current: Current | undefined;
@@ -37,12 +41,12 @@ export class Progress {
     this.#floor = floor;
   }
 
-  /** Everything from a time on. */
+  /** Creates a position that covers everything from `time` on, in milliseconds since the epoch. */
   static from(time: number): Progress {
     return new Progress({ time, key: '' });
   }
 
-  /** `undefined`: this is no cursor of ours. */
+  /** Parses a saved cursor. Returns `undefined` if it is malformed. */
   static read(saved: JsonValue | undefined): Progress | undefined {
     if (!isRecord(saved)) return undefined;
     const floor = markOf(saved['floor']);
@@ -60,7 +64,7 @@ export class Progress {
     return progress;
   }
 
-  /** As a cursor holds it. */
+  /** Serializes the position as a cursor. */
   toJson(): JsonValue {
     const groups = new Map<number, string>();
     for (const [hash, time] of this.#seen) groups.set(time, (groups.get(time) ?? '') + hash);
@@ -71,7 +75,7 @@ export class Progress {
     };
   }
 
-  /** Everything before this time is done. */
+  /** Everything before this time is done, in milliseconds since the epoch. */
   get doneUntil(): number {
     return this.#floor.time;
   }
@@ -80,12 +84,12 @@ export class Progress {
     if (!isBehind(object, this.#floor)) return true;
     const hash = hashOf(object);
     const time = this.#seen.get(hash);
-    // The same content written once more under the same name: a repeat of whoever writes there.
+    // The writer stored the same content under the same key again: a repeat.
     if (time !== undefined && object.time > time) this.#seen.set(hash, object.time);
     return time !== undefined;
   }
 
-  /** Items of an object that were delivered before: none of any other content. */
+  /** Returns how many items of an object were already delivered; 0 if its content has changed. */
   itemsOf({ key, etag, time }: Listed): number {
     const current = this.#current;
     return current?.key === key && current.etag === etag && current.time === time ? current.items : 0;
@@ -96,8 +100,9 @@ export class Progress {
   }
 
   /**
-   * An object is done with. `next`: the following one; all before it are done. `sweptAt`: when everything was last listed,
-   * in the storage's time.
+   * Marks an object as done.
+   * @param next the following object; all before it are done
+   * @param sweptAt when the last full listing started, in the storage's time
    */
   finish(object: Listed, next: Listed | undefined, sweptAt: number): void {
     this.#current = undefined;
@@ -105,12 +110,12 @@ export class Progress {
     if (next) this.#raise(Math.min(next.time, sweptAt - OVERLAP_MS));
     if (this.#seen.size > this.#limit) {
       this.#forget(object, next);
-      // Something that waits may hold it up.
+      // A waiting object may keep the floor from rising: raise the limit instead.
       this.#limit = Math.max(MAX_SEEN, this.#seen.size + MAX_SEEN / 10);
     }
   }
 
-  /** Everything that was listed at this time is done. */
+  /** Marks everything listed at this time as done. */
   swept(at: number): void {
     this.#current = undefined;
     this.#raise(at - OVERLAP_MS);
@@ -122,12 +127,13 @@ export class Progress {
     for (const [hash, seen] of this.#seen) if (seen < time) this.#seen.delete(hash);
   }
 
-  /** Half of it, the oldest, as far as nothing before the next object is passed over. */
+  /** Forgets the older half, but never raises the floor past the next object. */
   #forget(last: Listed, next: Listed | undefined): void {
     const times = [...this.#seen.values()].sort((a, b) => a - b);
     const middle = (times[Math.floor(times.length / 2)] ?? 0) + 1;
     this.#raise(Math.min(middle, next?.time ?? last.time + 1));
-    // Thousands with one time, as a copy of a folder makes them.
+    // Thousands of objects may share a timestamp, for example after a folder was copied. Then raise
+    // the floor by key.
     if (this.#seen.size <= MAX_SEEN || next?.time !== last.time || next.key <= last.key) return;
     this.#floor = { time: last.time, key: last.key };
     for (const [hash, seen] of this.#seen) if (seen === last.time) this.#seen.delete(hash);

@@ -3,13 +3,16 @@ import type { Listed } from './list-objects.js';
 import { readObject } from './read-object.js';
 
 const AHEAD = 8;
-/** Larger ones are read when it is their turn, as they come. */
+/** Maximum bytes of an object to prefetch; larger ones are streamed in their turn. */
 const MAX_SIZE = 256 * 1024;
 
-/** Fetches the next few small objects of a list while one is taken apart: most of their time is waiting. */
+/**
+ * Prefetches the next few small objects of a list while one is parsed: most of their time is
+ * latency.
+ */
 export class ReadAhead {
   readonly #fetched = new Map<number, Promise<Uint8Array[]>>();
-  /** All before it were begun. */
+  /** All objects before this index have been considered for prefetching. */
   #next = 0;
 
   constructor(
@@ -18,7 +21,10 @@ export class ReadAhead {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** The bytes of the object at `index`. Asked for again, they are fetched again. @throws as `readObject` */
+  /**
+   * Yields the bytes of the object at `index`. A second call fetches them again.
+   * @throws as `readObject`
+   */
   async *read(index: number): AsyncGenerator<Uint8Array, void, void> {
     for (; this.#next < index + AHEAD; this.#next += 1) this.#fetch(this.#next);
     const object = this.objects[index];
@@ -32,7 +38,7 @@ export class ReadAhead {
     const object = this.objects[index];
     if (!object || object.size > MAX_SIZE) return;
     const fetching = collect(readObject(this.client, object, this.signal));
-    // Told to whoever reads it, if anybody does.
+    // Avoids an unhandled rejection; `read` reports the error if the object is read.
     fetching.catch(() => undefined);
     this.#fetched.set(index, fetching);
   }

@@ -6,29 +6,34 @@ import type { Listed } from './list-objects.js';
 import { pathOf } from './object-key.js';
 import { storage } from './storage.js';
 
-/** Why there is nothing to read: `gone`, `replaced` since it was listed, or the storage won't give this one. */
+/**
+ * Why an object can't be read: it is `gone`, it was `replaced` since the listing, or the storage
+ * does not return it.
+ */
 export type ObjectFault = 'gone' | 'replaced' | 'archived' | 'denied' | 'unaddressable';
 
 export class ObjectError extends Error {
   override readonly name = 'ObjectError';
   constructor(
     readonly fault: ObjectFault,
-    /** As a failure of the whole input, where it may be one. */
+    /** The same failure for the whole input, if it may affect more than this object. */
     readonly asFailure?: EndError,
   ) {
     super(fault);
   }
 }
 
-/** Milliseconds until the storage answers, and of silence in the middle. */
+/** Milliseconds until the storage responds, and between two parts of the body. */
 const PATIENCE_MS = 30_000;
-/** Connections in a row that bring nothing. */
+/** Maximum number of consecutive connections without progress. */
 const MAX_BREAKS = 3;
 const RIGHTS = 'It needs s3:GetObject on what is in the bucket.';
 
 /**
- * The bytes of an object as they are stored. Where a connection breaks off it goes on with another one, at that byte of
- * the same content. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html @throws ObjectError, EndError
+ * Streams the stored bytes of an object. If a connection breaks, resumes on a new one at the same
+ * byte of the same content.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+ * @throws ObjectError, EndError
  */
 export async function* readObject(
   client: BucketClient,
@@ -82,7 +87,7 @@ async function open(
   }
   const { body, headers, status } = response;
   if (!body) return none();
-  // Not every storage looks at If-Match.
+  // Some storages ignore If-Match.
   const found = headers.get('etag')?.replaceAll('"', '').replace(/^W\//, '');
   if (etag !== '' && found !== undefined && found !== etag) {
     await body.cancel();
@@ -92,7 +97,7 @@ async function open(
   return begins === offset ? body : skip(body, offset - begins);
 }
 
-/** Not every storage looks at Range. */
+/** Drops the bytes before the requested offset: some storages ignore Range. */
 async function* skip(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array, void, void> {
   if (!(bytes >= 0))
     throw new EndError('unexpected_answer', 'The storage gave another part than was asked for.', 'retry');

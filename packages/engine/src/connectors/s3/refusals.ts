@@ -13,7 +13,10 @@ const wrongRegion = (): Failure =>
   });
 const wrongKey = (): Failure => failed('invalid_credentials', 'There is no such access key.', { at: ACCESS_KEY });
 
-/** What S3's and STS's own words mean for the form. https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/**
+ * Failures by S3 or STS error code.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+ */
 const refusals: ReadonlyMap<string, () => Failure> = new Map([
   ['InvalidAccessKeyId', wrongKey],
   ['InvalidClientTokenId', wrongKey],
@@ -39,12 +42,15 @@ const refusals: ReadonlyMap<string, () => Failure> = new Map([
   ['SlowDown', () => statusFailure(429, { product: 'the storage' })],
 ]);
 
-/** `undefined` for a word that says nothing about the form's fields. */
+/** Returns the failure for an error code, or `undefined` for a code without a specific message. */
 export function refusalOf(code: string | undefined): Failure | undefined {
   return refusals.get(code ?? '')?.();
 }
 
-/** The outcome of an answer that is not the success that was asked for. */
+/**
+ * Converts an unsuccessful response to a failure.
+ * @param whatIsMissing hint about the permissions that the access key may lack
+ */
 export function refused(response: Response, body: string, subject: Subject, whatIsMissing: string): Failure {
   const code = element(body, 'Code');
   const known = refusalOf(code);

@@ -7,18 +7,21 @@ import { at, text } from '../read.js';
 import type { TesterConfig } from '../connection-test/tester.js';
 import { assumeRole, type Credentials } from './assume-role.js';
 
-/** A bucket and the right to knock there. */
+/** A bucket and the credentials to access it. */
 export interface Bucket {
-  /** Of the bucket itself, without a slash at the end. */
+  /** URL of the bucket, without a trailing slash. */
   url: string;
   region: string;
   credentials: Credentials;
   verifyTls: boolean;
-  /** What signing need not work out each time; for one bucket and its credentials. */
+  /** Cache of signing keys, for one bucket and its credentials. */
   signing?: Map<string, ArrayBuffer>;
 }
 
-/** Address of an AWS service in a region: `https://s3.eu-west-1.amazonaws.com`. Tests have one of their own. */
+/**
+ * Returns the origin of an AWS service in a region: `https://s3.eu-west-1.amazonaws.com`. Tests
+ * replace it.
+ */
 export type AwsEndpoint = (service: 's3' | 'sts', region: string) => string;
 
 export const awsEndpoint: AwsEndpoint = (service, region) =>
@@ -26,19 +29,19 @@ export const awsEndpoint: AwsEndpoint = (service, region) =>
 
 export const storage: Subject = { product: 'the storage', credential: '/secrets/secret_key' };
 
-/** What the fields lead to, before anybody is asked. */
+/** What the configuration specifies, before any request. */
 export interface Place extends Omit<Bucket, 'credentials' | 'signing'> {
   keys: Credentials;
-  /** To take on with the keys. */
+  /** ARN of a role to assume with the keys. */
   role?: string;
 }
 
-/** Reads the fields. */
+/** Parses the configuration. */
 export function readPlace({ settings, secrets }: TesterConfig, aws: AwsEndpoint): Place | Failure {
   const name = text(settings, 'bucket');
   if (!name) return missing('/settings/bucket', 'Enter a bucket.');
   const region = text(settings, 'region') ?? 'us-east-1';
-  // It becomes a part of a host name.
+  // The region becomes part of a host name.
   if (!/^[a-z0-9][\w-]*$/i.test(region))
     return failed('invalid_config', 'This is not the code of a region.', { at: '/settings/region' });
 
@@ -50,7 +53,7 @@ export function readPlace({ settings, secrets }: TesterConfig, aws: AwsEndpoint)
   return { url, region, keys, ...(role && { role }), verifyTls: at(settings, 'skip_ssl_verification') !== true };
 }
 
-/** Reads the fields; takes on the role when there is one. */
+/** Parses the configuration and assumes the role, if there is one. */
 export async function openBucket(config: TesterConfig, egress: Egress, aws: AwsEndpoint): Promise<Bucket | Failure> {
   const place = readPlace(config, aws);
   if ('ok' in place) return place;
@@ -59,7 +62,7 @@ export async function openBucket(config: TesterConfig, egress: Egress, aws: AwsE
   return 'ok' in credentials ? credentials : { url, region, verifyTls, credentials };
 }
 
-/** The keys themselves, or those of the role. */
+/** Returns the keys themselves, or temporary credentials of the role. */
 export function credentialsFor(
   { keys, role, region }: Place,
   egress: Egress,
@@ -76,12 +79,12 @@ function addressOf(
 ): string | undefined {
   const endpoint = text(settings, 'endpoint');
   const bucket = encodeURIComponent(name);
-  // A bucket's name may hold dots, which the certificate of a host per bucket does not cover.
+  // A bucket name may contain dots, which the certificate for per-bucket hosts does not cover.
   if (endpoint === undefined) return `${aws('s3', region)}/${bucket}`;
   if (!URL.canParse(endpoint)) return undefined;
   const url = new URL(endpoint);
   const path = url.pathname.replace(/\/+$/, '');
-  // An address has no names below it.
+  // An IP address has no subdomains.
   const inPath = at(settings, 'use_path_style') === true || /^[\d.]+$|^\[/.test(url.hostname);
   return inPath ? `${url.origin}${path}/${bucket}` : `${url.protocol}//${bucket}.${url.host}${path}`;
 }
@@ -100,14 +103,17 @@ function readKeys(settings: Record<string, unknown>, secrets: Record<string, unk
   return { accessKey, secretKey };
 }
 
-/** What a request may say beside its method and path. */
+/** Options of a request. */
 export interface RequestOptions extends Pick<EgressInit, 'signal' | 'timeoutMs' | 'maxBytes' | 'stream'> {
   headers?: Readonly<Record<string, string>>;
-  /** Signed with the request, so that nobody on the way changes it. */
+  /** Included in the signature, so that it can't be modified in transit. */
   body?: Uint8Array;
 }
 
-/** One signed request to the bucket; `path` begins with `/` or `?`. */
+/**
+ * Sends one signed request to the bucket.
+ * @param path begins with `/` or `?`
+ */
 export async function request(
   bucket: Bucket,
   egress: Egress,

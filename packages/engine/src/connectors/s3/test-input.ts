@@ -6,7 +6,10 @@ import type { Tester } from '../connection-test/tester.js';
 import { refused } from './refusals.js';
 import { awsEndpoint, openBucket, request, storage } from './storage.js';
 
-/** Lists one object under the prefix. https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
+/**
+ * Creates a tester that lists one object under the prefix.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
+ */
 export function createS3InputTester(subject: Subject = storage, aws = awsEndpoint): Tester {
   return createTester(subject, async (config, { egress }) => {
     const bucket = await openBucket(config, egress, aws);

@@ -8,7 +8,8 @@ import { awsEndpoint, openBucket, request, storage } from './storage.js';
 import { element } from './xml.js';
 
 /**
- * Begins a multipart upload under the prefix and calls it off: that takes the right to write, and leaves no object.
+ * Creates a tester that starts a multipart upload under the prefix and aborts it: this requires
+ * write permission but leaves no object.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
 export function createS3OutputTester(subject: Subject = storage, aws = awsEndpoint): Tester {

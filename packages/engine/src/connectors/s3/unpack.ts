@@ -4,17 +4,18 @@ import { createGunzip } from 'node:zlib';
 
 export type Compression = 'auto' | 'gzip' | 'none';
 
-/** What an object holds can't be read, whoever tries. */
+/** The content of an object is malformed. */
 export class ContentError extends Error {
   override readonly name = 'ContentError';
-  /** @param reason a stable word */
+  /** @param reason a stable code */
   constructor(readonly reason: string) {
     super(reason);
   }
 }
 
 /**
- * Bytes without their gzip; `auto` goes by the first two bytes, since names lie. Several members in a row are one text.
+ * Decompresses gzip. `auto` detects it by the first two bytes, since file extensions are
+ * unreliable. Concatenated gzip members form one stream.
  * @throws ContentError, and what `bytes` throws
  */
 export async function* unpack(
@@ -51,7 +52,7 @@ async function* chain(first: Uint8Array, rest: AsyncIterable<Uint8Array>): Async
 async function* gunzip(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const unzipping = createGunzip({ chunkSize: 64 * 1024 });
   const feeding = pipeline(Readable.from(bytes, { objectMode: false }), unzipping);
-  // The reader below meets the same error.
+  // The loop below receives the same error.
   feeding.catch(() => undefined);
   try {
     for await (const chunk of unzipping) if (chunk instanceof Uint8Array) yield chunk;

@@ -1,6 +1,9 @@
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Text of the first element by this name, or `undefined`: all that S3's flat answers need. */
+/**
+ * Returns the text of the first element with this name, or `undefined`. Sufficient for S3's flat
+ * responses.
+ */
 export function element(xml: string, name: string): string | undefined {
   const begin = xml.indexOf(`<${name}>`);
   const end = begin < 0 ? -1 : xml.indexOf('<', begin + name.length + 2);
@@ -17,7 +20,7 @@ export function element(xml: string, name: string): string | undefined {
     );
 }
 
-/** What stands inside each element by this name, which holds none of its own name. */
+/** Yields the inner XML of each element with this name. These elements must not be nested. */
 export function* elements(xml: string, name: string): Generator<string, void, void> {
   const [open, close] = [`<${name}>`, `</${name}>`];
   for (let from = xml.indexOf(open); from >= 0; from = xml.indexOf(open, from)) {

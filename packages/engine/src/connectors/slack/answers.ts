@@ -6,7 +6,9 @@ import { at } from '../read.js';
 
 export const SLACK = 'Slack';
 
-/** About the message itself. https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+/**
+ * Errors about the message itself. https://docs.slack.dev/reference/methods/chat.postMessage#errors
+ */
 const MESSAGE = new Set([
   'no_text',
   'msg_too_long',
@@ -15,7 +17,7 @@ const MESSAGE = new Set([
   'too_many_attachments',
   'msg_blocks_too_long',
 ]);
-/** About who posts. */
+/** Errors about the credentials. */
 const CREDENTIALS = new Set([
   'invalid_auth',
   'not_authed',
@@ -28,7 +30,7 @@ const CREDENTIALS = new Set([
   'no_team',
   'team_disabled',
 ]);
-/** About where. */
+/** Errors about the channel, or the permission to post there. */
 const CHANNEL = new Set([
   'channel_not_found',
   'not_in_channel',
@@ -42,7 +44,11 @@ const CHANNEL = new Set([
 const BUSY = new Set(['ratelimited', 'rate_limited', 'message_limit_exceeded']);
 const BROKEN = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'rollup_error']);
 
-/** What became of a message. Both interfaces answer with a word of their own. @throws EndError */
+/**
+ * Converts a response to the outcome of a message. Webhooks and the Web API have separate error
+ * codes.
+ * @throws EndError
+ */
 export function outcomeOf(answer: Answer, now: number): PartResult {
   const { ok, word } = read(answer);
   if (answer.status === 200 && ok) return {};
@@ -50,7 +56,10 @@ export function outcomeOf(answer: Answer, now: number): PartResult {
   throw failureOf(answer, word, now);
 }
 
-/** Of a call that is no message. @throws EndError */
+/**
+ * Checks the response to a call that posts no message.
+ * @throws EndError if it failed
+ */
 export function expectOk(answer: Answer, now: number): void {
   const { ok, word } = read(answer);
   if (answer.status !== 200 || !ok) throw failureOf(answer, word, now);
@@ -67,7 +76,9 @@ function failureOf(answer: Answer, word: string, now: number): EndError {
   return word === '' ? unexpected(SLACK) : new EndError('rejected', 'Slack refused the message.', 'permanent');
 }
 
-/** A webhook says `ok` or a word; the API `{ ok, error }`. */
+/**
+ * Parses a response. A webhook returns `ok` or an error code as text, the Web API `{ ok, error }`.
+ */
 function read({ text }: Answer): { ok: boolean; word: string } {
   const bare = text.trim();
   if (/^\w{1,60}$/.test(bare)) return { ok: bare === 'ok', word: bare };

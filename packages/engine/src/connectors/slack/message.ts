@@ -3,23 +3,33 @@ import { parseKeyPath, valueAt } from '../../conditions/key-path.js';
 import type { DataRecord } from '../../records/record.js';
 import { text } from '../read.js';
 
-/** Characters of a message; Slack shows more, and cuts off at 40,000. https://docs.slack.dev/reference/methods/chat.postMessage */
+/**
+ * Maximum characters of a message. Slack allows more, and truncates at 40,000.
+ * https://docs.slack.dev/reference/methods/chat.postMessage
+ */
 export const MAX_TEXT = 4_000;
 const CUT = ' … (cut)';
 
-/** The text of a message for one record, never longer than `MAX_TEXT`. Blank: there is nothing to say. */
+/**
+ * Returns the text of the message for one record, at most `MAX_TEXT` characters. Blank text means
+ * that there is nothing to post.
+ */
 export type Render = (line: string, record: () => DataRecord) => string;
 
-/** The template of the settings, with `{{ path.to.value }}` in it; without one the record as it is. */
+/**
+ * Compiles the message template of the settings, with placeholders such as `{{ path.to.value }}`.
+ * Without a template, the message is the record's JSON.
+ */
 export function createRender(settings: ConnectorConfig['settings']): Render {
   const template = text(settings, 'message_template');
   if (template === undefined) {
-    // A record may hold what ends a block of code.
+    // A record may contain the end of a code block.
     return (line) => `\`\`\`${cut(escape(line.replaceAll('```', "'''")), MAX_TEXT - 6)}\`\`\``;
   }
   const parts = template.split(/\{\{([^{}]*)\}\}/).map((part, index) => {
     const path = index % 2 === 1 ? parseKeyPath(part.trim()) : undefined;
-    // What the person wrote stands as it is, with mentions and links if they like. Nothing a record holds becomes one.
+    // The template's own text is not escaped: its author may use mentions and links. Values from a
+    // record are escaped.
     return path ? (record: DataRecord) => escape(shown(valueAt(record, path))) : () => (index % 2 === 1 ? '' : part);
   });
   return (_line, record) => cut(parts.map((part) => part(record())).join(''), MAX_TEXT);
@@ -31,7 +41,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Text that Slack shows as it is: no link, no mention, no ping of a channel.
+ * Escapes text so that Slack displays it literally: without links, mentions or channel
+ * notifications.
  * https://docs.slack.dev/messaging/formatting-message-text#escaping
  */
 function escape(value: string): string {
@@ -40,7 +51,8 @@ function escape(value: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      // Plain words ping nobody unless a workspace says so; a joiner that has no width makes sure.
+      // Plain `@channel` notifies nobody unless the workspace enables that; a zero-width joiner
+      // rules it out.
       .replace(/@(?=channel|here|everyone)/gi, '@\u2060')
   );
 }
@@ -48,6 +60,6 @@ function escape(value: string): string {
 function cut(value: string, max: number): string {
   if (value.length <= max) return value;
   const kept = value.slice(0, max - CUT.length);
-  // Not in the middle of an escape or a character.
+  // Don't cut inside an escape sequence or a surrogate pair.
   return kept.replace(/&[a-z]{0,3}$|[\uD800-\uDBFF]$/, '') + CUT;
 }

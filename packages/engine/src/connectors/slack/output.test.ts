@@ -160,7 +160,8 @@ test('a batch that was broken off goes on where it was', async () => {
   expect(await attempt(output, noted(5))).toMatchObject({ written: [0, 1, 2], failure: { kind: 'retry' } });
   left = 10;
   expect(await attempt(output, noted(5))).toMatchObject({ written: [0, 1, 2, 3, 4] });
-  // What got no answer was asked for again, by the way out and by the runner; what was posted was not.
+  // The request without a response was retried by the egress and by the runner; posted messages
+  // were not.
   expect(server?.requests.flatMap(numbersIn)).toEqual([0, 1, 2, 3, 3, 3, 4]);
 });
 

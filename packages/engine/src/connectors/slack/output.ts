@@ -9,14 +9,18 @@ import { expectOk, outcomeOf, SLACK } from './answers.js';
 import { createRender, MAX_TEXT } from './message.js';
 import type { SlackOptions } from './test-connection.js';
 
-/** Milliseconds between two messages to a channel. https://docs.slack.dev/apis/web-api/rate-limits */
+/**
+ * Milliseconds between two messages to a channel. https://docs.slack.dev/apis/web-api/rate-limits
+ */
 const EVERY_MS = 1_000;
-/** Records that share a message, if the settings let them. */
+/** Maximum number of records in one message, if the settings enable digests. */
 const MAX_DIGEST = 50;
-/** Ids of records that were posted, so that a batch that was broken off goes on where it was. */
+/**
+ * Number of posted record IDs to remember, so that an interrupted batch continues where it stopped.
+ */
 const REMEMBERED = 2_000;
 
-/** Records as messages to a channel, at the pace that Slack allows. */
+/** Posts records as messages to a channel, at the rate that Slack allows. */
 export function createSlackOutput({
   api = 'https://slack.com',
   hooks = ['https://hooks.slack.com', 'https://hooks.slack-gov.com'],
@@ -77,10 +81,12 @@ export function createSlackOutput({
 
 interface Way {
   url: string;
-  /** Called to see whether the credentials are good. */
+  /** URL of a call that checks the credentials. */
   test?: string;
   headers: Record<string, string>;
-  /** What every message has. Nothing a record holds is looked up or shown by Slack. */
+  /**
+   * Properties of every message. They keep Slack from resolving or previewing anything in a record.
+   */
   message: object;
 }
 

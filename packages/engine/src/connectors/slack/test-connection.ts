@@ -18,7 +18,9 @@ export interface SlackOptions {
   hooks?: readonly string[];
 }
 
-/** Checks a bot token and its channel, or a webhook, without posting anything. */
+/**
+ * Creates a tester that checks a bot token and its channel, or a webhook, without posting anything.
+ */
 export function createSlackTester({
   api = 'https://slack.com',
   hooks = ['https://hooks.slack.com', 'https://hooks.slack-gov.com'],
@@ -48,8 +50,9 @@ export function createSlackTester({
 }
 
 /**
- * There is no silent check for a webhook, but one without a text is refused for exactly that reason, and only after
- * the webhook was found. https://api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks
+ * Checks a webhook with a message without text. Slack has no dry run for webhooks, but rejects such
+ * a message for exactly that reason, and only after it has found the webhook.
+ * https://api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks
  */
 async function testWebhook(egress: Egress, address: string): Promise<TestOutcome> {
   const response = await egress.fetch(address, {
@@ -79,7 +82,11 @@ async function testWebhook(egress: Egress, address: string): Promise<TestOutcome
   return statusFailure(response.status, slack);
 }
 
-/** https://docs.slack.dev/reference/methods/auth.test and /conversations.info */
+/**
+ * Checks a bot token and, if given, its channel.
+ * https://docs.slack.dev/reference/methods/auth.test
+ * https://docs.slack.dev/reference/methods/conversations.info
+ */
 async function testBot(egress: Egress, api: string, token: string, channel: string | undefined): Promise<TestOutcome> {
   const headers = { authorization: `Bearer ${token}` };
   const signedIn = await egress.fetch(`${api}/api/auth.test`, { method: 'POST', headers });
@@ -119,7 +126,7 @@ async function testBot(egress: Egress, api: string, token: string, channel: stri
   return passed('Slack accepted the bot token, and the bot may write to the channel. Nothing was posted');
 }
 
-/** The Web API answers 200 with `ok: false` and a word. */
+/** Converts an error of the Web API, which responds with status 200, `ok: false` and a code. */
 function apiFailure(answer: unknown): TestOutcome {
   const word = at(answer, 'error');
   if (at(answer, 'ok') !== false || typeof word !== 'string') return unexpected(slack);

@@ -1,4 +1,7 @@
-/** Where Splunk answers by these fields; the address may come without a scheme, and its path is not used. `undefined`: nowhere. */
+/**
+ * Returns Splunk's origin from an address and a port, or `undefined` if they are not valid. The
+ * address may lack a scheme; its path is ignored.
+ */
 export function baseOf(address: string, port: string | undefined): string | undefined {
   const written = address.includes('://') ? address : `https://${address}`;
   if (!URL.canParse(written)) return undefined;

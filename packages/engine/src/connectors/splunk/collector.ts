@@ -7,7 +7,7 @@ import { at } from '../read.js';
 export const SPLUNK = 'Splunk HEC';
 
 /**
- * Numbers in the answers of the HTTP Event Collector.
+ * Response codes of the HTTP Event Collector.
  * https://help.splunk.com/en/splunk-enterprise/get-data-in/collect-http-event-data/troubleshoot-http-event-collector
  */
 const SUCCESS = 0;
@@ -16,12 +16,18 @@ const NO_DATA = 5;
 const WRONG_INDEX = 7;
 /** Token required, invalid authorization, invalid token. */
 const TOKEN = [2, 3, 4];
-/** Invalid data format, event field required, event field blank, error in indexed fields: of one event. */
+/**
+ * Errors of one event: invalid data format, event field required, event field blank, error in
+ * indexed fields.
+ */
 const EVENT = [6, 12, 13, 15];
 /** Busy, queues or acknowledgments full or nearly so, shutting down. */
 const BUSY = [9, 18, 19, 20, 23, 24, 25, 26, 27];
 
-/** What became of the events of a request. @throws EndError */
+/**
+ * Converts a response to the outcome of the events in the request.
+ * @throws EndError
+ */
 export function outcomeOf(answer: Answer, now: number): PartResult {
   const { code, body } = read(answer);
   if (answer.status === 200 && code === SUCCESS) return {};
@@ -34,7 +40,10 @@ export function outcomeOf(answer: Answer, now: number): PartResult {
   throw failureOf(answer, code, now);
 }
 
-/** An empty request gets "no data" once its token was found good. @throws EndError when it was not */
+/**
+ * Checks the response to an empty request: with a valid token it is "no data".
+ * @throws EndError for any other error
+ */
 export function expectToken(answer: Answer, now: number): void {
   const { code } = read(answer);
   if (code !== NO_DATA && code !== SUCCESS) throw failureOf(answer, code, now);

@@ -8,9 +8,9 @@ import { text } from '../read.js';
 const SPLUNK = "Splunk's management port";
 
 /**
- * Makes the index of the settings unless it is there.
+ * Returns a function that creates the index of the settings unless it exists.
  * https://help.splunk.com/en/splunk-enterprise/leverage-rest-apis/rest-api-reference/introspect-endpoints/introspect-endpoint-descriptions
- * @param base address of the management port
+ * @param base origin of the management port
  * @throws EndError
  */
 export function createIndexMaker(
@@ -35,7 +35,7 @@ export function createIndexMaker(
       },
       signal,
     );
-    // 409: it is there.
+    // 409: the index exists.
     if (answer.status === 201 || answer.status === 409) return;
     if (answer.status === 401)
       throw new EndError('invalid_credentials', 'Splunk did not accept the user that creates the index.', 'permanent');

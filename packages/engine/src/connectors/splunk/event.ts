@@ -4,11 +4,12 @@ import type { DataRecord, JsonValue } from '../../records/record.js';
 import { invalidConfig } from '../output/send.js';
 import { text } from '../read.js';
 
-/** A record, as its JSON and as an object, in the envelope of the collector. */
+/** Wraps a record, given as JSON and as an object, in the collector's event envelope. */
 export type Envelope = (line: string, record: () => DataRecord) => string;
 
 /**
- * Index, source and source type as the settings say, and the time where they name a field for it.
+ * Creates an envelope with the index, source and source type of the settings, and with the event
+ * time if they name a field for it.
  * https://help.splunk.com/en/splunk-enterprise/get-data-in/collect-http-event-data/format-events-for-http-event-collector
  * @throws EndError
  */
@@ -29,10 +30,15 @@ export function createEnvelope(settings: ConnectorConfig['settings']): Envelope 
   };
 }
 
-/** Of a time in milliseconds this is the year 1973; of one in seconds, 5138. */
+/**
+ * Numbers from here on are milliseconds. As milliseconds this is the year 1973; as seconds, 5138.
+ */
 const MILLISECONDS_FROM = 100_000_000_000;
 
-/** Seconds since the epoch, of a number in seconds or milliseconds or of a date with a time. */
+/**
+ * Returns seconds since the epoch, from a number in seconds or milliseconds or from a date and
+ * time.
+ */
 function secondsOf(value: JsonValue | undefined): number | undefined {
   const number = typeof value === 'string' && /^\d{9,13}(?:\.\d{1,9})?$/.test(value) ? Number(value) : value;
   if (typeof number === 'number') {

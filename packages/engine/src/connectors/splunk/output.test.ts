@@ -9,7 +9,7 @@ import { createSplunkOutput } from './output.js';
 const TOKEN = 'canary00-4758-4f45-bca7-c910ccc746eb';
 const PASSWORD = 'canary/password "0002" ü+';
 
-/** The collector as it is documented: the token first, then the data. */
+/** Responds as the collector is documented: checks the token first, then the data. */
 function hec({ method, url, headers, body }: Received): Reply {
   if (method !== 'POST' || url !== '/services/collector/event') return { status: 404 };
   if (headers.authorization !== `Splunk ${TOKEN}`) return { status: 403, body: { text: 'Invalid token', code: 4 } };
@@ -74,7 +74,7 @@ test('an event that is refused goes alone; those before and behind it arrive, ea
   const output = await outputFor({}, (request) => {
     const sent = numbersIn(request);
     const place = sent.findIndex((n) => bad.has(n));
-    // Splunk takes what stands before the event it stumbles over, and says nothing of it.
+    // Splunk stores the events before the one it rejects, without reporting that.
     stored.push(...(place < 0 ? sent : sent.slice(0, place)));
     if (place < 0) return hec(request);
     return { status: 400, body: { text: 'Invalid data format', code: 6, 'invalid-event-number': place } };

@@ -9,9 +9,12 @@ import { expectToken, outcomeOf, SPLUNK } from './collector.js';
 import { createIndexMaker } from './create-index.js';
 import { createEnvelope } from './event.js';
 
-/** Bytes of a request: what Splunk Cloud takes. https://docs.splunk.com/Documentation/SplunkCloud/latest/Service/SplunkCloudservice */
+/**
+ * Maximum bytes of a request, as in Splunk Cloud.
+ * https://docs.splunk.com/Documentation/SplunkCloud/latest/Service/SplunkCloudservice
+ */
 const MAX_BYTES = 1_000_000;
-/** Where Splunk itself is managed, beside the collector. */
+/** Splunk's management port, separate from the collector's. */
 const MANAGEMENT_PORT = '8089';
 
 export interface SplunkOptions {
@@ -19,8 +22,8 @@ export interface SplunkOptions {
 }
 
 /**
- * Records as events to the HTTP Event Collector; written once it has put them into its queue. It drops no repeats, and
- * its acknowledgments of what is indexed are not waited for.
+ * Sends records as events to the HTTP Event Collector. A batch is written once the collector has
+ * queued it; the output does not wait for indexer acknowledgments. Splunk does not deduplicate.
  */
 export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkOptions = {}): CreateOutput {
   return (config, context): Output => {
@@ -35,7 +38,7 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
     const envelope = createEnvelope(settings);
     const makeIndex =
       at(settings, 'to_create') === true ? createIndexMaker(config, management, verifyTls, context) : undefined;
-    // A token with indexer acknowledgment wants one; the others don't mind.
+    // Required by a token with indexer acknowledgment, ignored otherwise.
     const headers = { authorization: `Splunk ${token}`, 'x-splunk-request-channel': randomUUID() };
     const post = (body: string, signal: AbortSignal): Promise<Answer> =>
       send(egress, { url: `${base}/services/collector/event`, headers, body, verifyTls, product: SPLUNK }, signal);

@@ -6,14 +6,20 @@ import { baseOf } from './address.js';
 
 const splunk: Subject = { product: 'Splunk HEC', address: '/settings/url', credential: '/secrets/token' };
 
-/** HEC's own numbers: https://help.splunk.com/en/splunk-enterprise/get-data-in/collect-http-event-data/troubleshoot-http-event-collector */
+/**
+ * Response codes of the HTTP Event Collector.
+ * https://help.splunk.com/en/splunk-enterprise/get-data-in/collect-http-event-data/troubleshoot-http-event-collector
+ */
 const TOKEN_DISABLED = 1;
-/** Said only after the token was accepted: no data, no channel (indexer acknowledgment is on). */
+/**
+ * Returned only after the token was accepted: success, no data, no channel (indexer acknowledgment
+ * is on).
+ */
 const ACCEPTED = [0, 5, 10];
 
 /**
- * Asks for health, then sends an empty request: HEC checks the token first, and answers "no data" when it is good.
- * Nothing is indexed, so the index is not checked.
+ * Checks health, then sends an empty request: HEC checks the token first, and responds with "no
+ * data" if it is valid. Nothing is indexed, so the index is not checked.
  */
 export const testSplunk = createTester(splunk, async ({ settings, secrets }, { egress }) => {
   const token = text(secrets, 'token');

@@ -1,9 +1,9 @@
-/** What is drawn for one record: by a label, the same for the same number and label. */
+/** Pseudorandom values for one record. The same record number and label give the same value. */
 export interface Draw {
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** A whole number from 0 up to, and without, `sides`. */
+  /** Returns an integer from 0 (inclusive) to `sides` (exclusive). */
   below(sides: number, label: string): number;
 }
 
@@ -21,7 +21,9 @@ export function createDraw(number: number, at: number): Draw {
   };
 }
 
-/** Every bit of the answer depends on every bit given (the last step of MurmurHash3). */
+/**
+ * Mixes bits so that every output bit depends on every input bit (the finalizer of MurmurHash3).
+ */
 function mixed(bits: number): number {
   let hash = bits;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85_eb_ca_6b);

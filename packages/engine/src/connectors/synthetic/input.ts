@@ -3,10 +3,10 @@ import type { Clock } from '../../runner/clock.js';
 import type { PageInput } from '../../runner/ends.js';
 import { shapeOf, type ShapedType } from './shape-of.js';
 
-/** Records a second where the configuration has no field for it. */
+/** Records per second, if the configuration has no field for it. */
 const RATE = 5;
 
-/** Made-up records that look like those of a type, at a set rate. It connects to nothing. */
+/** Generates records that look like those of a type, at a fixed rate. Makes no connections. */
 export function createSyntheticInputOf(
   type: ShapedType,
   { rate = RATE, clock }: { rate?: number; clock: Clock },

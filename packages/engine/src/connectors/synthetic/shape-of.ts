@@ -24,7 +24,7 @@ import { tenableVulnerabilities } from './shapes/tenable.js';
 import { zoomActivityLogs } from './shapes/zoom.js';
 import { compileShape, type MakeRecord, type Shape } from './template.js';
 
-/** By type id, and by what the `demo` input calls its records. */
+/** Shapes by type ID, and by the record type of the `demo` input. */
 const byType: ReadonlyMap<string, Shape> = new Map([
   ['1password-events', onePasswordEvents],
   ['auth0-logs', auth0Logs],
@@ -54,7 +54,7 @@ const byType: ReadonlyMap<string, Shape> = new Map([
   ['zoom-activity-logs', zoomActivityLogs],
 ]);
 
-/** By words in the category; the first that fits. */
+/** Shapes by words in the category; the first match applies. */
 const byCategory: readonly (readonly [RegExp, Shape])[] = [
   [/identity/i, identityEvent],
   [/vulnerab/i, vulnerability],
@@ -68,7 +68,10 @@ const byCategory: readonly (readonly [RegExp, Shape])[] = [
 
 export type ShapedType = Pick<ConnectorTypeData, 'type_id' | 'name' | 'vendor' | 'category'>;
 
-/** What the records of a type look like: as its vendor documents them, or else as others of its category do. */
+/**
+ * Returns a generator for records of a type: as its vendor documents them, otherwise typical of its
+ * category.
+ */
 export function shapeOf({ type_id: id, name, vendor, category }: ShapedType): MakeRecord {
   const own = byType.get(id);
   if (own) return compileShape(own);

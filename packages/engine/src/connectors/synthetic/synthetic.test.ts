@@ -31,7 +31,7 @@ test.each(inputs.map((type) => [type.type_id, type] as const))(
     expect(new Set(records.map((record) => JSON.stringify(record))).size).toBe(records.length);
     expect(JSON.parse(JSON.stringify(records))).toEqual(records);
     const texts = records.flatMap((record) => textsIn(record));
-    // No word of a shape was left as it is written.
+    // Every placeholder was replaced.
     expect(texts.filter((text) => /\{[a-z][\w.]*(:|#|\})/.test(text))).toEqual([]);
     for (const text of texts) {
       for (const [address] of text.matchAll(/(?<![\d.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])/g))

@@ -4,25 +4,35 @@ import { createDraw, type Draw } from './draw.js';
 import { words } from './words.js';
 
 /**
- * What the records of a source look like, as data. Texts may hold words in braces, which each record has its own values
- * for: `{person.email}`, `{int:1:65535}`, `{time.iso:-60}`; `words.ts` lists them. The same word is the same value all
- * over one record; where two should differ, they are numbered: `{uuid#1}`, `{uuid#2}`. A text that is nothing but one
- * word has its value, which may be a number or an object.
+ * Describes the records of a source as data. Strings may contain placeholders in braces, which get
+ * a value in each record: `{person.email}`, `{int:1:65535}`, `{time.iso:-60}`; `words.ts` lists
+ * them. The same placeholder has the same value throughout a record; number placeholders that
+ * should differ: `{uuid#1}`, `{uuid#2}`. A string that is a single placeholder becomes its value,
+ * which may be a number or an object.
  */
 export interface Shape {
-  /** Where the vendor documents the fields. */
+  /** URL of the vendor's documentation of the fields. */
   readonly documentation: string;
-  /** Things that vary together. One of each list is drawn for a record: `{event.type}` is the `type` of one of `event`. */
+  /**
+   * Values that vary together. Each record uses one entry of each list: `{event.type}` is the
+   * `type` of the chosen entry of `event`.
+   */
   readonly choices?: Readonly<Record<string, readonly JsonValue[]>>;
   readonly record: DataRecord;
 }
 
-/** The record with a number, from 0, at a time in milliseconds since the epoch. The same ones give the same record. */
+/**
+ * Creates the record with a number, from 0, at a time in milliseconds since the epoch.
+ * Deterministic.
+ */
 export type MakeRecord = (number: number, at: number) => DataRecord;
 
 type Make<Value extends JsonValue | undefined = JsonValue> = (draw: Draw) => Value;
 
-/** @throws Error when a word of the shape is not known */
+/**
+ * Compiles a shape to a function that creates records.
+ * @throws Error for an unknown placeholder
+ */
 export function compileShape({ choices = {}, record }: Shape): MakeRecord {
   const lists = new Map(
     Object.entries(choices).map(([name, list]) => [name, list.map((one) => compile(one, new Map()))]),
@@ -51,7 +61,7 @@ function compileFields(record: DataRecord, lists: Lists): Make<DataRecord> {
 const WORD = /\{([a-z][\w.]*(?::[^{}#]*)?(?:#\d)?)\}/;
 
 function compileText(text: string, lists: Lists): Make {
-  // Texts and words by turns.
+  // Alternates between literal text and placeholders.
   const parts = text
     .split(new RegExp(WORD, 'g'))
     .map((part, index) => (index % 2 === 1 ? compileWord(part, lists) : part));

@@ -1,6 +1,9 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 
-/** Whether a configuration asks for made-up records: the switch its type marks `x-role: synthetic-toggle` is on. */
+/**
+ * Returns whether a configuration enables synthetic records: the switch that its type marks with
+ * `x-role: synthetic-toggle` is on.
+ */
 export function wantsSynthetic(
   { kind, config: schema }: Pick<ConnectorTypeData, 'kind' | 'config'>,
   { settings }: ConnectorConfig,

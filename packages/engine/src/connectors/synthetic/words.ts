@@ -1,10 +1,15 @@
 import type { JsonValue } from '../../records/record.js';
 import type { Draw } from './draw.js';
 
-/** @param label the word as it is written: two that are written differently are drawn apart */
+/**
+ * Returns the value of a placeholder.
+ * @param label the placeholder as written; placeholders that are written differently get
+ * independent values
+ * @param given the numbers after the colons
+ */
 type Word = (draw: Draw, label: string, given: readonly number[]) => JsonValue;
 
-/** Nobody's: each is `Example` by family name. */
+/** Fictitious people; the family name is always `Example`. */
 const people = [
   'avery',
   'blake',
@@ -19,7 +24,7 @@ const people = [
   'morgan',
   'quinn',
 ];
-/** Networks for documentation: RFC 5737. */
+/** Networks reserved for documentation: RFC 5737. */
 const networks = ['192.0.2', '198.51.100', '203.0.113'];
 const hosts = ['web', 'db', 'vpn', 'mail', 'build', 'laptop'];
 const agents = [
@@ -38,9 +43,9 @@ const person = (draw: Draw): string => pick(draw, people, 'person');
 const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 const iso = (draw: Draw, offset = 0): string => new Date(draw.at + (offset || 0) * 1_000).toISOString();
 
-/** The words that shapes are written with. `n`, `from`, `to`: numbers behind colons. */
+/** Placeholders in shapes. `n`, `from` and `to` are the numbers after the colons. */
 export const words: ReadonlyMap<string, Word> = new Map<string, Word>([
-  // Rises with each record, from 1.
+  // Increases with each record, from 1.
   ['sequence', (draw) => draw.number + 1],
   [
     'uuid',
@@ -49,12 +54,12 @@ export const words: ReadonlyMap<string, Word> = new Map<string, Word>([
       return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-a${digits.slice(15, 18)}-${digits.slice(18)}`;
     },
   ],
-  // So many signs.
+  // `n` characters.
   ['hex', (draw, label, [n = 8]) => hex(draw, label, n)],
   ['letters', (draw, label, [n = 8]) => signs(draw, label, n, 'abcdefghijklmnopqrstuvwxyz0123456789')],
   ['capitals', (draw, label, [n = 8]) => signs(draw, label, n, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')],
   ['digits', (draw, label, [n = 8]) => signs(draw, label, n, '123456789')],
-  // A whole number, both ends included.
+  // An integer, both bounds inclusive.
   ['int', (draw, label, [from = 0, to = 100]) => from + draw.below(to - from + 1, label)],
   ['bool', (draw, label) => draw.below(2, label) === 1],
   ['person.login', person],
@@ -64,11 +69,11 @@ export const words: ReadonlyMap<string, Word> = new Map<string, Word>([
   ['person.number', (draw) => 1_000 + people.indexOf(person(draw))],
   ['ip', (draw, label) => `${pick(draw, networks, label)}.${1 + draw.below(254, `${label}/host`)}`],
   ['ipv6', (draw, label) => `2001:db8::${hex(draw, label, 4)}:${hex(draw, `${label}/2`, 4)}`],
-  // RFC 7042, 2.1.1
+  // Range reserved for documentation: RFC 7042, section 2.1.1
   ['mac', (draw, label) => `00:00:5e:00:53:${hex(draw, label, 2)}`],
   ['host', (draw) => `${pick(draw, hosts, 'host')}-${String(1 + draw.below(20, 'host/number')).padStart(2, '0')}`],
   ['agent', (draw) => pick(draw, agents, 'agent')],
-  // The time of the record, and so many seconds later or, below zero, earlier.
+  // The record's time plus an offset in seconds, which may be negative.
   ['time.iso', (draw, _label, [offset]) => iso(draw, offset)],
   ['time.iso_seconds', (draw, _label, [offset]) => iso(draw, offset).replace(/\.\d+/, '')],
   ['time.iso_micros', (draw, _label, [offset]) => iso(draw, offset).replace('Z', '000+00:00')],

@@ -2,30 +2,35 @@ import { isRecord, type DataRecord } from '../../../records/record.js';
 import type { Batch } from '../../../records/batch.js';
 import type { Refusal } from '../../../runner/ends.js';
 
-/** What became of a batch. */
+/** The result of encoding a batch. */
 export interface Encoded {
-  /** Of the object; `undefined`: no record is left to write. */
+  /** Content of the object; `undefined` if no record is left to write. */
   body: Uint8Array | undefined;
   refused: readonly Refusal[];
 }
 
-/** How records become an object. */
+/** Converts records to an object. */
 export interface Encoding {
-  /** `.json.gz` */
+  /** Extension of the object key: `.json.gz`. */
   extension: string;
   contentType: string;
-  /** Of JSON, at once: it is in memory, several times over, and nothing else happens meanwhile. */
+  /**
+   * Maximum bytes of JSON per object. Encoding holds several copies in memory and blocks the event
+   * loop.
+   */
   maxBytes: number;
   encode(batch: Batch): Promise<Encoded>;
 }
 
-/** A record and its place in the batch. */
+/** A record and its index in the batch. */
 export interface Row {
   index: number;
   record: DataRecord;
 }
 
-/** The records of a batch; a line that is none is refused, the others go on. */
+/**
+ * Parses the records of a batch. Rejects each line that is not a JSON object and keeps the others.
+ */
 export function rowsOf({ lines }: Batch): { rows: Row[]; refused: Refusal[] } {
   const rows: Row[] = [];
   const refused: Refusal[] = [];

@@ -6,7 +6,10 @@ import { createArrayEncoding, createDelimitedEncoding, createLineEncoding } from
 
 export type { Encoding } from './encoding.js';
 
-/** The format that the settings say: `storage#/format_out`. @throws EndError `invalid_config`, permanent */
+/**
+ * Creates the encoding that the settings choose (`storage#/format_out`).
+ * @throws EndError `invalid_config`, permanent
+ */
 export function readEncoding(settings: Record<string, unknown>): Encoding {
   const format = at(settings, 'format_config');
   const compression = text(settings, 'compression') ?? 'gzip';
@@ -38,7 +41,7 @@ function readJson(format: unknown, gzip: boolean): Encoding {
 }
 
 function readDelimited(format: unknown, gzip: boolean): Encoding {
-  // A tab is not the space around it.
+  // Not read with `text`, which would trim a tab.
   const delimiter = at(format, 'delimiter');
   const fields = texts(format, 'headers');
   if (typeof delimiter !== 'string' || delimiter === '' || /["\r\n]/.test(delimiter))

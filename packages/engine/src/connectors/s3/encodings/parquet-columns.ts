@@ -8,19 +8,23 @@ export type Cell = JsonValue | bigint | Date;
 /** A column of a Parquet file. */
 export interface Column {
   element: SchemaElement;
-  /** The value for a record. `null`: none; `undefined`: it does not fit the column. */
+  /**
+   * Returns the value for a record: `null` if there is none, `undefined` if a required column has
+   * no valid value.
+   */
   cell(record: DataRecord): Cell | undefined;
 }
 
-/** Columns of a file whose records decide them; what is beyond stands together in `_other`. */
+/** Maximum number of inferred columns; further keys are combined in `_other`. */
 const MAX_COLUMNS = 500;
 const OTHER = '_other';
 
 type Kind = 'boolean' | 'integer' | 'number' | 'text' | 'json';
 
 /**
- * A column for every key at the top of any record, in the order they come up: BOOLEAN, INT64, DOUBLE or text where all
- * values of the file are of that kind, otherwise JSON text, as for what is nested. A key that is null throughout is text.
+ * Infers a column for each top-level key, in order of first appearance. Its type is BOOLEAN, INT64,
+ * DOUBLE or text if all values in the file are of that kind, otherwise JSON text, which also
+ * represents nested values. A key that is always null becomes text.
  */
 export function columnsOf(records: readonly DataRecord[]): Column[] {
   const kinds = new Map<string, Kind | undefined>();
@@ -32,7 +36,7 @@ export function columnsOf(records: readonly DataRecord[]): Column[] {
     }
   }
   const columns = [...kinds].map(([key, kind]) => column(key, kind ?? 'text', (record) => own(record, key)));
-  // A file has one column at least.
+  // A Parquet file needs at least one column.
   if (beyond.size > 0 || columns.length === 0)
     columns.push(
       column(OTHER, 'json', (record) => {
@@ -76,7 +80,10 @@ function column(name: string, kind: Kind, valueOf: (record: DataRecord) => JsonV
   };
 }
 
-/** How values of a record become those of a column with a type of its own. By type, then by annotation. */
+/**
+ * Conversions of record values to declared column types. A column's annotation takes precedence
+ * over its type.
+ */
 const conversions: Readonly<Record<string, (value: JsonValue) => Cell | undefined>> = {
   BOOLEAN: (value) =>
     typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined,
@@ -98,7 +105,7 @@ const conversions: Readonly<Record<string, (value: JsonValue) => Cell | undefine
   TIMESTAMP_MICROS: (value) => timeOf(value),
 };
 
-/** A column as somebody has declared it; `element.name` is a key of records, or a path. */
+/** Creates a declared column. `element.name` is a key of the record, or a path. */
 export function declaredColumn(element: SchemaElement): Column {
   const { name, type, converted_type: annotation, repetition_type: repetition } = element;
   const convert = conversions[annotation ?? ''] ?? conversions[type ?? ''];
@@ -117,7 +124,7 @@ function numberOf(value: JsonValue): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-/** RFC 3339, or seconds or milliseconds since the epoch, told apart by their size. */
+/** Parses RFC 3339, or seconds or milliseconds since the epoch, distinguished by magnitude. */
 function timeOf(value: JsonValue): Date | undefined {
   const number = numberOf(value);
   const at =

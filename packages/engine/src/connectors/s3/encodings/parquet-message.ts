@@ -11,7 +11,7 @@ const types: Readonly<Record<string, SchemaElement['type']>> = {
   byte_array: 'BYTE_ARRAY',
 };
 
-/** Annotations, and the type each of them stands on. */
+/** Annotations, each with the physical type it requires. */
 const annotations: Readonly<Record<string, [SchemaElement['type'], SchemaElement['converted_type']]>> = {
   STRING: ['BYTE_ARRAY', 'UTF8'],
   UTF8: ['BYTE_ARRAY', 'UTF8'],
@@ -29,8 +29,8 @@ const annotations: Readonly<Record<string, [SchemaElement['type'], SchemaElement
 const FIELD = /^(required|optional)\s+(\w+)\s+([^\s();={}]+)\s*(?:\(\s*(\w+(?:\s*\([^()]*\))?)\s*\))?\s*(?:=\s*\d+)?$/i;
 
 /**
- * Columns of a Parquet message: `message event { required binary time (STRING); optional int64 count; }`. Plain columns
- * only; what is nested in a record fits a `binary (JSON)`.
+ * Parses the columns of a Parquet message: `message event { required binary time (STRING); optional
+ * int64 count; }`. Supports flat columns only; nested values can be stored as `binary (JSON)`.
  * https://github.com/apache/parquet-java/blob/master/parquet-column/src/main/java/org/apache/parquet/schema/MessageTypeParser.java
  * @throws EndError `invalid_config`, permanent
  */

@@ -6,7 +6,9 @@ import { columnsOf, declaredColumn, type Cell, type Column } from './parquet-col
 import { parseMessage } from './parquet-message.js';
 
 /**
- * Parquet, compressed page by page. `schema`: a Parquet message; without one the records of each object decide its columns.
+ * Creates an encoding for Parquet, compressed per page.
+ * @param schema a Parquet message; if absent, the columns of each object are inferred from its
+ * records
  * @throws EndError `invalid_config`, permanent
  */
 export function createParquetEncoding(gzip: boolean, schema?: string): Encoding {

@@ -10,7 +10,7 @@ interface TextOptions {
   extension: string;
   contentType: string;
   gzip: boolean;
-  /** The text of the object. */
+  /** Returns the text of the object. */
   write: (batch: Batch) => { text: string | undefined; refused: Encoded['refused'] };
 }
 
@@ -27,7 +27,7 @@ function createTextEncoding({ extension, contentType, gzip: compressed, write }:
   };
 }
 
-/** One record a line, each as it came. */
+/** Creates an encoding with one record per line, unchanged. */
 export const createLineEncoding = (gzip: boolean): Encoding =>
   createTextEncoding({
     extension: '.json',
@@ -36,7 +36,7 @@ export const createLineEncoding = (gzip: boolean): Encoding =>
     write: ({ lines }) => ({ text: `${lines.join('\n')}\n`, refused: [] }),
   });
 
-/** One list of all records, below a key if one is given. */
+/** Creates an encoding with one JSON array of all records, in an object under `key` if given. */
 export const createArrayEncoding = (gzip: boolean, key?: string): Encoding =>
   createTextEncoding({
     extension: '.json',
@@ -50,7 +50,9 @@ export const createArrayEncoding = (gzip: boolean, key?: string): Encoding =>
     },
   });
 
-/** Some fields of each record, as RFC 4180 has them, below a row with their names. */
+/**
+ * Creates an encoding with selected fields of each record as rows (RFC 4180), below a header row.
+ */
 export const createDelimitedEncoding = (gzip: boolean, delimiter: string, fields: readonly string[]): Encoding => {
   const row = (cells: readonly string[]): string => cells.map((cell) => quote(cell, delimiter)).join(delimiter);
   return createTextEncoding({
@@ -69,7 +71,7 @@ export const createDelimitedEncoding = (gzip: boolean, delimiter: string, fields
 const quote = (cell: string, delimiter: string): string =>
   cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
-/** A field by its name, or by its path: `actor.email`. */
+/** Returns a field by its name or its path: `actor.email`. */
 export function valueAt(record: DataRecord, field: string): JsonValue | undefined {
   if (Object.hasOwn(record, field)) return record[field];
   let value: JsonValue | undefined = record;
@@ -77,7 +79,7 @@ export function valueAt(record: DataRecord, field: string): JsonValue | undefine
   return value;
 }
 
-/** A value as one text: what is nested as JSON, nothing as nothing. */
+/** Converts a value to text: nested values to JSON, null and absent values to an empty string. */
 export function textOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -3,7 +3,9 @@ import { ContentError } from '../unpack.js';
 import { createLineParser } from './json-lines.js';
 import { MAX_TEXT, type Found, type Parser } from './parser.js';
 
-/** Names for the cells of a row, from the settings or from the first row. Values stay text. */
+/**
+ * Assigns names to the cells of a row, from the settings or the header row. Values stay strings.
+ */
 class Columns {
   #names: readonly string[] | undefined;
 
@@ -11,7 +13,7 @@ class Columns {
     this.#names = names.length > 0 ? names : undefined;
   }
 
-  /** Nothing for the row that has the names. */
+  /** Returns nothing for the header row. */
   record(cells: readonly string[]): Found[] {
     if (!this.#names) {
       this.#names = unique(cells);
@@ -35,7 +37,10 @@ function unique(cells: readonly string[]): string[] {
   });
 }
 
-/** Cells between spaces and tabs; one in double quotes may hold some. */
+/**
+ * Creates a parser for cells separated by spaces and tabs. A cell in double quotes may contain
+ * them.
+ */
 export function createWhitespaceParser(names: readonly string[]): Parser {
   const columns = new Columns(names);
   return createLineParser((line) =>
@@ -45,12 +50,13 @@ export function createWhitespaceParser(names: readonly string[]): Parser {
   );
 }
 
-/** What a file of delimited text may be cut by; the one that its first line has most of is. */
+/** Delimiters to detect: the most frequent one in the first line is used. */
 const DELIMITERS = ['\t', '|', ';', ','];
 
 /**
- * Rows of cells as RFC 4180 has them: a cell in double quotes may hold the delimiter, line breaks, and quotes written twice.
- * @param delimiter absent: found in the first line
+ * Parses rows as in RFC 4180: a cell in double quotes may contain the delimiter, line breaks and
+ * doubled quotes.
+ * @param delimiter if absent, detected in the first line
  */
 export class DelimitedParser implements Parser {
   readonly #columns: Columns;
@@ -93,7 +99,7 @@ export class DelimitedParser implements Parser {
     return cells.length === 1 && cells[0]?.trim() === '' ? [] : this.#columns.record(cells);
   }
 
-  /** `undefined`: its end is not there yet. */
+  /** Parses one row. Returns `undefined` if it is incomplete. */
   #row(from: number, last: boolean): { cells: string[]; end: number } | undefined {
     const text = this.#rest;
     const cells: string[] = [];
@@ -108,7 +114,7 @@ export class DelimitedParser implements Parser {
     }
   }
 
-  /** Up to the delimiter or line break behind it. */
+  /** Parses up to the next delimiter or line break. */
   #bare(from: number, last: boolean): { value: string; end: number } | undefined {
     const text = this.#rest;
     const line = text.indexOf('\n', from);
@@ -126,7 +132,7 @@ export class DelimitedParser implements Parser {
     let value = '';
     for (let at = from + 1; ;) {
       const quote = text.indexOf('"', at);
-      // What follows the quote tells whether it was the last one.
+      // The next character tells whether this quote closes the cell.
       if (quote < 0 || (quote + 1 >= text.length && !last)) return undefined;
       value += text.slice(at, quote);
       if (text[quote + 1] !== '"') {

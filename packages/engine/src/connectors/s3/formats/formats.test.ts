@@ -8,7 +8,7 @@ const options = (changes: Partial<FormatOptions>): FormatOptions => ({
   ...changes,
 });
 
-/** The text in pieces of so many characters. */
+/** Parses the text in chunks of `size` characters. */
 function parse(text: string, changes: Partial<FormatOptions>, size = 1_000_000): Found[] {
   const parser = createParser(options(changes));
   const found: Found[] = [];
@@ -18,7 +18,7 @@ function parse(text: string, changes: Partial<FormatOptions>, size = 1_000_000):
 const records = (found: Found[]) => found.flatMap((each) => ('record' in each ? [each.record] : []));
 const reasons = (found: Found[]) => found.flatMap((each) => ('unreadable' in each ? [each.unreadable.reason] : []));
 
-/** Whatever the pieces are, the result is the same. */
+/** Asserts that the result does not depend on the chunk size. */
 function everySize(text: string, changes: Partial<FormatOptions>): Found[] {
   const whole = parse(text, changes);
   for (const size of [1, 2, 3, 7, 16]) expect(parse(text, changes, size)).toEqual(whole);

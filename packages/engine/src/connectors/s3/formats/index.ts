@@ -6,19 +6,19 @@ import { pathOf, recordsOf } from './records-of.js';
 
 export type { Found, Parser } from './parser.js';
 
-/** The formats of the catalog: `storage#/format_in`. */
+/** The formats in the catalog's `storage#/format_in`. */
 export const FORMATS = ['csv', 'delimited', 'json', 'jsonl', 'wsv'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export interface FormatOptions {
   format: Format;
-  /** Names of columns; none: the first line has them. */
+  /** Names of the columns; if empty, the first line contains them. */
   columns: readonly string[];
-  /** Where the records lie in a document: `data.records`. */
+  /** Path to the records in a document: `data.records`. */
   location: string | undefined;
 }
 
-/** A parser for one object. */
+/** Creates a parser for one object. */
 export function createParser({ format, columns, location }: FormatOptions): Parser {
   const path = pathOf(location);
   if (format === 'json') return new DocumentParser(path);

@@ -2,18 +2,18 @@ import { ContentError } from '../unpack.js';
 import { MAX_TEXT, unreadable, type Found, type Parser } from './parser.js';
 import { recordsOf } from './records-of.js';
 
-/** An object or list that is gone into. */
+/** An object or array that the parser descends into. */
 interface Frame {
   list: boolean;
-  /** Steps of the path that lead here; -1: another way. */
+  /** Number of path steps that lead here; -1: not on the path. */
   steps: number;
-  /** A list whose elements are the records. */
+  /** Whether the elements of this array are the records. */
   records: boolean;
   key: string | undefined;
   colon: boolean;
 }
 
-/** A value that is passed over in one go. */
+/** A value that is scanned as a whole. */
 interface Taking {
   depth: number;
   inText: boolean;
@@ -23,20 +23,20 @@ interface Taking {
 
 const MAX_DEPTH = 100;
 const SPACE = /\s/;
-/** What matters next. */
+/** The next significant character inside a string, a scalar, and an object or array. */
 const IN_TEXT = /["\\]/g;
 const IN_SCALAR = /[\s,\]}]/g;
 const IN_VALUE = /["{}[\]]/g;
 
 /**
- * Documents of JSON one after the other: the elements of the list at `path`, or what else stands there. Only one record
- * at a time is held, however large a document is.
+ * Parses concatenated JSON documents. Yields the elements of the array at `path`, or the other
+ * value there. Holds only one record at a time, however large a document is.
  */
 export class DocumentParser implements Parser {
   #text = '';
-  /** The next character. */
+  /** Index of the next character. */
   #at = 0;
-  /** What is before it is not needed any more. */
+  /** Text before this index is no longer needed. */
   #from = 0;
   #taking: Taking | undefined;
   readonly #frames: Frame[] = [];
@@ -75,7 +75,9 @@ export class DocumentParser implements Parser {
     return found;
   }
 
-  /** One token of what holds the records. `false`: it is not all there yet. */
+  /**
+   * Processes one token of the structure around the records. Returns `false` if it is incomplete.
+   */
   #step(): boolean {
     const char = this.#text[this.#at] ?? '';
     const frame = this.#frames.at(-1);
@@ -141,13 +143,13 @@ export class DocumentParser implements Parser {
       this.#pass();
       return;
     }
-    // What stands at the top is told of in any case.
+    // Collect every top-level value, so that a scalar is reported as unreadable.
     const wanted = here || this.#frames.length === 0;
     this.#from = this.#at;
     this.#taking = { depth: 0, inText: false, scalar: !opens && char !== '"', wanted };
   }
 
-  /** Goes on to the end of a value; `false`: it is not there yet. */
+  /** Advances to the end of a value. Returns `false` if it is incomplete. */
   #take(taking: Taking): boolean {
     const text = this.#text;
     for (;;) {
@@ -160,7 +162,7 @@ export class DocumentParser implements Parser {
       this.#at = pattern.lastIndex;
       const sign = text[this.#at - 1];
       if (sign === '\\') {
-        // What is escaped may be in the next piece.
+        // The escaped character may be in the next chunk.
         if (this.#at === text.length) {
           this.#at -= 1;
           return false;

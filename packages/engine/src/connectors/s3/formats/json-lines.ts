@@ -1,6 +1,6 @@
 import { MAX_TEXT, unreadable, type Found, type Parser } from './parser.js';
 
-/** A text cut into lines; a longer one than any record is given as what begins it. */
+/** Splits text into lines. Truncates a line that is longer than any record (`whole: false`). */
 export class Lines {
   #rest = '';
   #skipping = false;
@@ -30,7 +30,9 @@ export class Lines {
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
 
-/** Each line by itself: a bad one holds up nothing. */
+/**
+ * Creates a parser that reads each line separately: a malformed line does not affect the others.
+ */
 export function createLineParser(read: (line: string) => Found[]): Parser {
   const lines = new Lines();
   const all = (found: { line: string; whole: boolean }[]): Found[] =>

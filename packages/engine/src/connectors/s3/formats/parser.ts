@@ -1,19 +1,22 @@
 import type { DataRecord } from '../../../records/record.js';
 import type { Unreadable } from '../../../runner/ends.js';
 
-/** One thing in an object: a record, or what no record can be made of. */
+/** An item of an object: a record, or content that is not a valid record. */
 export type Found = { readonly record: DataRecord } | { readonly unreadable: Unreadable };
 
-/** Takes a text apart, piece by piece as it comes. @throws ContentError where nothing behind can be trusted */
+/**
+ * Parses text incrementally.
+ * @throws ContentError if nothing after this point can be parsed reliably
+ */
 export interface Parser {
   push(text: string): Found[];
-  /** The text is over. */
+  /** Signals the end of the text. */
   end(): Found[];
 }
 
-/** Characters of one record; no batch takes a longer one, and it must not fill the memory. */
+/** Maximum characters of one record, to bound memory. No batch accepts a longer one. */
 export const MAX_TEXT = 2 * 1024 * 1024;
-/** Characters of what was found that are kept. */
+/** Maximum characters to keep of unreadable content. */
 const KEPT = 2_000;
 
 export const unreadable = (reason: string, text: string): Found => ({

@@ -2,11 +2,11 @@ import { isRecord, type JsonValue } from '../../../records/record.js';
 import { parseExact } from '../../exact-json.js';
 import { unreadable, type Found } from './parser.js';
 
-/** `data.records` or `$.data.records`, as steps. */
+/** Splits `data.records` or `$.data.records` into steps. */
 export const pathOf = (location: string | undefined): string[] =>
   (location ?? '').split('.').filter((step) => step !== '' && step !== '$');
 
-/** The records in one JSON document. A list on the way is gone through. */
+/** Returns the records in one JSON document. Traverses arrays on the path. */
 export function recordsOf(text: string, path: readonly string[]): Found[] {
   let value: JsonValue;
   try {

@@ -1,6 +1,6 @@
 import type { Shape } from '../template.js';
 
-/** Of AWS's own documentation. */
+/** The account ID used in AWS's documentation. */
 const ACCOUNT = '123456789012';
 
 export const cloudTrail: Shape = {

@@ -1,8 +1,8 @@
 import type { Shape } from '../template.js';
 
 /**
- * Where a type has no shape of its own: what sources of its kind have in common. The fields are those that OCSF has for
- * such a thing, in plain words; vendor and product stand in front of them.
+ * Shapes for types without their own: what sources of one category have in common. The fields
+ * follow OCSF, with plain names; vendor and product come first.
  */
 const documentation = 'https://schema.ocsf.io/';
 const head = { id: '{uuid}', time: '{time.iso}' };

@@ -1,6 +1,6 @@
 import type { Shape } from '../template.js';
 
-/** As `monad-otel` reads them. */
+/** Log records with the fields that `monad-otel` parses. */
 export const otelLogs: Shape = {
   documentation: 'https://opentelemetry.io/docs/specs/otel/logs/data-model/',
   choices: {

@@ -10,7 +10,7 @@ const line = (app: string, facility: [number, string], severity: [number, string
 const AUTH: [number, string] = [10, 'authpriv'];
 const INFO: [number, string] = [6, 'info'];
 
-/** As `monad-syslog` reads them. */
+/** Messages with the fields that `monad-syslog` parses. */
 export const syslog: Shape = {
   documentation: 'https://www.rfc-editor.org/rfc/rfc5424#section-6',
   choices: {
