@@ -81,7 +81,7 @@ function watchPipelines(registry: Registry, figures: () => EngineFigures): void 
   moved('bytes');
   const errors = new Counter({
     name: 'pipeline_errors_total',
-    help: 'Records that were refused for good since the start of this process.',
+    help: 'Records rejected permanently since this process started.',
     registers: [registry],
     collect() {
       errors.reset();

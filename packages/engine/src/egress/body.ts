@@ -59,7 +59,7 @@ export function streamBody(body: IncomingBody, options: StreamOptions): Readable
       async pull(controller) {
         let silent: EgressError | undefined;
         const timer = setTimeout(() => {
-          silent = new EgressError('timeout', `nothing came for ${silenceMs} ms`);
+          silent = new EgressError('timeout', `no data for ${silenceMs} ms`);
           body.destroy(silent);
         }, silenceMs);
         try {

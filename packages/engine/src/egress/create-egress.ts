@@ -78,7 +78,7 @@ export function createEgress({ allow, lookup = resolve, ca = [], timeoutMs = 10_
     connect: ({ host, port, signal, timeoutMs: limit = timeoutMs }) =>
       withDeadline(limit, [signal, closing.signal], (stop) => open({ host, port, signal: stop })),
     close() {
-      closing.abort(new EgressError('connect_failed', 'the way out was closed'));
+      closing.abort(new EgressError('connect_failed', 'egress is closed'));
       pool.close();
       for (const socket of sockets) socket.destroy();
     },
@@ -96,7 +96,7 @@ function createTrust(shared: readonly string[]): (own: string | undefined) => Se
     try {
       return contextOf([...shared, own]);
     } catch (error) {
-      throw new EgressError('tls_failed', 'the certificate authority is none', { cause: error });
+      throw new EgressError('tls_failed', 'the CA certificate is not valid', { cause: error });
     }
   };
 }

@@ -42,7 +42,8 @@ export function createDialer(policy: AddressPolicy, lookup: Lookup): (to: Destin
     const addresses = await resolve(host);
     const test = 'internal' in host && host.internal ? policy.opened : policy.permits;
     const refused = addresses.find((address) => !test(address));
-    if (refused !== undefined) throw new EgressError('egress_refused', `${text} is at ${refused}, which is not open`);
+    if (refused !== undefined)
+      throw new EgressError('egress_refused', `${text} resolves to ${refused}, which is blocked`);
     return openFirst(addresses.slice(0, MAX_ATTEMPTS), port, signal);
   };
 }
@@ -58,7 +59,7 @@ async function openFirst(addresses: readonly string[], port: number, signal: Abo
     }
   }
   signal.throwIfAborted();
-  throw new EgressError('connect_failed', `nobody answers at ${addresses.join(', ')}, port ${port}`, {
+  throw new EgressError('connect_failed', `could not connect to ${addresses.join(', ')}, port ${port}`, {
     cause: failure,
   });
 }

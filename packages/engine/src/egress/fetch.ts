@@ -62,7 +62,7 @@ export async function exchange(address: string | URL, init: EgressInit, bounds: 
     const location = redirection(response);
     if (location === undefined) return response;
     await response.body?.cancel();
-    if (hop === MAX_REDIRECTS) throw new EgressError('redirected', `${step.url.origin} redirects in circles`);
+    if (hop === MAX_REDIRECTS) throw new EgressError('redirected', `${step.url.origin} redirects too many times`);
     step = redirect(step, response.status, location);
   }
 }

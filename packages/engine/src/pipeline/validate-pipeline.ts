@@ -67,19 +67,18 @@ function checkEdges({ nodes, edges }: Graph, problems: Problems): void {
 
 function checkWays(graph: Graph, problems: Problems): void {
   const circle = nodeInCircle(graph);
-  if (circle !== undefined)
-    return problems.at('edges').add('cycle', `Records would go around in a circle at ${shown(circle)}.`);
+  if (circle !== undefined) return problems.at('edges').add('cycle', `The graph has a cycle at ${shown(circle)}.`);
   const all = {
     nodes: graph.nodes.map((node) => ({ ...node, enabled: true })),
     edges: graph.edges.map((edge) => ({ ...edge, disabled: false })),
   };
   const routes = [...routesOf(all).values()].flat();
   if (routes.length > MAX_ROUTES)
-    return problems.at('edges').add('too_many', `More than ${MAX_ROUTES} ways lead from the input to the outputs.`);
+    return problems.at('edges').add('too_many', `More than ${MAX_ROUTES} paths lead from the input to the outputs.`);
   const reached = new Set(routes.flatMap((route) => route.map(({ node }) => node.id)));
   for (const [index, node] of graph.nodes.entries()) {
     if (node.component_type === 'input' || reached.has(node.id)) continue;
-    const where = node.component_type === 'output' ? 'No way leads to' : 'No way to an output leads over';
+    const where = node.component_type === 'output' ? 'No path reaches' : 'No path to an output passes through';
     problems.at('nodes', index).add('dangling', `${where} ${shown(node.slug)}. Add an edge, or remove it.`);
   }
 }

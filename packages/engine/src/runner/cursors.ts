@@ -45,7 +45,7 @@ export class Cursors {
       try {
         return await ask();
       } catch (error) {
-        const failure = { ...failureOf(error), code: 'coordinator', message: 'The cursor could not be reached.' };
+        const failure = { ...failureOf(error), code: 'coordinator', message: 'cursor commit failed' };
         if (!(await again(work, nodeId, failure, attempt))) return undefined;
       }
     }

@@ -37,7 +37,7 @@ export async function deliver(work: Work, nodeId: string, output: Output, batch:
     const { reason, afterMs, throttled } = retry;
     const failure: Failure = {
       code: 'retry',
-      message: `${retry.indexes.length} records are tried again: ${reason}.`,
+      message: `${retry.indexes.length} records failed and are retried: ${reason}.`,
       kind: throttled ? 'throttled' : 'retry',
       ...(afterMs !== undefined && { afterMs }),
     };
@@ -56,13 +56,13 @@ export async function bury(work: Work, nodeId: string, letters: readonly DeadLet
       await work.deadLetters.add(letters);
       break;
     } catch (error) {
-      const failure: Failure = { ...failureOf(error), message: 'Refused records could not be written down.' };
+      const failure: Failure = { ...failureOf(error), message: 'could not store dead letters' };
       if (!(await again(work, nodeId, failure, attempt))) return false;
     }
   }
   for (const each of letters) work.counters.addErrors(each.nodeId, 1);
   const [first] = letters;
-  const message = `${letters.length} refused for good, kept with the dead letters: ${first?.reason ?? ''}`;
+  const message = `${letters.length} records rejected and stored as dead letters: ${first?.reason ?? ''}`;
   work.log({ level: 'warn', code: 'records_refused', message, nodeId: first?.nodeId ?? nodeId });
   return true;
 }

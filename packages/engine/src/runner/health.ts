@@ -43,7 +43,7 @@ export class Health {
     const end = this.#ends.get(nodeId);
     if (!end) return;
     const news = !end.answered || end.failures > 0 || end.permanent || end.throttledUntil !== undefined;
-    if (end.failures > 0) this.log({ level: 'info', code: 'recovered', message: 'It works again.', nodeId });
+    if (end.failures > 0) this.log({ level: 'info', code: 'recovered', message: 'recovered', nodeId });
     end.answered = true;
     end.failures = 0;
     end.permanent = false;

@@ -37,7 +37,7 @@ export class Observer {
       log.add({ level: 'error', code: 'buffer_damaged', message });
     }
     if (stats?.full && !this.#full)
-      log.add({ level: 'warn', code: 'buffer_full', message: 'The buffer is full: senders are asked to wait.' });
+      log.add({ level: 'warn', code: 'buffer_full', message: 'buffer full; rejecting new records' });
     this.#damaged = stats?.damagedBytes ?? 0;
     this.#full = stats?.full ?? false;
     const { lastError } = health;

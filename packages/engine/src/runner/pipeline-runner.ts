@@ -159,14 +159,14 @@ export class PipelineRunner {
     await this.#entrance.closeInput();
     const lease = this.#keeper.letGo();
     if (!lease) return;
-    this.log.add({ level: 'info', code: 'stopped', message: 'Stopped. What is stored stays.' });
+    this.log.add({ level: 'info', code: 'stopped', message: 'pipeline stopped; buffered records are kept' });
     try {
       await this.#report(lease, true);
       await this.#options.coordinator.release(lease);
     } catch (error) {
       // The lease will expire.
       const { code } = failureOf(error);
-      this.log.add({ level: 'error', code: 'coordinator', message: `The last report could not be made (${code}).` });
+      this.log.add({ level: 'error', code: 'coordinator', message: `final report failed (${code})` });
     }
   }
 
@@ -202,7 +202,7 @@ export class PipelineRunner {
     const enabled = (await coordinator.desired(definition.id))?.enabled ?? true;
     if (enabled && !this.#run && this.#missing === undefined) this.#begin(lease);
     if (!enabled && this.#run && !this.#run.stopping) {
-      this.log.add({ level: 'info', code: 'pausing', message: 'Finishing what was begun.' });
+      this.log.add({ level: 'info', code: 'pausing', message: 'draining' });
       void this.#run.stop();
     }
     await this.#report(lease, false);
@@ -221,7 +221,7 @@ export class PipelineRunner {
   }
 
   #lost(): void {
-    this.log.add({ level: 'warn', code: 'lease_lost', message: 'Another worker may run this now.' });
+    this.log.add({ level: 'warn', code: 'lease_lost', message: 'lease lost; another worker may run this pipeline' });
     this.#run?.abort();
   }
 
@@ -242,7 +242,7 @@ export class PipelineRunner {
     };
     const run = new Run(parts, this.#means, this.#limits.grace);
     this.#run = run;
-    this.log.add({ level: 'info', code: 'started', message: 'Working.' });
+    this.log.add({ level: 'info', code: 'started', message: 'pipeline started' });
     void this.#finish(run);
   }
 
@@ -250,7 +250,7 @@ export class PipelineRunner {
     const end = await run.ended;
     this.#run = undefined;
     if (end === 'fenced') this.#keeper.lose();
-    else if (!this.#beat.stopped) this.log.add({ level: 'info', code: 'paused', message: 'At rest.' });
+    else if (!this.#beat.stopped) this.log.add({ level: 'info', code: 'paused', message: 'pipeline paused' });
     this.#beat.wake();
   }
 

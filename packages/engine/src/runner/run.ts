@@ -126,7 +126,7 @@ export function missingPart(
   },
 ): (MissingPart & { nodeId: string }) | undefined {
   if (routesOf(definition).size === 0) {
-    const message = 'No way leads from an input to an output. Add an edge.';
+    const message = 'No path connects the input to an output. Add an edge.';
     return { nodeId: definition.nodes[0]?.id ?? '', code: 'incomplete', message };
   }
   const missing = definition.nodes.find(({ id, enabled, component_type: type }) => {

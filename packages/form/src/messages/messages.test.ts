@@ -108,7 +108,7 @@ describe('issue', () => {
       'Use a full address that starts with https://',
     ],
     [{ code: 'format', params: { format: 'pem' } }, text, 'Paste the whole block, from its BEGIN line to its END line'],
-    [{ code: 'pattern' }, { ...text, placeholder: 'AKIA…' }, 'Use the form of AKIA…'],
+    [{ code: 'pattern' }, { ...text, placeholder: 'AKIA…' }, 'Use this format: AKIA…'],
     [{ code: 'pattern' }, text, 'Check the organization URL'],
     [{ code: 'pattern', message: 'Use the address without a path.' }, text, 'Use the address without a path.'],
     [{ code: 'too_deep' }, text, 'Check the organization URL'],

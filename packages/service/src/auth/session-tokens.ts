@@ -129,7 +129,12 @@ async function read(token: string, key: CryptoKey, now: number): Promise<Session
 
 /** The key that minted the session, or its organization, is gone. */
 export const ended = (): ApiError =>
-  new ApiError(401, 'invalid_token', 'The session has ended: its API key or its organization is gone.', challenge);
+  new ApiError(
+    401,
+    'invalid_token',
+    'The session has ended: its API key was revoked or its organization was deleted.',
+    challenge,
+  );
 
 const challenge = { headers: { 'WWW-Authenticate': 'Bearer' } };
 const invalid = (): ApiError => new ApiError(401, 'invalid_token', 'The session token is not valid.', challenge);

@@ -49,7 +49,7 @@ export function createReceiveBody(room: BodyRoom): ReceiveBody {
           'Too much of this organization is under way at once. Send fewer requests together.',
           1,
         );
-      if (answer === 'shared') throw later(503, 'unavailable', 'Too much is under way at once. Come again.', 1);
+      if (answer === 'shared') throw later(503, 'unavailable', 'The server is at capacity. Retry later.', 1);
       held += bytes;
     };
     try {

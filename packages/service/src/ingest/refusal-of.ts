@@ -28,10 +28,11 @@ export const notStored = {
     later(
       429,
       'buffer_full',
-      'The buffer is full: outputs are slower than what is sent. Come again with all of it.',
+      'The buffer is full: outputs are slower than the input. Retry the whole request later.',
       5,
     ),
-  closed: () => later(503, 'unavailable', 'Nothing is taken in at the moment. Come again with all of it.', 2),
+  closed: () =>
+    later(503, 'unavailable', 'The service is not accepting records right now. Retry the whole request later.', 2),
   no_pipeline: () =>
     new Refusal(
       409,
@@ -51,7 +52,7 @@ export function refusalOf(log: Logger, error: unknown, { route, connectorId }: K
   const id = randomUUID();
   log.error({ request_id: id, route, connector_id: connectorId, problem: describeError(error) }, 'request failed');
   if (error instanceof BusError)
-    return later(503, 'unavailable', 'The records could not be written to disk. Come again with all of them.', 10);
+    return later(503, 'unavailable', 'The records could not be written to disk. Retry the whole request later.', 10);
   return new Refusal(500, 'internal_error', 'Something went wrong on our side.', { details: { request_id: id } });
 }
 

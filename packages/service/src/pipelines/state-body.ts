@@ -21,7 +21,7 @@ const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 const counts = {
   ingress: Amount,
   egress: Amount,
-  errors: z.int().openapi({ description: 'Records refused for good.' }),
+  errors: z.int().openapi({ description: 'Records rejected permanently.' }),
 };
 
 /** The state of a pipeline as clients read it. */

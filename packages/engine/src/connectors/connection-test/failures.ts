@@ -19,7 +19,7 @@ const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
       at: address,
     }),
   dns_failed: ({ address }) =>
-    failed('dns_failed', 'There is no server by this name.', {
+    failed('dns_failed', 'The host name could not be resolved.', {
       hint: 'Check the address for typing errors.',
       at: address,
     }),
@@ -39,7 +39,7 @@ const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
       at: address,
     }),
   redirected: ({ address }) =>
-    failed('redirected', 'This address leads on to another site.', {
+    failed('redirected', 'This address redirects to another site.', {
       hint: 'Enter the address where it ends. Credentials are never sent along.',
       at: address,
     }),
@@ -79,7 +79,7 @@ export function statusFailure(status: number, subject: Subject): Failure {
     return failed('rate_limited', `${product} is limiting requests right now.`, { hint: 'Try again in a minute.' });
   }
   if (status >= 500) {
-    return failed('upstream_error', `${product} has a problem of its own (HTTP ${status}).`, {
+    return failed('upstream_error', `${product} returned a server error (HTTP ${status}).`, {
       hint: 'Try again later.',
     });
   }

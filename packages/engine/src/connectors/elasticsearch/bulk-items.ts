@@ -78,5 +78,5 @@ function failureOf({ busy, place }: { busy: boolean; place: boolean }, product: 
     return new EndError('forbidden', `${product} has no such index, or does not let us write to it.`, 'permanent');
   return busy
     ? throttled(product)
-    : new EndError('upstream_error', `${product} has a problem of its own with some records.`);
+    : new EndError('upstream_error', `${product} returned an internal error for some records.`);
 }

@@ -79,7 +79,7 @@ async function expectPlace(folder: string, path: string): Promise<void> {
       throw error;
     });
     if (found && !found.isFile())
-      throw new EndError('file', 'There is something else than a file by this name.', 'permanent');
+      throw new EndError('file', 'Something other than a regular file has this name.', 'permanent');
   } catch (error) {
     if (error instanceof EndError) throw error;
     const { code } = failureOf(error);

@@ -75,7 +75,7 @@ export class KafkaConnection {
     const known = kafkaError(error);
     if (known) return known;
     const ofClient = error instanceof Error && error.name.startsWith('KafkaJS');
-    if (!ofClient) return new EndError('unexpected', 'Something unexpected happened on the way to Kafka.', 'retry');
+    if (!ofClient) return new EndError('unexpected', 'Unexpected error while connecting to Kafka.', 'retry');
     return viaEgress(this.#failure?.reason ?? 'connect_failed');
   }
 

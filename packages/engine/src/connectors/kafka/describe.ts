@@ -28,7 +28,7 @@ const isOnTheWay = (code: string): code is EgressReason => onTheWay.includes(cod
 /** Converts an `EndError` to an outcome for the person who fills in the form. */
 export function describeFailure({ code, message }: EndError, fields: TestedFields): Failure {
   if (code === 'connect_failed') {
-    return failed('connect_failed', 'Kafka could not be reached, or it hung up.', {
+    return failed('connect_failed', 'Kafka could not be reached, or it closed the connection.', {
       hint: 'Check the addresses and ports, that a firewall lets us in, and whether the listener wants TLS or a sign-in.',
       at: [ADDRESS, fields.security],
     });

@@ -44,7 +44,7 @@ const types: Readonly<Record<string, Words>> = {
   INVALID_SESSION_TIMEOUT: ['rejected', 'Kafka does not allow this session timeout.', 'permanent'],
   UNSUPPORTED_COMPRESSION_TYPE: ['rejected', 'Kafka does not take this compression.', 'permanent'],
   INVALID_REQUIRED_ACKS: ['rejected', 'Kafka does not take this number of acknowledgements.', 'permanent'],
-  THROTTLING_QUOTA_EXCEEDED: ['rate_limited', 'Kafka asks for less.', 'throttled'],
+  THROTTLING_QUOTA_EXCEEDED: ['rate_limited', 'Kafka is throttling requests.', 'throttled'],
   NOT_ENOUGH_REPLICAS: fewInSync,
   NOT_ENOUGH_REPLICAS_AFTER_APPEND: fewInSync,
   REQUEST_TIMED_OUT: late,
@@ -66,7 +66,7 @@ const names: Readonly<Record<string, Words>> = {
   ],
   KafkaJSGroupCoordinatorNotFound: [
     'upstream_error',
-    'Kafka names nobody to keep the consumer group: it may be starting, or this user may not use the group.',
+    'Kafka has no coordinator for the consumer group: it may be starting, or this user may not use the group.',
     'retry',
   ],
   KafkaJSRequestTimeoutError: late,

@@ -67,7 +67,7 @@ class Sending {
     const stopped = new Promise<never>((_resolve, reject) => {
       const stop = (): void => {
         this.#connection?.destroy();
-        reject(new EndError('stopped', 'It was told to stop.'));
+        reject(new EndError('stopped', 'The write was canceled.'));
       };
       signal.addEventListener('abort', stop, { once: true, signal: done.signal });
     });

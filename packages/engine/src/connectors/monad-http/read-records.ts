@@ -34,10 +34,7 @@ export async function readRecords(body: Buffer): Promise<string[]> {
   try {
     for (let turned = 0; scanner.next();) {
       if (lines.length === MAX_RECORDS)
-        throw new BodyError(
-          413,
-          'This body holds more than 500,000 records. Nothing of it was taken in; send several.',
-        );
+        throw new BodyError(413, 'This body holds more than 500,000 records. The request was rejected; send several.');
       const { start, end } = scanner;
       const line = body.toString(encoding, start, end);
       // A line break can only occur between tokens: JSON strings can't contain one.

@@ -56,7 +56,7 @@ function parse(body: Buffer): unknown {
   } catch {
     // Reported below.
   }
-  throw new BodyError(400, 'The body is not an ExportLogsServiceRequest in JSON. Nothing of it was taken in.');
+  throw new BodyError(400, 'The body is not an ExportLogsServiceRequest in JSON. The request was rejected.');
 }
 
 async function fromProtobuf(body: Buffer): Promise<string[]> {
@@ -64,6 +64,6 @@ async function fromProtobuf(body: Buffer): Promise<string[]> {
     return await logLines(protobufLogs(body));
   } catch (error) {
     if (error instanceof BodyError) throw error;
-    throw new BodyError(400, 'The body is not an ExportLogsServiceRequest in protobuf. Nothing of it was taken in.');
+    throw new BodyError(400, 'The body is not an ExportLogsServiceRequest in protobuf. The request was rejected.');
   }
 }

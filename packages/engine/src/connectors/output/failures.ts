@@ -8,15 +8,19 @@ const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say:
     'permanent',
     () => 'The address is on a network that is closed to connectors. Ask your administrator to open it.',
   ],
-  dns_failed: ['dns_failed', 'retry', () => 'There is no server by this name.'],
-  connect_failed: ['connect_failed', 'retry', (product) => `${product} could not be reached, or broke off.`],
+  dns_failed: ['dns_failed', 'retry', () => 'The host name could not be resolved.'],
+  connect_failed: [
+    'connect_failed',
+    'retry',
+    (product) => `${product} could not be reached, or closed the connection.`,
+  ],
   timeout: ['timeout', 'retry', (product) => `${product} did not answer in time.`],
   tls_failed: [
     'tls_failed',
     'permanent',
     (product) => `No secure connection to ${product}: its certificate is not trusted, or there is none.`,
   ],
-  redirected: ['redirected', 'permanent', () => 'The address leads on to another site. Enter the one where it ends.'],
+  redirected: ['redirected', 'permanent', () => 'The address redirects to another site. Enter the final address.'],
   invalid_address: ['invalid_config', 'permanent', () => 'This is not an address we can connect to.'],
   invalid_header: [
     'invalid_config',
@@ -61,14 +65,14 @@ export function statusFailure(
 
 /** The server limits the request rate. */
 export function throttled(product: string, afterMs?: number): EndError {
-  return new EndError('rate_limited', `${capital(product)} asks us to wait.`, 'throttled', afterMs);
+  return new EndError('rate_limited', `${capital(product)} is limiting the rate of requests.`, 'throttled', afterMs);
 }
 
 function meaning(status: number, name: string): [code: string, kind: FailureKind, message: string] {
   if (status === 401) return ['invalid_credentials', 'permanent', `${name} did not accept the credentials`];
   if (status === 403) return ['forbidden', 'permanent', `${name} does not allow this with these credentials`];
   if (status === 404) return ['not_found', 'permanent', `${name} has nothing at this address`];
-  if (status >= 500) return ['upstream_error', 'retry', `${name} has a problem of its own`];
+  if (status >= 500) return ['upstream_error', 'retry', `${name} returned a server error`];
   // Temporary: request timeout, conflict with a request in progress, too early.
   if ([408, 409, 425].includes(status)) return ['upstream_error', 'retry', `${name} could not take it just now`];
   if (status >= 400) return ['rejected', 'permanent', `${name} refused the request`];

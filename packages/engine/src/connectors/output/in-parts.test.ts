@@ -5,7 +5,7 @@ import { createPartWriter, partsOf, type PartResult } from './in-parts.js';
 
 const all = (count: number): number[][] => [Array.from({ length: count }, (_, n) => n)];
 const broken = (): never => {
-  throw new EndError('upstream_error', 'The server has a problem of its own.', 'retry', 5);
+  throw new EndError('upstream_error', 'The server returned a server error.', 'retry', 5);
 };
 
 test('one bad record of 500 costs 18 requests, and the others go', async () => {
@@ -44,7 +44,7 @@ test('what fails before anything was settled counts for all; afterwards it is tr
   await expect(createPartWriter()(noted(5), parts, broken)).rejects.toMatchObject({ code: 'upstream_error' });
   const result = await createPartWriter()(noted(5), parts, (part) => (part[0] === 2 ? broken() : Promise.resolve({})));
   expect(result).toEqual<WriteResult>({
-    retry: { indexes: [2, 3, 4], reason: 'The server has a problem of its own', afterMs: 5 },
+    retry: { indexes: [2, 3, 4], reason: 'The server returned a server error', afterMs: 5 },
   });
   const bug = new TypeError('ours');
   await expect(createPartWriter()(noted(5), parts, () => Promise.reject(bug))).rejects.toBe(bug);

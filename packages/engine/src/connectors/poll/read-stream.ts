@@ -161,6 +161,6 @@ function isLast({ cursor, page_size: pageSize }: PollStream, count: number): boo
 }
 
 function inCircles({ subject }: PollClient, pageSize: number): PollError {
-  const message = `${subject.product} leads in circles from page to page (${pageSize} records each).`;
+  const message = `${subject.product} returned pages that repeat (${pageSize} records each).`;
   return new PollError(failed('unexpected_answer', message), 'retry');
 }

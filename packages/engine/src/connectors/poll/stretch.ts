@@ -23,7 +23,7 @@ export function firstSince(cursor: PollCursor, config: { settings: Record<string
   if (given === undefined) return now - Math.min(overlapOf(cursor), HEADSTART);
   const start = Date.parse(given);
   if (Number.isNaN(start))
-    throw new PollError(failed('invalid_config', 'This is no moment.', { at: field }), 'permanent');
+    throw new PollError(failed('invalid_config', 'This is not a valid date and time.', { at: field }), 'permanent');
   return start;
 }
 

@@ -105,7 +105,7 @@ export async function encrypt(
 ): Promise<Socket> {
   socket.write(SSL_REQUEST);
   await once(socket, 'readable', { signal }).catch((error: unknown) => {
-    throw new EgressError('connect_failed', `${host} hung up`, { cause: error });
+    throw new EgressError('connect_failed', `${host} closed the connection`, { cause: error });
   });
   const answer: unknown = socket.read();
   const word = Buffer.isBuffer(answer) ? answer.toString('latin1') : '';

@@ -21,17 +21,17 @@ const ways: Readonly<Record<EgressReason, readonly [message: string, kind: Failu
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const states: readonly (readonly [start: string, code: string, message: string, kind: FailureKind])[] = [
-  ['28', 'invalid_credentials', 'PostgreSQL does not let this user in.', 'permanent'],
+  ['28', 'invalid_credentials', 'PostgreSQL rejected the login.', 'permanent'],
   ['3D000', 'not_found', 'There is no database by this name.', 'permanent'],
-  ['40', 'conflict', 'Other work on the server got in the way.', 'retry'],
+  ['40', 'conflict', 'Conflict with another transaction on the server.', 'retry'],
   ['42501', 'forbidden', 'This user may not do that in PostgreSQL.', 'permanent'],
-  ['42P01', 'not_found', 'The table is not there.', 'permanent'],
-  ['42703', 'not_found', 'A column is not there.', 'permanent'],
+  ['42P01', 'not_found', 'The table does not exist.', 'permanent'],
+  ['42703', 'not_found', 'A column does not exist.', 'permanent'],
   ['42', 'rejected', 'PostgreSQL can not do this with the table as it is.', 'permanent'],
   ['25006', 'read_only', 'The server takes no changes at the moment.', 'retry'],
   ['53300', 'rate_limited', 'PostgreSQL has no connection left.', 'retry'],
   ['53', 'upstream_error', 'PostgreSQL lacks memory or disk space.', 'retry'],
-  ['55P03', 'conflict', 'Other work on the server got in the way.', 'retry'],
+  ['55P03', 'conflict', 'Conflict with another transaction on the server.', 'retry'],
   ['57014', 'timeout', 'PostgreSQL took too long for one query.', 'retry'],
   ['57P', 'connect_failed', 'PostgreSQL is starting or stopping, or ended the connection.', 'retry'],
 ];
@@ -50,7 +50,7 @@ export function endError(error: unknown): EndError {
     if (code && message) return new EndError(code, message, kind);
     return new EndError('rejected', 'PostgreSQL refused the request.', 'retry');
   }
-  return new EndError('unexpected', 'Something unexpected happened on the way to PostgreSQL.', 'retry');
+  return new EndError('unexpected', 'Unexpected error while connecting to PostgreSQL.', 'retry');
 }
 
 /** Converts a configuration failure of the connection test, which uses the same parser. */

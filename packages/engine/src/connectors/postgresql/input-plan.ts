@@ -134,7 +134,7 @@ function planTable(
   row: Record<string, unknown>,
   label: string,
 ): TablePlan | Omit<TableProblem, 'index'> {
-  if (!table) return { field: 'table', code: 'not_found', message: `${label} is not there.` };
+  if (!table) return { field: 'table', code: 'not_found', message: `${label} does not exist.` };
   if (!table.plain) return { field: 'table', code: 'not_found', message: `${label} is a view. Name a table.` };
   if (!table.readable) return { field: 'table', code: 'forbidden', message: `${label} may not be read by this user.` };
   const wanted = text(row, 'cursor_column');

@@ -7,7 +7,7 @@ import type { Target } from './sign-in.js';
 /** Parses the target database from the input's configuration. */
 export function readInputTarget({ settings, secrets }: TesterConfig): Target | Failure {
   if (at(settings, 'entra_service_principal_auth') === true) {
-    return failed('unsupported', 'Signing in with a Microsoft Entra service principal is not there yet.', {
+    return failed('unsupported', 'Signing in with a Microsoft Entra service principal is not supported yet.', {
       hint: 'Use a user with a password.',
       at: '/settings/entra_service_principal_auth',
     });

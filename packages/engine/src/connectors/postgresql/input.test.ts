@@ -107,7 +107,7 @@ test('a table that is gone and a column that has another name are told, the othe
   await expect(reader.pass()).rejects.toMatchObject({
     code: 'not_found',
     kind: 'permanent',
-    message: 'The table a is not there.',
+    message: 'The table a does not exist.',
   });
   expect(reader.ids()).toEqual([1]);
   const one = new Reader(databases.open({ tables: tables.slice(1) }));

@@ -40,7 +40,7 @@ interface Column {
 export async function describeOutputTable(query: Query, settings: Record<string, unknown>): Promise<OutputTable> {
   const name = text(settings, 'table') ?? '';
   const row = await findTable(query, described, name);
-  if (!row) throw new EndError('not_found', `The table ${name} is not there.`, 'permanent');
+  if (!row) throw new EndError('not_found', `The table ${name} does not exist.`, 'permanent');
   const columns = readColumns(row['columns']);
   const column = (wanted: string | undefined): Column | undefined => {
     if (wanted === undefined) return undefined;

@@ -178,7 +178,7 @@ test('a deadlock is tried again, a table or column that is gone is for a person'
   expect(await write(output, { m: 1 })).toEqual({});
   await admin.query('ALTER TABLE t RENAME TO elsewhere');
   await expect(write(output, { m: 1 })).rejects.toMatchObject({ code: 'not_found', kind: 'permanent' });
-  await expect(write(output, { m: 1 })).rejects.toMatchObject({ message: 'The table t is not there.' });
+  await expect(write(output, { m: 1 })).rejects.toMatchObject({ message: 'The table t does not exist.' });
 });
 
 test('what the settings name must be there', async () => {

@@ -43,7 +43,7 @@ function refused(state: string, { database, fields }: Target): Failure {
         at: [fields.user, fields.password],
       });
     case '28000':
-      return failed('forbidden', 'PostgreSQL does not let this user in from here.', {
+      return failed('forbidden', 'PostgreSQL does not allow this user to connect from here.', {
         hint: 'Check the user name, and the rules of the server for this network, database and encryption (pg_hba.conf).',
         at: fields.user,
       });

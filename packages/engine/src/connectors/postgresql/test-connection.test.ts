@@ -99,7 +99,7 @@ describe('input', () => {
   test('listed tables: absent, hidden, with a column that is absent', async () => {
     expect(await read({ tables: [{ table: 'logs.events', cursor_column: 'id' }, { table: 'notes' }] })).toMatchObject({
       reason: 'not_found',
-      message: 'Signed in, but the table notes is not there.',
+      message: 'Signed in, but the table notes does not exist.',
       issues: [{ path: '/settings/tables/1/table' }],
     });
     expect(await read({ tables: [{ table: 'public.notes' }] })).toMatchObject({ ok: true });

@@ -58,7 +58,10 @@ export async function* readObject(
     if (offset >= object.size) return;
     breaks = offset > before ? 1 : breaks + 1;
     if (breaks > MAX_BREAKS)
-      throw failure ?? new EndError('connect_failed', 'The storage broke off in the middle of an object.', 'retry');
+      throw (
+        failure ??
+        new EndError('connect_failed', 'The storage closed the connection in the middle of an object.', 'retry')
+      );
   }
 }
 
@@ -100,7 +103,7 @@ async function open(
 /** Drops the bytes before the requested offset: some storages ignore Range. */
 async function* skip(body: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array, void, void> {
   if (!(bytes >= 0))
-    throw new EndError('unexpected_answer', 'The storage gave another part than was asked for.', 'retry');
+    throw new EndError('unexpected_answer', 'The storage returned a different byte range than requested.', 'retry');
   let left = bytes;
   for await (const chunk of body) {
     if (chunk.byteLength > left) yield chunk.subarray(left);

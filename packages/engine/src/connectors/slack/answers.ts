@@ -70,8 +70,8 @@ function failureOf(answer: Answer, word: string, now: number): EndError {
   if (CREDENTIALS.has(word))
     return new EndError('invalid_credentials', 'Slack did not accept the bot token or webhook.', 'permanent');
   if (CHANNEL.has(word))
-    return new EndError('forbidden', 'Slack does not let us post there. Invite the bot to the channel.', 'permanent');
-  if (BROKEN.has(word)) return new EndError('upstream_error', 'Slack has a problem of its own.');
+    return new EndError('forbidden', 'The bot can’t post to this channel. Invite it there.', 'permanent');
+  if (BROKEN.has(word)) return new EndError('upstream_error', 'Slack returned an internal error.');
   if (answer.status !== 200) return statusFailure(answer, SLACK, now);
   return word === '' ? unexpected(SLACK) : new EndError('rejected', 'Slack refused the message.', 'permanent');
 }
