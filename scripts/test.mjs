@@ -14,12 +14,14 @@ const tally = createTally();
 tally.count('build and types', built);
 if (words.length === 0) {
   say('Checking format and lint ...');
-  const [format, lint] = await Promise.all([
+  const [format, lint, prose] = await Promise.all([
     run('npx', ['prettier', '--check', '--log-level=warn', '.']),
     run('npx', ['oxlint', '--type-aware', '--quiet']),
+    run('node', ['scripts/lint/markdown.mjs']),
   ]);
-  tally.count('format (npm run format mends it)', format === 0);
+  tally.count('format (npm run format fixes it)', format === 0);
   tally.count('lint', lint === 0);
+  tally.count('wording of the documentation', prose === 0);
 }
 if (built) await tally.vitest(words, browsers);
 tally.end();

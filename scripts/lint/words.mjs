@@ -12,15 +12,15 @@ export const phrases = [
   [/\bwhoever\b/, 'the caller, the client, the reader'],
   [/\bof (our|one's|somebody's) own\b/, 'our own before the noun, or nothing'],
   [/\b(stand|stands|stood) in\b(?! for)/, 'is in, contains, replaces'],
-  [/(^|[.:;] )(Those|That|One|Ones) (of|that)\b/, 'name the thing again'],
-  [/\bbegun\b/, 'started'],
+  [/(^|[.:;] )(Those|That) (of|that)\b/, 'name the thing again'],
+  [/\bwhat (was|is) (asked|begun|seen|wanted|wished)\b/, 'the request, the progress, the observed or desired state'],
   [/\bunder way\b/, 'in progress, in flight, running'],
   [/\bfor good\b/, 'permanently'],
   [/\bno more than that\b/, 'nothing else, or leave it out'],
   [/\bwished?\b/, 'desired, requested'],
   [/\b(bury|buries|buried)\b/, 'move to the dead letters'],
   [/\bat work\b/, 'running, active'],
-  [/\bonce more\b/, 'again'],
+  [/\bthe way out\b/, 'egress, the egress guard'],
   [/\b(is|are) gone over\b/, 'is evaluated, is traversed'],
   [/\ba stranger\b|\bstrangers\b/, 'an anonymous or unauthenticated caller'],
 ];
@@ -32,7 +32,12 @@ export const phrases = [
  * @returns {{ index: number, found: string, instead: string }[]}
  */
 export function findPhrases(text) {
-  return phrases.flatMap(([pattern, instead]) =>
-    Array.from(text.matchAll(new RegExp(pattern, 'gim')), ({ index, 0: found }) => ({ index, found: found.trim(), instead })),
+  const all = phrases.flatMap(([pattern, instead]) =>
+    Array.from(text.matchAll(new RegExp(pattern, 'gim')), ({ index, 0: found }) => ({
+      index,
+      found: found.trim(),
+      instead,
+    })),
   );
+  return all.sort((one, other) => one.index - other.index);
 }
