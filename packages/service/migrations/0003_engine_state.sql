@@ -1,5 +1,6 @@
--- What the engine must know again after a restart: cursors, the last reports, and who it is. Small values by key.
--- The value is JSON as text: what a source gave as its cursor comes back as it was, and is never searched.
+-- State of the engine that survives a restart: cursors, last reports and the engine's identity. Small
+-- values by key. The value is JSON stored as text: a source's cursor is returned unchanged and never
+-- queried.
 create table engine_state (
   key text collate "C" primary key,
   version integer not null,

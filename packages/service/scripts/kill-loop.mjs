@@ -1,5 +1,6 @@
 /**
- * Kills the whole service at random, as often as you like, and tells what became of what it had acknowledged:
+ * Kills the service repeatedly at random points and reports what became of the records that it
+ * acknowledged:
  *
  *     npm run build && node packages/service/scripts/kill-loop.mjs [kills, default 200] [seed]
  */

@@ -1,8 +1,10 @@
 /**
- * What many pipelines that rest cost: time to begin, memory, the longest the process was blocked, and what it does while
- * nothing comes.
+ * Measures the cost of many idle pipelines: startup time, memory, the longest block of the event
+ * loop, and idle CPU.
  *
- *     npm run build && node --expose-gc packages/service/scripts/many-pipelines.mjs [pipelines, default 10000] [records each has had, default 0]
+ *     npm run build
+ *     node --expose-gc packages/service/scripts/many-pipelines.mjs \
+ *       [pipelines, default 10000] [records each has had, default 0]
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';

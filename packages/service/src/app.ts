@@ -30,19 +30,19 @@ import type { Vault } from './secrets/vault.js';
 import type { Store } from './store/store.js';
 
 export interface AppSettings {
-  /** Where the outside reaches the service, without a slash at the end: `https://connect.example`. */
+  /** Public base URL of the service, without a trailing slash: `https://connect.example`. */
   publicUrl: string;
-  /** Other addresses of the API that the form may be told to use. */
+  /** Additional base URLs of the API that a host page may pass to the form. */
   apiBases?: readonly string[];
-  /** Origins that serve the form; the service's own is always among them. */
+  /** Origins that serve the form. The service's own origin is always included. */
   embedOrigins?: readonly string[];
-  /** Pages that may hold the frame for any organization. */
+  /** Origins of pages that may embed the frame for any organization. */
   allowedParentOrigins: readonly string[];
-  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies?: readonly string[];
-  /** Asked of whoever reads `/metrics`; absent: anyone may. */
+  /** Bearer token required to read `/metrics`. If absent, `/metrics` is public. */
   metricsToken?: string;
-  /** Where senders of syslog are told to go. */
+  /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
 
@@ -51,18 +51,18 @@ export interface AppDeps {
   secrets: Vault;
   sessions: SessionTokens;
   catalog: Catalog;
-  /** The code of connector types: their tests, and what runs them. */
+  /** Implementations of the connector types, for connection tests and pipelines. */
   connectors: Connectors;
   egress: Egress;
   limits: RateLimits;
   readiness: Readiness;
-  /** The built form; absent: `/embed/` is not served. */
+  /** The built form. If absent, `/embed/` is not served. */
   form?: FormAssets;
-  /** The built drop-in; absent: `/v/` is not served. */
+  /** The built drop-in. If absent, `/v/` is not served. */
   dropIn?: DropIn;
-  /** What runs pipelines; absent: nothing does, and their status is `Unknown`. */
+  /** Runs pipelines. If absent, no pipeline runs and every status is `Unknown`. */
   engine?: PipelineEngine;
-  /** Aborted when the service is about to close: answers that go on and on end. */
+  /** Aborted when the service begins to shut down; ends streaming responses. */
   closing?: AbortSignal;
   settings: AppSettings;
   clock: Clock;
@@ -70,10 +70,18 @@ export interface AppDeps {
   metrics: Metrics;
 }
 
-/** The service as a function from request to answer: no port, no environment, no file. */
+/** The service as a Hono app. It opens no port and reads neither the environment nor files. */
 export type App = OpenAPIHono;
 
-/** Puts the service together. The same dependencies may be shared by several apps. */
+/**
+ * Assembles the service. Several apps can share the same dependencies.
+ *
+ * @example
+ * ```ts
+ * const app = createApp(deps);
+ * const response = await app.request('/livez');
+ * ```
+ */
 export function createApp(deps: AppDeps): App {
   const { store, secrets, sessions, catalog, limits, settings, clock, log, metrics } = deps;
   const embedOrigins = new Set([new URL(settings.publicUrl).origin, ...(settings.embedOrigins ?? [])]);
@@ -84,7 +92,7 @@ export function createApp(deps: AppDeps): App {
   const cors = createCors(embedOrigins);
   const observe = createObserver(log, metrics);
 
-  // Slashes at the end are optional everywhere.
+  // Trailing slashes are optional on every route.
   const app: App = new OpenAPIHono({ strict: false });
   mountRoutes(
     app,

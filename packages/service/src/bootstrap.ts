@@ -6,32 +6,45 @@ import type { Vault } from './secrets/vault.js';
 import type { Store, Tables } from './store/store.js';
 
 export interface BootstrapOptions {
-  /** Name of the parent organization; made when there is none of that name. */
+  /** Name of the parent organization. It is created if it does not exist. */
   organization: string;
-  /** Names of teams under it; made when missing. */
+  /** Names of its teams. Missing teams are created. */
   teams?: readonly string[];
-  /** A key the operator chose. Absent: a new one is made. */
+  /** An API key chosen by the operator. If absent, a new key is generated. */
   apiKey?: string;
-  /** Name of the key. A new key takes the place of the live ones of that name. Default `bootstrap`. */
+  /** Name of the key. A new key replaces the active keys with this name. Default `bootstrap`. */
   keyName?: string;
   /** Default: all. */
   permissions?: readonly Permission[];
-  /** Pages that may hold frames for this organization and its teams; added to those it has. */
+  /**
+   * Origins of pages that may embed frames of this organization and its teams. They are added to
+   * the existing origins.
+   */
   allowedOrigins?: readonly string[];
 }
 
 export interface Bootstrapped {
   organizationId: string;
-  /** Shown this once. */
+  /** The key in plain text. A generated key is not stored and cannot be read again. */
   apiKey: string;
   apiKeyId: string;
-  /** Ids by name. */
+  /** Team ids by name. */
   teams: Record<string, string>;
 }
 
 /**
- * The way in for the operator: a parent organization, its teams, and an API key. May run at every start, also on several
- * replicas at once: what is there stays as it is.
+ * Ensures that a parent organization, its teams and an API key exist. Safe to run at every start,
+ * also on several replicas at once. Existing organizations are kept. Without `apiKey`, each call
+ * generates a key that replaces the previous one.
+ *
+ * @throws Error if `apiKey` was revoked or belongs to another organization
+ * @example
+ * ```ts
+ * const { teams, apiKey } = await bootstrap(
+ *   { store, secrets: vault },
+ *   { organization: 'Northwind', teams: ['Acme'] },
+ * );
+ * ```
  */
 export async function bootstrap(
   { store, secrets, clock = systemClock }: { store: Store; secrets: Vault; clock?: Clock },

@@ -1,7 +1,8 @@
 /**
- * S11: secrets of every connector type that has code or a poll definition, through the whole service: saved, changed, tested,
- * run in a pipeline against a server that echoes everything, with records moved to dead letters. No response, log line,
- * metric, database column or file contains them, in six encodings.
+ * S11: sends secrets of every connector type that has code or a poll definition through the whole
+ * service. They are saved, changed, tested, and used in a pipeline against a server that echoes
+ * everything, with records moved to dead letters. No response, log line, metric, database column or
+ * file may contain them, in any of six encodings.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,7 @@ import { createTestService, type Answer, type Tenant, type TestService } from '.
 
 const certificate = createCertificate(CANARY_HOST);
 const all = canaryConfigs(certificate);
-/** Replace the first ones in an edit. */
+/** Replacement values for the edit. */
 const others = canaryConfigs(certificate);
 const modeNamed = (name: string): Mode => {
   const mode = modes.find((each) => each.name === name);
@@ -72,7 +73,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       const made = await call('POST', path, body, false);
       expect([name, made.status]).toEqual([name, 200]);
       connectors.push({ path: `${path}/${made.body.id}`, kind: type.kind, id: made.body.id, index });
-      // Refused, with secrets in it.
+      // Rejected requests that contain secrets.
       await call('POST', path, { ...body, name: '' }, false);
       await call('POST', path, { ...body, config: { ...body.config, settings: { unknown: 1 } } }, false);
       await call('POST', path, {
@@ -90,7 +91,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       pipelines.push(built.body.pipeline_id);
     }
     await service.engine?.append(pushed.body.id, ['{"n":1}', '{"n":2}']);
-    // Every pipeline with a secret has tried to connect and failed.
+    // Wait until every pipeline with a secret has tried to connect and failed.
     const states = async () =>
       Promise.all(pipelines.map(async (id) => (await call('GET', `${v2}/pipelines/${id}/status`)).body));
     const dialing = all.flatMap(({ code, secrets }, index) =>
@@ -113,7 +114,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       }
     }
 
-    // New secrets restart the pipelines; from now on the server rejects their records permanently.
+    // New secrets restart the pipelines. From now on, the server rejects their records permanently.
     world.mode = modeNamed('400 JSON');
     for (const { path, index } of connectors) {
       const change = others[index];
@@ -149,7 +150,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
     const second = Object.assign({}, ...others.map(({ secrets }) => secrets));
     expect(findLeaks(first, places)).toEqual([]);
     expect(findLeaks(second, places)).toEqual([]);
-    // The search does find them in what the server received.
+    // Control: the search finds the secrets in what the server received.
     expect(findLeaks(first, { sent: world.received() }).length).toBeGreaterThan(20);
     expect(findLeaks(second, { sent: world.received() }).length).toBeGreaterThan(5);
   }, 300_000);

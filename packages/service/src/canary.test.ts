@@ -16,7 +16,10 @@ import {
   type TestService,
 } from '../../../test/support/service.js';
 
-/** No response, log line, column or metric contains a secret. Every connector type: `canary-types.test.ts`. */
+/**
+ * No response, log line, column or metric contains a secret. `canary-types.test.ts` covers every
+ * connector type.
+ */
 describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases) => {
   const canaries = {
     map: 'canary/map "0001" ümlaut+',
@@ -81,7 +84,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
       body: { type: 'http', config: { settings }, id: made.body.id },
     });
 
-    // A pipeline sends it, and the other side throws it back.
+    // A pipeline sends the secret, and the receiver echoes it in an error response.
     const key = { key: acme.key };
     const input = await call('POST', `/v2/${acme.team}/inputs`, {
       ...key,
@@ -95,7 +98,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     await expect.poll(state, { timeout: 20_000 }).toMatchObject({ status: 'Erroring', waiting: 1 });
     for (const about of ['logs', 'metrics']) await call('GET', `${pipeline}/${about}`, key);
 
-    // Everything that is refused, with a secret in it.
+    // Rejected requests that contain a secret.
     const refused = body(canaries.refused);
     const broken: [string, string, unknown][] = [
       ['POST', outputs, { ...refused, name: '' }],
@@ -119,7 +122,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
       const { status } = await call(method, at, { session, body: sent });
       expect(status, at).toBeGreaterThanOrEqual(400);
     }
-    // And what breaks inside: a statement that the database does not take, and a value that does not open.
+    // Internal failures: an SQL statement that fails, and a sealed value that cannot be opened.
     await service.database.script((run) => run('alter table secrets rename column description to other'));
     const failed = await call('PATCH', path, { session, body: { config: config(canaries.refused) } });
     expect(failed.status).toBe(500);

@@ -1,4 +1,7 @@
-/** Time as the service sees it: milliseconds since the epoch. Injected, so that expiry can be tested without waiting. */
+/**
+ * Time source, in milliseconds since the epoch. Injected, so that tests can check expiry without
+ * waiting.
+ */
 export interface Clock {
   now(): number;
 }

@@ -45,7 +45,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Everything under a folder that has another mode than 0600 or 0700, and how many files and folders there are. */
+/**
+ * Lists the entries of a folder whose mode is not 0600 (files) or 0700 (folders), and counts its
+ * files and folders.
+ */
 async function walk(path: string): Promise<{ open: string[]; files: number; folders: number }> {
   const found = { open: [] as string[], files: 0, folders: 0 };
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
@@ -78,7 +81,8 @@ async function use(command: readonly string[]): Promise<{ during: string[]; afte
   const call = callerOf(service.url, API_KEY);
   const customer = new Customer();
   await customer.setUp(call, receiver);
-  // The syslog pipeline creates a certificate when it starts; records that an output rejects become dead letters.
+  // The syslog pipeline creates a certificate when it starts. Records that an output rejects become
+  // dead letters.
   const path = `/v2/${customer.org}`;
   const syslog = await call('POST', `${path}/inputs`, { name: 'S', type: 'monad-syslog', config: { settings: {} } });
   await call('POST', `${path}/integrations`, { input_id: syslog?.['id'], name: 'Syslog' });
@@ -119,7 +123,7 @@ describe('DATA_DIR (S36)', { timeout: 120_000 }, () => {
     const names = ['engine.json', 'streams', 'syslog.pem', 'syslog-certificate.pem'];
     expect(await readdir(join(data, 'engine'))).toEqual(expect.arrayContaining(names));
 
-    // As after restoring a backup that did not keep the modes.
+    // Simulate a restored backup that lost the file modes.
     for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
       await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o777 : 0o666);
     }

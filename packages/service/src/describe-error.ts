@@ -1,9 +1,12 @@
-/** An error for the log, names and places only: the message of a database error may quote a row. */
+/**
+ * Describes an error for the log by name, code and stack frames. The message is omitted, because
+ * the message of a database error can quote a row.
+ */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
   const { stack = '', message } = error;
-  // The message stands before the frames, and may look like them.
+  // The stack starts with the message, which may contain lines that look like frames.
   const end = stack.lastIndexOf(message) + message.length;
   const frames = (stack.includes(message) ? stack.slice(end) : '')
     .split('\n')

@@ -5,7 +5,10 @@ import { DEFAULT_PORTS } from './ingest/ports.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
 import { readMasterKey } from './secrets/master-key.js';
 
-/** The environment is wrong. The message names every variable, what is wrong with it and how to set it; never a secret value. */
+/**
+ * Thrown if environment variables are invalid. The message names each variable, what is wrong with
+ * it and how to set it, and never contains a secret value.
+ */
 export class EnvironmentError extends Error {
   override readonly name = 'EnvironmentError';
 }
@@ -147,13 +150,17 @@ const Environment = WithBootstrap.refine(
   { path: ['SYSLOG_TLS_CERT'], error: 'set together with SYSLOG_TLS_KEY: files in PEM' },
 );
 
-/** The environment, checked. The README has the table of variables. */
+/** The validated environment. The README has a table of the variables. */
 export type Env = z.output<typeof Environment>;
 
 /**
- * Reads the environment once.
- * @param environment variables as text; an empty one counts as not set
- * @throws EnvironmentError
+ * Parses and validates environment variables.
+ * @param environment variables as strings; an empty one counts as not set
+ * @throws EnvironmentError naming every invalid variable
+ * @example
+ * ```ts
+ * const env = readEnv({ SERVICE_PORT: '0', DATA_DIR: '/var/lib/connectors' });
+ * ```
  */
 export function readEnv(environment: Readonly<Record<string, string | undefined>>): Env {
   const given = Object.fromEntries(

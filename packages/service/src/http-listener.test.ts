@@ -5,7 +5,7 @@ import { openListener, type HttpListener } from './http-listener.js';
 let listener: HttpListener | undefined;
 afterEach(async () => listener?.drain());
 
-/** Sends some bytes of a request and says what came back by the time the connection ended. */
+/** Sends part of a request and returns everything received until the connection closes. */
 function half(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

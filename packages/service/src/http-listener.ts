@@ -1,34 +1,41 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 
-/** The open port. */
+/** An HTTP server on an open port. */
 export interface HttpListener {
   readonly port: number;
-  /** From now on requests go here; before, they were told to come back. */
+  /** Passes requests to `handle` from now on. Until then, requests get 503 with `Retry-After`. */
   serve(handle: RequestListener): void;
-  /** Answers what is under way, takes nothing new, and resolves when all is said. */
+  /**
+   * Stops accepting connections. Resolves when the requests in flight are complete, or cut off
+   * after `patience.shutdown`.
+   */
   drain(): Promise<void>;
 }
 
-/** Milliseconds. */
+/** Timeouts, in milliseconds. */
 export interface Patience {
-  /** For the headers of a request; a client that sends half of them is cut off. */
+  /** For receiving the headers of a request. Clients that exceed it are disconnected. */
   headers: number;
-  /** For a whole request. */
+  /** For receiving a whole request. */
   request: number;
-  /** For requests that are under way when the port closes. */
+  /** For requests in flight when the port closes. */
   shutdown: number;
 }
 
 const defaultPatience: Patience = { headers: 10_000, request: 30_000, shutdown: 10_000 };
 
-/** @throws Error saying what to set when the port is taken */
+/**
+ * Opens a port and listens.
+ * @throws Error naming the variable to set if the port is in use
+ */
 export async function openListener(port: number, host: string, patience = defaultPatience): Promise<HttpListener> {
   let handle = unavailable;
   const http = createServer(
     {
       headersTimeout: patience.headers,
       requestTimeout: patience.request,
-      // Longer than load balancers keep a connection, or they would now and then send into a closed one.
+      // Longer than load balancers keep idle connections open. Otherwise they occasionally send a
+      // request on a connection that the server is closing.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: patience.headers / 10,
     },

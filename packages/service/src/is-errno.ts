@@ -1,4 +1,7 @@
-/** Whether the operating system says one of these: `ENOENT`, `EEXIST`. https://nodejs.org/docs/latest-v20.x/api/errors.html#common-system-errors */
+/**
+ * Returns whether an error has one of these system error codes, such as `ENOENT` or `EEXIST`.
+ * https://nodejs.org/docs/latest-v20.x/api/errors.html#common-system-errors
+ */
 export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

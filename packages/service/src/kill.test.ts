@@ -4,9 +4,9 @@ import { longOr } from '../../../test/support/long.js';
 import { buildService } from '../../../test/support/service-process.js';
 import { killService } from './testing/kill-service.js';
 
-/** Records of one batch at most. */
+/** Maximum number of records per batch. */
 const BATCH = 500;
-/** The long run also kills 200 times, by `scripts/kill-loop.mjs`. */
+/** The long run also executes `scripts/kill-loop.mjs`, with 200 kills. */
 const KILLS = longOr(15, 6);
 
 it(`killed at random, ${KILLS} times: what was acknowledged arrives, a batch at most comes twice, nothing is half (R02, R08)`, async () => {
@@ -20,6 +20,6 @@ it(`killed at random, ${KILLS} times: what was acknowledged arrives, a batch at 
   expect(result.repeatedBatches).toBeLessThanOrEqual(result.kills);
   expect(result.repeatedPages).toBeLessThanOrEqual(result.kills);
   expect(result.repeatedInFile).toBeLessThanOrEqual(result.kills * BATCH);
-  // The best of them: other work on this machine is not the service's.
+  // The fastest start, so that other load on this machine does not affect the result.
   expect(result.quickestStart).toBeLessThan(5_000);
 }, 600_000);

@@ -45,7 +45,7 @@ const request = (service: ServiceProcess, method: string, path: string, body?: o
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
 
-/** Id of the organization that the start made. */
+/** Returns the id of the organization that was created at startup. */
 async function organizationOf(service: ServiceProcess): Promise<string> {
   const key: { organization_id: string } = await (await request(service, 'GET', '/v3/api-keys/current')).json();
   return key.organization_id;
@@ -77,7 +77,8 @@ describe('the process', { timeout: 120_000 }, () => {
           const made: { id?: string } | undefined = await answer.json().catch(() => undefined);
           if (made?.id === undefined) continue;
           acknowledged.set(made.id, token);
-          // Another moment in each cycle, and always with the writes of the others under way.
+          // Kill at a different point in each cycle, always with writes of the other writers in
+          // flight.
           if (acknowledged.size - before === 12 + 7 * cycle) {
             alive = false;
             service.kill('SIGKILL');
@@ -116,7 +117,7 @@ describe('the process', { timeout: 120_000 }, () => {
           const made = await post('integrations', { input_id: input?.['id'] ?? '', name: 'Web' });
           if (made?.['pipeline_id'] === undefined || made['output_id'] === undefined) continue;
           count += 1;
-          // Every second one is removed again: what the kill meets is one or the other.
+          // Remove every second integration, so that the kill interrupts builds and removals.
           if (count % 2 === 0) void post('integrations/delete', made);
           else built.set(made['pipeline_id'], made['output_id']);
           if (count >= 10 + 5 * cycle && alive) {
@@ -138,7 +139,7 @@ describe('the process', { timeout: 120_000 }, () => {
     const ends = pipelines.map(({ nodes }) => nodes.map((node) => node.component_id));
     for (const [from = '', to = ''] of ends)
       expect([inputs.includes(from), outputs.includes(to)]).toEqual([true, true]);
-    // Each output was made for one pipeline, and goes with it.
+    // Each output was created for one pipeline, and is removed with it.
     expect(ends.length).toBe(outputs.length);
     expect(new Set(ends.map(([, to]) => to))).toEqual(new Set(outputs));
     for (const [pipeline, output] of built) {

@@ -1,4 +1,7 @@
-/** The process: `node dist/main.js` starts the service; `node dist/main.js bootstrap <organization> [team ...]` makes the first key. */
+/**
+ * Entry point of the process. `node dist/main.js` starts the service; `node dist/main.js bootstrap
+ * <organization> [team ...]` creates the first API key.
+ */
 import { bootstrap } from './bootstrap.js';
 import { systemClock } from './clock.js';
 import { describeError } from './describe-error.js';
@@ -9,7 +12,7 @@ import { createServer } from './server.js';
 
 async function start(): Promise<void> {
   const log = createLog(process.env['LOG_LEVEL'] || 'info');
-  // Node would print the error whole, with what a query was about.
+  // Node would print the whole error, which can contain values of a database query.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
       log.fatal({ problem: describeError(error) }, 'the process must end');
@@ -17,7 +20,7 @@ async function start(): Promise<void> {
     });
   }
   const starting = createServer(process.env, { log });
-  // Who is told to stop while it starts stops in order all the same.
+  // Shut down cleanly even if the signal arrives during startup.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       starting
@@ -43,7 +46,8 @@ async function firstKey(organization: string, teams: readonly string[]): Promise
   }
 }
 
-// Only the owner can read files that libraries create, and a stricter umask can't make the service's own files unusable.
+// Files that libraries create must be readable by the owner only, and a stricter umask must not
+// make the service's own files unusable.
 process.umask(0o077);
 const [command, organization, ...teams] = process.argv.slice(2);
 try {
@@ -51,7 +55,7 @@ try {
   else if (command === 'bootstrap' && organization !== undefined) await firstKey(organization, teams);
   else throw new Error('Usage: node dist/main.js [bootstrap <organization> [team ...]]');
 } catch (error) {
-  // Only the sentence: the stack of an embedded database error is a page long.
+  // Print only the message: the stack of an embedded database error is a page long.
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }

@@ -1,19 +1,28 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineFigures } from './pipelines/running/engine-figures.js';
 
-/** What an operator can watch, in the text format of Prometheus. Labels are route patterns and our own words. */
+/** Collects metrics for Prometheus. Labels contain only route patterns and fixed words. */
 export interface Metrics {
-  /** @param seconds from arrival to answer */
+  /**
+   * Records one request.
+   * @param seconds from arrival to response
+   */
   observe(method: string, route: string, status: number, seconds: number): void;
   sessionMinted(): void;
   connectionTested(type: string, outcome: string): void;
-  /** Tells of the pipelines that run here. Series are by status and direction, never by pipeline. */
+  /**
+   * Adds the metrics of the pipelines in this process. Series are labeled by status and direction,
+   * never by pipeline.
+   */
   watchPipelines(figures: () => EngineFigures): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
 
-/** @param process also tells about this process: memory, event loop, garbage collection */
+/**
+ * Creates the metrics of the service.
+ * @param process also collect metrics of this process: memory, event loop, garbage collection
+ */
 export function createMetrics({ process = false } = {}): Metrics {
   const registry = new Registry();
   if (process) collectDefaultMetrics({ register: registry });
@@ -35,7 +44,7 @@ export function createMetrics({ process = false } = {}): Metrics {
     labelNames: ['type', 'outcome'],
     registers: [registry],
   });
-  // Finding a series by its labels costs as much as all the rest of it.
+  // Cache the series: finding one by its labels costs as much as the rest of an observation.
   const known = new Map<string, ReturnType<typeof requests.labels>>();
   return {
     observe(method, route, status, seconds) {

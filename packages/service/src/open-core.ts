@@ -11,7 +11,7 @@ import { loadMigrations, migrate } from './store/migrate.js';
 import { openDatabase, wantedMasterKeys } from './store/open-database.js';
 import type { Store } from './store/store.js';
 
-/** What the service stands on. */
+/** The parts that everything else in the service depends on. */
 export interface Core {
   database: Database;
   store: Store;
@@ -23,7 +23,8 @@ export interface Core {
 type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'MASTER_KEY_PREVIOUS'>;
 
 /**
- * Opens database, keys and sessions, in an order in which a wrong key is found before anything is written.
+ * Opens the database, the vault and the session tokens. Checks the master key before anything is
+ * written.
  * @throws FolderInUseError, FolderNotPrivateError, MasterKeyError
  */
 export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise<Core> {
@@ -51,7 +52,7 @@ export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise
   }
 }
 
-/** A new embedded database makes its key; an old one must find it. */
+/** Returns the key of the embedded database. Only a new database gets a new key. */
 async function ownKey(folder: string, wanted: readonly string[]): Promise<MasterKey | undefined> {
   const known = await readKeyFile(folder);
   return known ?? (wanted.length === 0 ? makeKeyFile(folder) : undefined);

@@ -1,18 +1,21 @@
 import type { Vault } from './secrets/vault.js';
 import type { Store } from './store/store.js';
 
-/** Whether this replica should get requests. */
+/** Reports whether this replica should receive requests. */
 export interface Readiness {
-  /** Not ready from now on: it is being shut down. */
+  /** Marks the replica as not ready for good, because it is shutting down. */
   stop(): void;
-  /** `checks` says `ok`, or in a word what is wrong. */
+  /** Runs the checks. Each one reports `ok`, or in a few words what is wrong. */
   check(): Promise<{ ready: boolean; checks: Record<string, string> }>;
 }
 
-/** Milliseconds a check may take. */
+/** Timeout of a check, in milliseconds. */
 const PATIENCE = 2_000;
 
-/** @param schemaVersion the newest migration this release knows */
+/**
+ * Creates the readiness checks.
+ * @param schemaVersion the newest migration that this release contains
+ */
 export function createReadiness(store: Store, vault: Vault, schemaVersion: number): Readiness {
   let stopping = false;
   return {
@@ -33,7 +36,7 @@ export function createReadiness(store: Store, vault: Vault, schemaVersion: numbe
   };
 }
 
-/** Undefined when the question fails or takes too long. */
+/** Resolves with `undefined` if the promise rejects or takes too long. */
 async function within<T>(question: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<undefined>((resolve) => {

@@ -5,12 +5,12 @@ import type { Vault } from '../secrets/vault.js';
 import type { ApiKey } from '../store/store.js';
 import type { Permission } from './permissions.js';
 
-/** Tells a leaked key apart from any other random text, for people and for secret scanners. */
+/** Lets people and secret scanners recognize a leaked key. */
 const PREFIX = 'cfk_';
 
 export interface NewApiKey {
   row: ApiKey;
-  /** The key itself: shown to its owner now, and never again. */
+  /** The key in plain text. It is returned once and not stored. */
   text: string;
 }
 
@@ -19,11 +19,14 @@ export interface ApiKeyWish {
   name: string;
   permissions: readonly Permission[];
   expiresAt?: Date;
-  /** A key the operator made, at least 16 characters. Default: 256 random bits. */
+  /** A key chosen by the operator: 16 to 200 visible ASCII characters. Default: 256 random bits. */
   text?: string;
 }
 
-/** A key to be stored: its HMAC, and enough of its text to recognize it in a list. */
+/**
+ * Creates an API key and the row to store: the key's HMAC and a hint to recognize it in a list.
+ * @throws ApiError 400 if the given key is not valid
+ */
 export function newApiKey(wish: ApiKeyWish, vault: Vault, clock: Clock): NewApiKey {
   const text = wish.text ?? `${PREFIX}${randomBytes(32).toString('base64url')}`;
   if (!/^[\x21-\x7e]{16,200}$/.test(text)) {
@@ -45,7 +48,7 @@ export function newApiKey(wish: ApiKeyWish, vault: Vault, clock: Clock): NewApiK
   };
 }
 
-/** Whether a key may be used at a time (ms since the epoch). */
+/** Returns whether a key is valid at a given time (milliseconds since the epoch). */
 export function isLive(key: ApiKey, now: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > now);
 }

@@ -1,15 +1,20 @@
 import type { Clock } from '../clock.js';
 
-/** Remembers answers of the database for a moment, and asks each question once when many ask it together. */
+/** Caches database results for a short time and coalesces concurrent loads of the same key. */
 export interface BriefCache<T> {
   get(key: string, load: () => Promise<T | undefined>): Promise<T | undefined>;
-  /** Forgets all: something was changed here. Other replicas find out when the moment is over. */
+  /**
+   * Clears the cache after a local change. Other replicas see the change when their entries expire.
+   */
   forget(): void;
 }
 
 const MAX_ENTRIES = 10_000;
 
-/** @param lifetime milliseconds, from the question on: an answer is never older than that. */
+/**
+ * Creates an empty cache.
+ * @param lifetime milliseconds, counted from the start of the load, so a value is never older
+ */
 export function createBriefCache<T>(lifetime: number, clock: Clock): BriefCache<T> {
   const entries = new Map<string, { until: number; value: Promise<T | undefined> }>();
   return {
@@ -20,7 +25,7 @@ export function createBriefCache<T>(lifetime: number, clock: Clock): BriefCache<
       if (entries.size >= MAX_ENTRIES) entries.clear();
       const value = load();
       entries.set(key, { until: now + lifetime, value });
-      // A failed question is asked again by the next one who wants to know.
+      // Do not cache a failure: the next caller loads again.
       value.catch(() => entries.delete(key));
       return value;
     },

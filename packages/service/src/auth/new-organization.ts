@@ -5,7 +5,7 @@ import type { Organization, Tables } from '../store/store.js';
 
 export interface OrganizationWish {
   name: string;
-  /** Absent: a parent organization. */
+  /** If absent, the organization is a parent organization. */
   parentId?: string;
   allowedOrigins?: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** What an API key may do. A key can give a new key only what it holds itself. */
+/** Permissions of an API key. A key can only grant permissions that it has itself. */
 export const permissions = ['sessions:create', 'read', 'write', 'keys:manage'] as const;
 
 export type Permission = (typeof permissions)[number];

@@ -1,10 +1,13 @@
 import type { ApiKey, Organization } from '../store/store.js';
 import type { Session } from './session-tokens.js';
 
-/** Who asks: an API key of a backend, or a session of a frame. */
+/** An authenticated caller: the API key of a backend, or the session of a frame. */
 export type Principal = { type: 'key'; key: ApiKey } | { type: 'session'; session: Session; key: ApiKey };
 
-/** A key acts on its own organization and on its teams; a session on its one organization. */
+/**
+ * Returns whether a caller may act on an organization: an API key on its own organization and its
+ * teams, a session only on its own organization.
+ */
 export function mayActOn(principal: Principal, organization: Organization): boolean {
   return principal.type === 'session'
     ? principal.session.organizationId === organization.id

@@ -8,21 +8,36 @@ import { createBriefCache } from './brief-cache.js';
 import type { Principal } from './principal.js';
 import { ended, type SessionTokens } from './session-tokens.js';
 
-/** Milliseconds for which an answer of the database is believed; a revocation holds everywhere within twice that. */
+/**
+ * Cache TTL of database lookups, in milliseconds. A revocation takes effect on every replica within
+ * twice this time.
+ */
 const BELIEF_MS = 400;
-/** Characters; no key is longer. */
+/** Maximum length of an API key, in characters. */
 const MAX_KEY = 200;
 
 export interface Principals {
-  /** @throws ApiError 401 */
+  /**
+   * Authenticates an API key.
+   * @throws ApiError 401
+   */
   fromApiKey(text: string): Promise<Principal>;
-  /** @throws ApiError 401, also when the key that minted the session, or its organization, is gone */
+  /**
+   * Authenticates a session.
+   * @throws ApiError 401, also if the session's API key or organization no longer exists
+   */
   fromSession(token: string): Promise<Principal>;
-  /** Whether the key behind somebody who came in is still good, for what goes on longer than a request. */
+  /**
+   * Returns whether a principal's API key is still valid. For responses that outlive the request's
+   * own check, such as streams.
+   */
   lasts(principal: Principal): Promise<boolean>;
-  /** Any organization, as it was at most `BELIEF_MS` ago. */
+  /** Returns any organization, at most `BELIEF_MS` out of date. */
   organization(id: string): Promise<Organization | undefined>;
-  /** To be called after a change of a key or an organization, so that this replica sees it at once. */
+  /**
+   * Clears the caches. Call it after a change of a key or an organization, so that this replica
+   * applies the change immediately.
+   */
   forget(): void;
 }
 
@@ -72,6 +87,6 @@ export function createPrincipals(store: Store, vault: Vault, sessions: SessionTo
   };
 }
 
-/** No credential, or none that is known. */
+/** Creates the error for a missing or unknown credential. */
 export const unauthenticated = (message: string): ApiError =>
   new ApiError(401, 'unauthenticated', message, { headers: { 'WWW-Authenticate': 'ApiKey, Bearer' } });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, postgresql } from '../../../../test/support/databases.js';
 import { createTestClock, createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** Two replicas on one database: what is revoked on one is dead on the other within a second. */
+/** Two replicas on one database: a revocation on one takes effect on the other within a second. */
 describe('revocation on two replicas (S15)', () => {
   const databases = postgresql();
   const clock = createTestClock();

@@ -20,7 +20,10 @@ const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('ba
 const decode = (part = ''): Record<string, unknown> => JSON.parse(Buffer.from(part, 'base64url').toString());
 const hmac = (text: string, key: Uint8Array, hash = 'sha256') => createHmac(hash, key).update(text).digest('base64url');
 
-/** A token like ours, signed with our own key: only what is changed can be the reason for a refusal. */
+/**
+ * Builds a token like `genuine`, correctly signed, with the given changes: only they can be the
+ * reason for a rejection.
+ */
 function forge(header: object = {}, claims: object = {}, remove: readonly string[] = [], hash = 'sha256'): string {
   const [head, payload] = genuine.split('.');
   const changed: Record<string, unknown> = { ...decode(payload), ...claims };

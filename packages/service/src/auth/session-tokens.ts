@@ -10,34 +10,40 @@ const ISSUER = 'connector-frame';
 const AUDIENCE = 'connector-frame/api';
 const ALGORITHM = 'HS256';
 
-/** Seconds. */
+/** Lifetime of a session, in seconds. */
 export const SESSION_TTL = { default: 1_800, min: 300, max: 3_600 } as const;
 
-/** Seconds that the clocks of two replicas may be apart. */
+/** Maximum clock difference between two replicas, in seconds. */
 const CLOCK_SKEW = 5;
 
-/** What a session may act on. An absent bound binds nothing. */
+/** What a session may access. An absent property imposes no restriction. */
 export interface SessionScope {
   organizationId: string;
-  /** The API key that minted it; the session dies with the key. */
+  /** The API key that created the session. The session ends with the key. */
   apiKeyId: string;
   kind?: ConnectorKind;
   typeIds?: readonly string[];
-  /** Only this connector: read, change, test. No other may be made. */
+  /** Restricts the session to reading, changing and testing this connector. */
   connectorId?: string;
-  /** Origins of the pages that may hold the frame. */
+  /** Origins of pages that may embed the frame. */
   parentOrigins: readonly string[];
 }
 
 export interface Session extends SessionScope {
-  /** Unique to this session. */
+  /** Unique id of the session. */
   id: string;
 }
 
 export interface SessionTokens {
-  /** @param ttl seconds */
+  /**
+   * Creates a signed token.
+   * @param ttl seconds
+   */
   mint(scope: SessionScope, ttl: number): Promise<{ token: string; expiresAt: Date }>;
-  /** @throws ApiError 401 `invalid_token` or `token_expired` */
+  /**
+   * Verifies a token and returns its session.
+   * @throws ApiError 401 `invalid_token` or `token_expired`
+   */
   verify(token: string): Promise<Session>;
 }
 
@@ -54,8 +60,9 @@ const Claims = z.object({
 });
 
 /**
- * Session tokens: JWT, HS256, nothing else.
- * @param keys 32 bytes each; the first signs, all verify, so that a change of master key ends no open form.
+ * Creates and verifies session tokens: JWT, HS256 only.
+ * @param keys 32 bytes each. The first signs and all verify, so that changing the master key does
+ *   not end open sessions.
  */
 export function createSessionTokens(keys: readonly [Uint8Array, ...Uint8Array[]], clock: Clock): SessionTokens {
   const [signing, ...older] = keys;
@@ -77,7 +84,8 @@ export function createSessionTokens(keys: readonly [Uint8Array, ...Uint8Array[]]
         connector: scope.connectorId,
         parents: scope.parentOrigins,
       } satisfies z.input<typeof Claims> & Record<'iss' | 'aud', string>;
-      // Not SignJWT: it takes a structured clone of the claims, a third of the time of minting.
+      // Avoids SignJWT: it copies the claims with `structuredClone`, a third of the time of
+      // minting.
       const token = await new CompactSign(Buffer.from(JSON.stringify(claims)))
         .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
         .sign(await current);
@@ -98,7 +106,7 @@ export function createSessionTokens(keys: readonly [Uint8Array, ...Uint8Array[]]
   };
 }
 
-// Imported once: jose would import raw bytes again for every token.
+// Import each key once: jose would import raw bytes again for every token.
 const importKey = (bytes: Uint8Array): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', Buffer.from(bytes), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 
@@ -112,7 +120,8 @@ async function read(token: string, key: CryptoKey, now: number): Promise<Session
     currentDate: new Date(now),
     clockTolerance: 0,
   });
-  // We write two header members; a third (kid, jwk, crit, ...) was not written by us.
+  // Tokens have exactly two header parameters, `alg` and `typ`. Any other (kid, jwk, crit, ...)
+  // means that the service did not issue the token.
   if (Object.keys(protectedHeader).length !== 2) throw invalid();
   const claims = Claims.parse(payload);
   if (claims.exp - claims.iat > SESSION_TTL.max || claims.iat > now / 1_000 + CLOCK_SKEW) throw invalid();
@@ -127,7 +136,7 @@ async function read(token: string, key: CryptoKey, now: number): Promise<Session
   };
 }
 
-/** The key that minted the session, or its organization, is gone. */
+/** Creates the error for a session whose API key or organization no longer exists. */
 export const ended = (): ApiError =>
   new ApiError(
     401,

@@ -3,22 +3,28 @@ import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
 import { textTag } from '../http/etag.js';
 
-/** JSON made once, and its ETag. */
+/** A serialized JSON response and its ETag. */
 export interface MadeAnswer {
   text: string;
   tag: string;
-  /** The same for who reads gzip, made when it is first asked for; absent where the text is made for one call. */
+  /**
+   * Returns the gzip encoding, compressed on first use. Absent if the text was built for a single
+   * call.
+   */
   gzip?: () => Uint8Array<ArrayBuffer>;
 }
 
 export interface ListOptions {
-  /** Only these, in the catalog's order. */
+  /** Only these types, in the order of the catalog. */
   typeIds?: readonly string[] | undefined;
-  /** With the fields of each. */
+  /** Include the fields of each type. */
   config?: boolean | undefined;
 }
 
-/** The catalog as clients read it. It changes with the release only, so every answer is made at the start. */
+/**
+ * Serves the catalog to clients. It changes only with a release, so responses are serialized in
+ * advance.
+ */
 export interface CatalogAnswers {
   list(kind: ConnectorKind, options?: ListOptions): MadeAnswer;
   type(kind: ConnectorKind, typeId: string): MadeAnswer | undefined;
@@ -27,9 +33,9 @@ export interface CatalogAnswers {
 export interface CatalogAnswersOptions {
   catalog: Catalog;
   supportsTest: (type: ConnectorTypeData) => boolean;
-  /** Whether pipelines with it run. */
+  /** Returns whether pipelines can run this type. */
   runs: (type: ConnectorTypeData) => boolean;
-  /** Address of a type's icon. */
+  /** Returns the URL of a type's icon. */
   iconUrl: (typeId: string) => string;
 }
 
@@ -64,7 +70,7 @@ export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: C
       const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(rowOf(type))]));
       return { rows, all: compressible(made(rows.values())) };
     };
-    // Nobody may ever ask for all fields of all types.
+    // Built on first use: the list with all fields may never be requested.
     let full: ReturnType<typeof list> | undefined;
     return {
       heads: list(row),

@@ -5,7 +5,10 @@ import { embedded } from '../../../../test/support/databases.js';
 import { movesOf } from '../../../../test/support/destinations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** A caller who may change an address (S03) or its protection (S32) must not be able to use a secret there that they never knew. */
+/**
+ * A caller who can change a destination (S03) or its protection (S32) must not be able to use a
+ * secret there without knowing it.
+ */
 describe('a kept secret and another destination or transport (S03, S32)', () => {
   const databases = embedded();
   const moves = allTypes().flatMap(movesOf);
@@ -39,7 +42,8 @@ describe('a kept secret and another destination or transport (S03, S32)', () => 
       const hasSecrets = Object.keys(type.config.secrets.properties).length > 0;
       const marked = hasSecrets ? [...boundPointers(type.config)].filter(([, isMarked]) => isMarked) : [];
       const names = marked.map(([pointer]) => `${type.kind} ${type.type_id} /settings${pointer}`);
-      // A union is found by its own pointer, and listed by the one of its choice.
+      // `movesOf` names a union by its own pointer, `boundPointers` by the pointer of its
+      // discriminator.
       return names.filter((name) => !covered.has(name) && !covered.has(name.replace(/\/[^/]*$/, '')));
     });
     expect(missing).toEqual(['input kafka /settings/sasl/enabled', 'output syslog /settings/protocol']);
@@ -71,10 +75,10 @@ describe('a kept secret and another destination or transport (S03, S32)', () => 
       ['PUT', path, { name: 'Kept', config: { settings } }],
       ['POST', `${base}/test-connection`, { ...test, config: named }],
     ] as const;
-    // The other ways are the same code for both marks: addresses show them.
+    // The remaining requests run the same code for both marks, so only `destination` covers them.
     const tries = mark === 'destination' ? all : all.slice(0, 2);
     for (const [at, [method, address, body]] of tries.entries()) {
-      // Each with a key for one field and in a session for the next: who asks is no matter of the type's.
+      // Alternate between API key and session: the result does not depend on the credential.
       const credential = (index + at) % 2 === 0 ? { key: acme.key } : { session };
       const answer = await service.call(method, address, { ...credential, body });
       expect([answer.status, answer.body.error_type]).toEqual([422, 'secret_reentry_required']);

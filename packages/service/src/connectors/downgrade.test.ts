@@ -9,7 +9,10 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
 const TOKEN = 'Bearer kept-and-never-told';
 const PASSWORD = 'kept-and-never-told';
 
-/** A server with a certificate that nobody trusts, and what it was sent. */
+/**
+ * Starts an HTTPS server with an untrusted certificate that records the Authorization headers it
+ * receives.
+ */
 async function startImpostor() {
   const seen: string[] = [];
   const listener = await listenHttp(
@@ -26,7 +29,10 @@ const httpConfig = (endpoint: string, changes: object = {}) => ({
   settings: { endpoint, method: 'POST', payload_structure: 'array', ...changes },
 });
 
-/** Servers of an attacker stand where a connector connects to; only its transport keeps the secret from them (S32, S33). */
+/**
+ * An attacker controls the servers that a connector reaches: only its transport settings protect
+ * the secret (S32, S33).
+ */
 describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () => {
   let service: TestService;
   let acme: Tenant;
@@ -62,7 +68,7 @@ describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () 
         config: { ...httpConfig(impostor.origin, changes), secrets },
         id,
       });
-    // As it was saved it refuses the impostor itself.
+    // With the saved settings, the connector itself rejects the impostor's certificate.
     expect(await test({})).toMatchObject({ status: 400, body: { error_type: 'test_failed' } });
     expect(impostor.seen).toEqual([]);
 
@@ -76,7 +82,7 @@ describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () 
       expect([answer.status, answer.body.error_type]).toEqual([422, 'secret_reentry_required']);
     expect([impostor.connections(), impostor.seen]).toEqual([dialed, []]);
 
-    // The same with the secret entered again: what this server would have got.
+    // Control: with the secret entered again, the impostor receives it.
     expect((await test({ tls_skip_verify: true }, headers)).status).toBe(200);
     expect(impostor.seen).toEqual([TOKEN]);
     await impostor.close();
@@ -110,7 +116,8 @@ describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () 
     await expect.poll(status).toMatchObject({ waiting: 1 });
     expect([impostor.seen, elsewhere.seen, elsewhere.connections()]).toEqual([[], [], 0]);
 
-    // Entered again it is sent there: somebody has seen the address. What waited is delivered.
+    // Entering the secret again confirms the address: the secret is sent there, and the waiting
+    // record is delivered.
     const { settings } = (await service.store.connectors.get(acme.team, 'output', id)) ?? {};
     const entered = await call('PATCH', `/outputs/${id}`, { config: { settings, secrets: headers } });
     expect(entered.status, entered.text).toBe(200);
@@ -158,7 +165,7 @@ describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () 
     }
     expect([middle.connections(), Buffer.concat(heard).length]).toEqual([0, 0]);
 
-    // The same with the password entered again: what the wire would have carried.
+    // Control: with the password entered again, it crosses the wire in plain text.
     const plain = { security_protocol: 'SASL_PLAINTEXT', sasl_mechanism: 'PLAIN' };
     const typed = await test(plain, password);
     expect(Buffer.concat(heard).includes(PASSWORD), typed.text).toBe(true);

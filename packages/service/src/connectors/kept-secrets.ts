@@ -12,33 +12,38 @@ export interface Kept {
   from: ConnectorSecrets;
 }
 
-/** One that may be kept, opened. */
+/** A kept secret that passed the checks, with its value in plain text. */
 export interface KeptSecret {
   secret: StoredSecret;
   value: SecretValue;
-  /** Bound to all that is marked now; otherwise it is to be sealed again. */
+  /** Whether it is bound to every field that is marked now. If not, it must be sealed again. */
   isCurrent: boolean;
 }
 
-/** A write, as far as kept secrets depend on it. */
+/** The part of a write that the checks of kept secrets depend on. */
 export interface KeptWrite {
   type: ConnectorTypeData;
-  /** As they will be stored. */
+  /** Settings as they will be stored. */
   settings: Record<string, unknown>;
   /** New values, by field. */
   typed: ReadonlyMap<string, SecretValue>;
-  /** By the field they are to be used for. */
+  /** Kept secrets, by the field that will use them. */
   kept: ReadonlyMap<string, Kept>;
 }
 
-/** Why a secret can't be kept: the write changes its destination, something else did, or it does not open. */
+/**
+ * Why a secret cannot be kept: the write changes its destination, the stored settings are not the
+ * ones it was saved for, or it cannot be opened.
+ */
 type Failure = { reason: 'moved' | 'mismatch' | 'unreadable'; changed: readonly string[] };
 
 /**
- * Opens the secrets that a write keeps, for the destination that it gives them.
+ * Opens the secrets that a write keeps, and checks that the write leaves their destination
+ * unchanged.
  *
- * @returns them by field, and the values of all secrets that are marked themselves
- * @throws ApiError 422 `secret_reentry_required`, `secret_destination_mismatch` or `secret_unreadable`, naming the fields
+ * @returns the kept secrets by field, and the values of all secrets that are marked themselves
+ * @throws ApiError 422 `secret_reentry_required`, `secret_destination_mismatch` or
+ *   `secret_unreadable`, naming the fields
  */
 export function checkKept(
   { type, settings, typed, kept }: KeptWrite,
@@ -52,7 +57,8 @@ export function checkKept(
   };
   const isMarked = (field: string): boolean => isMarkedSecret(type, field);
   const marked = new Map([...typed].filter(([field]) => isMarked(field)));
-  // A connection string is an address, too: a new one asks for the other secrets, even where it says the same.
+  // A marked secret, such as a connection string, is an address too. Entering it requires entering
+  // the other secrets again, even if its value is unchanged.
   const hasNewAddress = marked.size > 0;
   const found = new Map<string, KeptSecret>();
   const failures = new Map<string, Failure>();
@@ -63,7 +69,7 @@ export function checkKept(
     if (isOther || hasNewAddress || !opening) return void failures.set(field, { reason: 'moved', changed: [] });
     const isSame = before.text() === after.text();
     if (!opening.error && isSame) return void found.set(field, opening);
-    // The settings may have been changed behind the API, and this write may repair them.
+    // The settings may have been changed in the database directly, and this write may restore them.
     const repaired = openSecret(secret, after, vault);
     if (!repaired.error && repaired.isCurrent) return void found.set(field, repaired);
     if (opening.error instanceof SealError) failures.set(field, { reason: 'unreadable', changed: [] });

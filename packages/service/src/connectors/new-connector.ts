@@ -10,17 +10,21 @@ import type { ConfigWrite, WritePlan } from './plan-write.js';
 import type { Planner } from './planner.js';
 import { storePlan } from './store-plan.js';
 
-/** A connector that was checked and not stored yet. */
+/** A validated connector that is not stored yet. */
 export interface NewConnector {
   connector: Connector;
   plan: WritePlan;
   vault: OrganizationVault;
-  /** Stores it with its secrets, and with a port where its type listens: as it is then. @throws ApiError 409 `no_port` */
+  /**
+   * Stores the connector with its secrets and, if its type listens, a port.
+   * @returns the stored row
+   * @throws ApiError 409 `no_port`
+   */
   insert(tables: Tables): Promise<[stored: Connector, notes: SecretNote[]]>;
 }
 
 /**
- * Checks all that a new connector was given, and reads the defaults of its type into it.
+ * Validates a new connector and applies the defaults of its type.
  * @throws ApiError as `planWrite` does
  */
 export async function newConnector(
@@ -31,7 +35,7 @@ export async function newConnector(
     name: string;
     description: string;
     config: Pick<ConfigWrite, 'settings' | 'secrets'>;
-    /** What is wrong beside the configuration. */
+    /** Issues found outside the configuration, such as in the name. */
     issues?: ConfigWrite['issues'];
   },
   { principal, organization }: { principal: Principal; organization: Organization },

@@ -8,30 +8,33 @@ import { checkKept, type Kept, type KeptSecret } from './kept-secrets.js';
 import { runtimeConfig } from './runtime-config.js';
 import { checkSecretValues, type SecretWrite } from './secret-write.js';
 
-/** A configuration as it was sent, and what there was before. */
+/** A configuration as sent, and the previous state of the connector. */
 export interface ConfigWrite {
   type: ConnectorTypeData;
-  /** All settings: absent ones are gone. */
+  /** The complete settings: an absent setting is removed. */
   settings: Record<string, unknown>;
-  /** Absent keeps, null clears. */
+  /** By field. Absent keeps the stored secret, null clears it. */
   secrets: Readonly<Record<string, SecretWrite | null>>;
-  /** The connector that is changed, or whose secrets a test uses; absent for a new one. */
+  /** The connector to change, or whose secrets a test uses. Absent for a new connector. */
   before?: ConnectorSecrets;
-  /** What is wrong beside the configuration: name, description. */
+  /** Issues found outside the configuration: name, description. */
   issues?: readonly Issue[];
 }
 
 export interface PlanOptions {
   vault: OrganizationVault;
-  /** The connector of a secret of the organization that the caller may refer to by id. */
+  /**
+   * Returns the connector that owns a secret of the organization, if the caller may refer to that
+   * secret by id.
+   */
   find(id: string): Promise<ConnectorSecrets | undefined>;
 }
 
-/** A checked write: nothing has happened yet. */
+/** A validated write. Nothing is stored yet. */
 export interface WritePlan {
-  /** Pruned: only what is shown, only what is declared. */
+  /** Pruned: only declared fields that are shown. */
   settings: Record<string, unknown>;
-  /** What a secret of a field is sealed for. */
+  /** Returns the destination that the secret of a field is sealed for. */
   destination(field: string): Destination;
   kept: KeptSecret[];
   changed: { field: string; value: SecretValue; name: string; description: string; replaces?: StoredSecret }[];
@@ -39,17 +42,18 @@ export interface WritePlan {
 }
 
 /**
- * Checks a write against its type, and decides what becomes of each secret. A kept secret stays only for the destination and
- * the transport it was entered for: a caller who may change an address must not be able to send a secret there that they
- * never knew.
- * @throws ApiError 400 for values that can't be meant, 404 for an unknown secret id, 422 `invalid_config`,
- *   `secret_reentry_required`, `secret_destination_mismatch` or `secret_unreadable`
+ * Validates a write against its type, and decides what happens to each secret. A secret is kept
+ * only for the destination and the transport it was entered for: a caller who can change an address
+ * must not be able to send a secret there without knowing it.
+ * @throws ApiError 400 for empty or masked secrets, 404 for an unknown secret id, 422
+ *   `invalid_config`, `secret_reentry_required`, `secret_destination_mismatch` or
+ *   `secret_unreadable`
  */
 export async function planWrite(write: ConfigWrite, options: PlanOptions): Promise<WritePlan> {
   const { type, before } = write;
   const stored = before?.secrets ?? [];
   checkSecretValues(write.secrets);
-  // A field that the type does not declare any more is not validated; what is stored of it is removed.
+  // Fields that the type no longer declares are not validated; their stored secrets are removed.
   const isDeclared = (field: string): boolean => Object.hasOwn(type.config.secrets.properties, field);
   const kept = new Map<string, Kept>();
   for (const secret of before?.secrets ?? [])
@@ -77,7 +81,7 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   ];
   if (issues.length > 0) throw invalidConfig(issues);
 
-  // A kept secret takes part with any value, so that pruning says whether its field is shown.
+  // Give each kept secret a placeholder value: pruning then tells whether its field is shown.
   const standIns = Object.fromEntries([...kept.keys()].map((field) => [field, 'kept']));
   const pruned = pruneConfig(type.config, { settings: write.settings, secrets: { ...typed, ...standIns } });
   const shown = new Set(Object.keys(pruned.secrets));
@@ -110,7 +114,7 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   return plan;
 }
 
-/** The configuration in clear, for a connection test. */
+/** Returns the configuration with secrets in plain text, for a connection test. */
 export const openPlan = (plan: WritePlan, type: ConnectorTypeData): ConnectorConfig =>
   runtimeConfig(
     type,
@@ -128,6 +132,6 @@ function describe(write: ConfigWrite, field: string, before: StoredSecret | unde
   return { name: given?.name ?? before?.name ?? title, description: given?.description ?? before?.description ?? '' };
 }
 
-/** Fields that are not valid, each by its pointer. */
+/** Creates the error for invalid fields, each identified by its JSON Pointer. */
 export const invalidConfig = (issues: readonly Issue[]): ApiError =>
   new ApiError(422, 'invalid_config', 'Some fields are not valid.', { details: { issues } });

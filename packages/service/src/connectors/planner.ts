@@ -8,15 +8,18 @@ import { planWrite, type ConfigWrite, type WritePlan } from './plan-write.js';
 
 export interface PlanScope {
   vault: OrganizationVault;
-  /** The transaction's own, inside one. */
+  /** Inside a transaction: the tables of that transaction. */
   tables: Tables;
   principal: Principal;
   organization: Organization;
 }
 
-/** Plans writes of one kind for a caller. */
+/** Plans writes to connectors of one kind. */
 export interface Planner {
-  /** @throws ApiError 400 for no type, or one the catalog does not have */
+  /**
+   * Returns the connector type with this id.
+   * @throws ApiError 400 if the id is absent or not in the catalog
+   */
   type(typeId: string | undefined): ConnectorTypeData;
   plan(write: ConfigWrite, scope: PlanScope): Promise<WritePlan>;
 }
@@ -35,7 +38,7 @@ export function createPlanner({ catalog }: { catalog: Catalog }, kind: Connector
     plan: (write, { vault: sealed, tables, principal, organization }) =>
       planWrite(write, {
         vault: sealed,
-        // The person in a frame may keep what their connector has, not take what another one has.
+        // A session may keep the secrets of its own connector, but not use those of another one.
         find: async (id) => {
           const secret = principal.type === 'key' ? await tables.secrets.get(organization.id, id) : undefined;
           return secret && tables.connectors.withSecrets(organization.id, secret.connectorId);

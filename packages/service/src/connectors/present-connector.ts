@@ -4,7 +4,7 @@ import type { Connector, SecretNote } from '../store/store.js';
 
 const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
-/** A connector as clients read it. Of a secret they learn that it is kept, never what it is. */
+/** A connector in API responses. It shows that a secret is stored, never its value. */
 export const ConnectorBody = z
   .object({
     id: z.string(),
@@ -35,7 +35,11 @@ export const ConnectorBody = z
 
 export type ConnectorBody = z.output<typeof ConnectorBody>;
 
-/** @param notes of this connector @param place where records are sent to it, if they are */
+/**
+ * Formats a connector for an API response.
+ * @param notes metadata of its secrets
+ * @param place where records are sent to it; absent if it does not receive records
+ */
 export function presentConnector(
   connector: Connector,
   notes: readonly SecretNote[],
@@ -58,7 +62,10 @@ export function presentConnector(
   };
 }
 
-/** @param notes of any of the connectors */
+/**
+ * Formats connectors for an API response.
+ * @param notes metadata of the secrets of all connectors
+ */
 export function presentConnectors(
   connectors: readonly Connector[],
   notes: readonly SecretNote[],

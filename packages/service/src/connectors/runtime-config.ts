@@ -2,10 +2,11 @@ import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalo
 import { effectiveConfig, pruneConfig } from '@connector-frame/catalog/validate';
 
 /**
- * The configuration as a connection test or a runtime reads it: absent settings have their defaults, and nothing is there
- * that is not shown. Secrets are bound to these very settings, so whether a default is stored makes no difference.
+ * Returns the configuration that connection tests and pipelines use: absent settings get their
+ * defaults, and hidden fields are removed. Secrets are bound to these effective settings, so it
+ * makes no difference whether a default is stored.
  *
- * @param secrets in clear
+ * @param secrets values in plain text
  */
 export const runtimeConfig = (
   { config: schema }: ConnectorTypeData,

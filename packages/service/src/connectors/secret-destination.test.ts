@@ -4,7 +4,10 @@ import { asWrite } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** An address may be a secret itself, as a connection string is. A new one must not get the password that was kept (S03). */
+/**
+ * An address can be a secret itself, such as a connection string. A new address must not receive
+ * the kept password (S03).
+ */
 const types = (['input', 'output'] as const)
   .flatMap((kind) => loadCatalog().list(kind))
   .flatMap((type) => {

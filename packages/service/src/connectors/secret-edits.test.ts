@@ -5,7 +5,7 @@ import { openStored } from '../../../../test/support/stored-secrets.js';
 
 type Value = string | Record<string, string>;
 
-/** A small generator of its own, so that a failure can be run again. */
+/** Seeded random number generator, so that a failure can be reproduced. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -14,7 +14,10 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-/** Absent keeps, null clears, an empty or masked value is refused (S13): random edits against a model of a few lines. */
+/**
+ * Compares random edits with a small model: absent keeps, null clears, and an empty or masked value
+ * is rejected (S13).
+ */
 describe('edits of secrets (S13)', () => {
   const databases = embedded();
   let service: TestService;

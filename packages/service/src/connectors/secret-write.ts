@@ -23,7 +23,8 @@ export type SecretWrite = z.output<typeof SecretWrite>;
 const MASK = /^[*•●∙·]{4,}$/;
 
 /**
- * Refuses what can only be a mistake: an empty value (null clears), or the dots that stood in for the value.
+ * Rejects values that can only be a mistake: an empty value (null clears a secret), or the dots
+ * that mask a stored value.
  * @throws ApiError 400 naming the fields
  */
 export function checkSecretValues(writes: Readonly<Record<string, SecretWrite | null>>): void {

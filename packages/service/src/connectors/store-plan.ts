@@ -3,7 +3,10 @@ import type { OrganizationVault } from '../secrets/vault.js';
 import type { Connector, Reseal, SecretNote, Tables } from '../store/store.js';
 import type { WritePlan } from './plan-write.js';
 
-/** Seals and stores what a plan says of the secrets of a connector that stands in the same transaction. */
+/**
+ * Seals and stores the secrets of a plan. The connector must already be stored in the same
+ * transaction.
+ */
 export async function storePlan(
   plan: WritePlan,
   connector: Pick<Connector, 'id' | 'organizationId'>,
@@ -31,7 +34,7 @@ export async function storePlan(
   return tables.secrets.notes([connector.id]);
 }
 
-/** Kept secrets of a plan that are bound to less than is marked now, sealed again. */
+/** Returns the kept secrets that are not bound to every field marked now, sealed again. */
 export const resealsOf = (plan: WritePlan, vault: OrganizationVault): Reseal[] =>
   plan.kept
     .filter(({ isCurrent }) => !isCurrent)

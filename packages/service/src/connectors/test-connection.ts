@@ -4,7 +4,7 @@ import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../http/api-error.js';
 import type { Metrics } from '../metrics.js';
 
-/** Milliseconds for a whole test. */
+/** Timeout of a connection test, in milliseconds. */
 const TIME_LIMIT = 15_000;
 
 export interface TestResult {
@@ -15,10 +15,10 @@ export interface TestResult {
 }
 
 export interface ConnectionTests {
-  /** Whether a type can be tested. */
+  /** Returns whether a type has a connection test. */
   supports(type: ConnectorTypeData): boolean;
   /**
-   * Connects with a checked configuration in clear.
+   * Connects with a validated configuration whose secrets are in plain text.
    * @throws ApiError 400 `no_test`, `test_failed` or `egress_refused`
    */
   run(type: ConnectorTypeData, config: ConnectorConfig, signal: AbortSignal): Promise<TestResult>;

@@ -3,23 +3,23 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, type Asset } from './form-assets.js';
 
-/** What a script of the drop-in is called. */
+/** File names of the drop-in scripts. */
 export const DROP_IN_SCRIPTS = ['connector-frame.js', 'connector-catalog.js'] as const;
 export type DropInScript = (typeof DROP_IN_SCRIPTS)[number];
 
-/** The scripts that host pages load, and the licences that go with them, in memory. */
+/** The scripts that host pages load, and their licenses, held in memory. */
 export interface DropIn {
-  /** `0.1.0` */
+  /** Full version, such as `0.1.0`. */
   version: string;
-  /** Each with its hash as the attribute `integrity` takes it: `sha384-...` */
+  /** Each script with its hash for the `integrity` attribute: `sha384-...` */
   scripts: Readonly<Record<DropInScript, { script: Asset; integrity: string }>>;
   licences: Asset;
 }
 
 /**
  * Reads the built drop-in.
- * @param folder of the package `@connector-frame/element`
- * @throws Error when the drop-in was not built
+ * @param folder root of the package `@connector-frame/element`
+ * @throws Error if the drop-in is not built
  */
 export async function loadDropIn(folder: string): Promise<DropIn> {
   const { version }: { version: string } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));

@@ -1,6 +1,6 @@
 import { pack, type Asset, type FormAssets } from './form-assets.js';
 
-/** The page for one parent origin. */
+/** The form's page, with the response headers for each parent origin. */
 export interface EmbedPage {
   asset: Asset;
   headers(parent: string): Record<string, string>;
@@ -16,7 +16,9 @@ const fixedHeaders = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=()',
 };
 
-/** On the answer to an origin that nobody registered: nothing may frame it, nothing in it runs. */
+/**
+ * Headers of the response to an unregistered origin: it cannot be framed, and nothing in it runs.
+ */
 export const refusedHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'text/plain; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -28,8 +30,9 @@ export const refusedHeaders: Readonly<Record<string, string>> = {
 const PLACEHOLDER = /<meta name="api-bases" content="[^"]*"\s*\/?>/;
 
 /**
- * @param apiBases addresses of the API that the form may talk to, beside the one its own page comes from
- * @throws Error when the page has no place for them
+ * Fills the API base URLs into the form's page.
+ * @param apiBases base URLs of the API that the form may call, besides the one that serves its page
+ * @throws Error if the page has no placeholder for them
  */
 export function createEmbedPage(assets: FormAssets, apiBases: readonly string[]): EmbedPage {
   if (!PLACEHOLDER.test(assets.html)) throw new Error('The form\'s page has no <meta name="api-bases" content="">.');
@@ -40,7 +43,7 @@ export function createEmbedPage(assets: FormAssets, apiBases: readonly string[])
   return {
     asset: pack(Buffer.from(html), 'text/html; charset=utf-8'),
 
-    // Which stylesheets the host will name is not known yet, only that they must come from its own origin.
+    // The stylesheets of the host are not known yet, only that they must come from its own origin.
     headers: (parent) => ({
       ...fixedHeaders,
       'Content-Security-Policy': [

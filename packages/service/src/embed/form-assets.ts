@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** One file of the built form, as bytes ready to send. */
+/** One file of the built form, in each encoding that is served. */
 export interface Asset {
   contentType: string;
   identity: Uint8Array<ArrayBuffer>;
@@ -11,15 +11,15 @@ export interface Asset {
   br: Uint8Array<ArrayBuffer>;
 }
 
-/** The built form, in memory. */
+/** The built form, held in memory. */
 export interface FormAssets {
-  /** The page, its list of API bases not yet filled in. */
+  /** The page, with its list of API base URLs still empty. */
   html: string;
   /** Sources for `script-src`: the hash of each inline script, `'sha256-...'`. */
   scriptHashes: string[];
   /** Sources for `style-src`: the hash of each inline sheet. */
   styleHashes: string[];
-  /** By name: `form-3f2a.js`. Names carry a hash, so a name never changes its content. */
+  /** By name: `form-3f2a.js`. Names contain a hash, so the content of a name never changes. */
   files: ReadonlyMap<string, Asset>;
 }
 
@@ -32,7 +32,7 @@ const contentTypes: Record<string, string> = {
 
 /**
  * Reads a built form: `index.html`, and `assets/` beside it.
- * @throws Error when there is no page: the form was not built
+ * @throws Error if `index.html` is missing, because the form is not built
  */
 export async function loadFormAssets(folder: string): Promise<FormAssets> {
   const html = await readFile(join(folder, 'index.html'), 'utf8').catch(() => {
@@ -53,7 +53,7 @@ export async function loadFormAssets(folder: string): Promise<FormAssets> {
   };
 }
 
-/** Packs once, at the start: nothing is compressed while somebody waits. */
+/** Compresses a file once at startup, so that no request waits for compression. */
 export function pack(content: Buffer, contentType: string): Asset {
   return {
     contentType,
@@ -63,7 +63,10 @@ export function pack(content: Buffer, contentType: string): Asset {
   };
 }
 
-/** Contents of scripts that run and have no `src`; a data block (`type="application/json"`) needs no permission. */
+/**
+ * Returns the contents of executable inline scripts. A data block (`type="application/json"`) needs
+ * no CSP hash.
+ */
 function inlineScripts(html: string): string[] {
   return [...html.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/gi)]
     .filter(([, attributes = '']) => !/\bsrc\s*=|\btype\s*=\s*"application\/json"/i.test(attributes))

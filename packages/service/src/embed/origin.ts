@@ -1,6 +1,7 @@
 /**
- * Whether a text is the origin of a web page exactly as a browser writes it: scheme, host, port, nothing else.
- * `https`, or `http` on the machine itself. What passes can stand in a header.
+ * Returns whether a string is the origin of a web page exactly as a browser serializes it: scheme,
+ * host and port only. Accepts `https`, and `http` on a loopback host. An accepted string is safe to
+ * use in a header.
  */
 export function isPageOrigin(text: string): boolean {
   if (text.length > 300 || !/^https?:\/\/[a-z0-9.\-_:[\]]+$/.test(text) || !URL.canParse(text)) return false;

@@ -2,20 +2,32 @@ import { createBriefCache } from '../auth/brief-cache.js';
 import type { Clock } from '../clock.js';
 import type { Organization, Store } from '../store/store.js';
 
-/** Milliseconds for which a look-up is believed. */
+/** Cache TTL of an origin lookup, in milliseconds. */
 const BELIEF_MS = 900;
 
-/** Which pages may hold the frame: those the operator allows for all, and those that organizations allow. */
+/**
+ * Decides which pages may embed the frame: those that the operator allows for every organization,
+ * and those that organizations allow.
+ */
 export interface ParentOrigins {
-  /** Whether some organization's page of this origin may hold the frame. */
+  /** Returns whether the operator or any organization allows pages of this origin. */
   isAllowed(origin: string): Promise<boolean>;
-  /** Origins that the sessions of an organization may name: the operator's, its own and its parent's. */
+  /**
+   * Returns the origins that sessions of an organization may name: the operator's, its own and its
+   * parent's.
+   */
   of(organization: Organization, parent: Organization | undefined): string[];
-  /** To be called after a change of an organization's origins, so that this replica sees it at once. */
+  /**
+   * Clears the cache. Call it after a change of an organization's origins, so that this replica
+   * applies the change immediately.
+   */
   forget(): void;
 }
 
-/** @param forAll `ALLOWED_PARENT_ORIGINS` */
+/**
+ * Creates the check of parent origins.
+ * @param forAll origins allowed for every organization (`ALLOWED_PARENT_ORIGINS`)
+ */
 export function createParentOrigins(forAll: readonly string[], store: Store, clock: Clock): ParentOrigins {
   const cache = createBriefCache<boolean>(BELIEF_MS, clock);
   return {

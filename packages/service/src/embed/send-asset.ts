@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Asset } from './form-assets.js';
 
-/** Answers with an asset, in the smallest form that the browser reads. */
+/** Responds with an asset in the smallest encoding that the client accepts. */
 export function sendAsset(c: Context, asset: Asset, headers: Readonly<Record<string, string>>): Response {
   const { encoding, body } = choose(asset, c.req.header('accept-encoding') ?? '');
   return new Response(body, {
@@ -19,7 +19,7 @@ function choose(asset: Asset, accepted: string): { encoding?: 'br' | 'gzip'; bod
   return { body: asset.identity };
 }
 
-/** Whether an `Accept-Encoding` names a coding. */
+/** Returns whether an `Accept-Encoding` header accepts a coding. */
 export function accepts(header: string, coding: string): boolean {
   return header.split(',').some((part) => {
     const [name, ...parameters] = part

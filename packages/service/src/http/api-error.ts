@@ -1,6 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** Stable machine words of `error_type`. The README says what each means and what to do. */
+/**
+ * Stable, machine-readable values of `error_type`. The README lists their meanings and remedies.
+ */
 export const errorTypes = [
   'invalid_request',
   'invalid_config',
@@ -38,7 +40,10 @@ export interface ApiErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** A refusal as the client reads it: `{ error, error_type, code, additional_details? }`. The sentence is ours, and holds no value a person typed. */
+/**
+ * An error response: `{ error, error_type, code, additional_details? }`. The message is written by
+ * the service and never contains a value that a person entered.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -51,7 +56,7 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** Body of the answer. */
+  /** Returns the body of the response. */
   toJSON(): { error: string; error_type: ErrorType; code: number; additional_details?: Record<string, unknown> } {
     return {
       error: this.message,
@@ -62,7 +67,10 @@ export class ApiError extends Error {
   }
 }
 
-/** One body for what does not exist and for what belongs to someone else. */
+/**
+ * Creates the same error for a missing resource and for one of another organization, so that a
+ * caller cannot tell them apart.
+ */
 export const notFound = (): ApiError => new ApiError(404, 'not_found', 'There is nothing here under that address.');
 
 export const forbidden = (message: string): ApiError => new ApiError(403, 'forbidden', message);

@@ -2,13 +2,16 @@ import ipaddr from 'ipaddr.js';
 
 type Range = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Finds the address a request came from: the peer's, or what trusted proxies say in `X-Forwarded-For`. */
+/**
+ * Returns the address a request came from: the peer's, or the one that trusted proxies report in
+ * `X-Forwarded-For`.
+ */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * @param trusted addresses and CIDR ranges of proxies. A hop is believed only when the one that reported it is trusted,
- * so the header of a client is worth nothing.
- * @throws RangeError naming the entry that is neither an address nor a range.
+ * @param trusted addresses and CIDR ranges of proxies. A hop counts only if the proxy that reported
+ *   it is trusted, so a client cannot forge its address.
+ * @throws RangeError naming the entry that is neither an address nor a range
  */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
   const ranges = trusted.map(readRange);
@@ -30,7 +33,10 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
   };
 }
 
-/** An IPv6 customer has a /64 to choose addresses from, so the /64 counts as one. */
+/**
+ * Returns the /64 network of an IPv6 address, or an IPv4 address as it is. A customer can use any
+ * address in its /64, so the network counts as one client.
+ */
 function networkOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return address;

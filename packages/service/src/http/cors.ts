@@ -1,8 +1,11 @@
 import { apiHeaders } from './respond.js';
 
-/** Who may read answers from a page: the form's own origins, and nobody with credentials of the browser's. */
+/**
+ * CORS policy: only the origins that serve the form can read responses, and never with the
+ * browser's credentials.
+ */
 export interface Cors {
-  /** Headers of an answer. */
+  /** Returns the CORS headers of a response. */
   answer(origin: string | undefined): Readonly<Record<string, string>>;
   preflight(request: Request): Response;
 }

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from './api-error.js';
 
-/** ETag of a resource that counts its changes. */
+/** Returns the ETag of a resource with a version number. */
 export const versionTag = (version: number): string => `"v${version}"`;
 
-/** ETag of a text. */
+/** Returns the ETag of a text, derived from its hash. */
 export const textTag = (text: string | Uint8Array): string =>
   `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 
-/** Whether the client already has what carries this tag (`If-None-Match`). */
+/** Returns whether `If-None-Match` lists the tag, so the client already has this content. */
 export const isCurrent = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch !== undefined && includesTag(ifNoneMatch, tag);
 
 /**
- * Refuses a change of something the client has not seen.
- * @throws ApiError 412 when `If-Match` is given and does not name the present tag
+ * Rejects a change that is based on an outdated version.
+ * @throws ApiError 412 if `If-Match` is present and does not list the current tag
  */
 export function requireMatch(ifMatch: string | undefined, tag: string): void {
   if (ifMatch === undefined || includesTag(ifMatch, tag)) return;
@@ -23,6 +23,7 @@ export function requireMatch(ifMatch: string | undefined, tag: string): void {
   });
 }
 
-// Proxies that compress make tags weak; our tags stay exact all the same.
+// Proxies that compress responses make tags weak (`W/`). Ignore the prefix: it still names the same
+// version.
 const includesTag = (header: string, tag: string): boolean =>
   header.trim() === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === tag);

@@ -1,8 +1,11 @@
 import { apiHeaders } from './respond.js';
 
-/** One event of a stream, as a browser's `EventSource` reads it. */
+/** One server-sent event, as a browser's `EventSource` reads it. */
 export interface ServerEvent {
-  /** Sent back as `Last-Event-ID` by who comes again. No line break in it, nor in `event`. */
+  /**
+   * A client that reconnects sends it as `Last-Event-ID`. `id` and `event` must not contain line
+   * breaks.
+   */
   id: string;
   event: string;
   /** Sent as JSON. */
@@ -15,12 +18,13 @@ export const eventStreamHeaders: Readonly<Record<string, string>> = {
   'X-Accel-Buffering': 'no',
 };
 
-/** Milliseconds between comments: proxies close what is silent. */
+/** Milliseconds between comments. They keep proxies from closing an idle connection. */
 const HEARTBEAT = 15_000;
 
 /**
- * Server-sent events, until there are no more, the client leaves, or `signal` is aborted.
- * @param events told by its signal when nobody listens any more
+ * Streams server-sent events until `events` ends, the client disconnects, or `signal` is aborted.
+ * @param events receives a signal that is aborted when the stream ends
+ * @param ended called once when the stream ends
  */
 export function eventStream(
   events: (signal: AbortSignal) => AsyncIterable<ServerEvent>,
@@ -37,7 +41,7 @@ export function eventStream(
     clearInterval(heartbeat);
     signal.removeEventListener('abort', end);
     leaving.abort();
-    // It may rest at an event that nobody asks to go on from.
+    // The generator may be suspended at a `yield`: `return()` runs its cleanup.
     iterator.return?.().catch(() => undefined);
     ended();
   };
@@ -46,18 +50,18 @@ export function eventStream(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // At once, so that the headers go out.
+        // Send a comment immediately, so that the headers go out.
         controller.enqueue(encoder.encode(': here\n\n'));
         if (leaving.signal.aborted) return;
         heartbeat = setInterval(() => {
-          // A slow reader has enough to read.
+          // Skip the heartbeat while the client has unread events.
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'));
         }, HEARTBEAT);
       },
       async pull(controller) {
         try {
           const next = await iterator.next();
-          // Nobody is left to tell.
+          // The client disconnected while the next event was pending; `enqueue` would throw.
           if (left) return;
           if (!next.done) return controller.enqueue(encoder.encode(textOf(next.value)));
           end();

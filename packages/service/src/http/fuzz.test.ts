@@ -1,6 +1,7 @@
 /**
- * R17: random calls generated from the service's OpenAPI document. No response is a 5xx, and each matches the document.
- * A failure prints its seed: `FUZZ_SEED=<seed> npm test -- packages/service/src/http/fuzz` repeats that sequence alone.
+ * R17: random calls generated from the service's OpenAPI document. No response is a 5xx, and each
+ * matches the document. A failure prints its seed. To repeat that sequence alone:
+ * `FUZZ_SEED=<seed> npm test -- packages/service/src/http/fuzz`
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
@@ -11,12 +12,12 @@ import { EgressError, type Egress } from '@connector-frame/engine/egress';
 
 const CALLS = 25;
 const wanted = process.env['FUZZ_SEED'];
-/** 10,000 calls in the long run. The short run uses other seeds each day. */
+/** 10,000 calls in the long run. The short run uses different seeds each day. */
 const sequences = long ? 400 : 16;
 const first = wanted === undefined ? (long ? 1 : Math.floor(Date.now() / 86_400_000) * 1_000) : Number(wanted);
 const seeds = Array.from({ length: wanted === undefined ? sequences : 1 }, (_, index) => first + index);
 
-/** Refuses every connection: random addresses must not be dialled. */
+/** Rejects every connection: the tests must not connect to random addresses. */
 const refuse = (): Promise<never> => Promise.reject(new EgressError('egress_refused', 'nothing is dialled here'));
 const nowhere: Egress = { fetch: refuse, connect: refuse };
 
@@ -44,7 +45,7 @@ describe.each(long ? [embedded(), postgresql()] : [embedded()])('random calls on
     }
     const repeat = failures.map((failure) => `FUZZ_SEED=${failure.seed} (call ${failure.call})`).join(', ');
     expect(failures, `repeat with ${repeat}`).toEqual([]);
-    // The calls get past the first checks: many succeed, and every kind of refusal occurs.
+    // The calls pass the first checks: many succeed, and every kind of error occurs.
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const granted = (counts.get(200) ?? 0) + (counts.get(201) ?? 0) + (counts.get(204) ?? 0);
     if (wanted !== undefined) return;

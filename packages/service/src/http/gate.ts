@@ -7,16 +7,26 @@ import type { ClientAddress } from './client-address.js';
 import type { RateLimits } from './rate-limits.js';
 import type { Access } from './route.js';
 
-/** Decides whether a request comes in. */
+/** Authenticates, rate-limits and authorizes requests. */
 export interface Gate {
-  /** @returns the caller and the rate-limit headers of the answer; throws ApiError 400, 401, 403 or 429 */
+  /**
+   * Checks a request against the access policy of its route.
+   * @returns the caller and the rate-limit headers of the response
+   * @throws ApiError 400, 401, 403 or 429
+   */
   admit(
     c: Context,
     access: Exclude<Access, { public: true }>,
   ): Promise<{ principal: Principal; headers: Record<string, string> }>;
-  /** @throws ApiError 404 for an organization the key has no part in, 403 for one that is not the session's */
+  /**
+   * Returns the organization with this id.
+   * @throws ApiError 404 if the API key has no access to it, 403 if it is not the session's
+   */
   organization(principal: Principal, id: string): Promise<Organization>;
-  /** Counts a request that nobody answers for. */
+  /**
+   * Counts an unauthenticated request against its client address, and returns the rate-limit
+   * headers.
+   */
   countStranger(c: Context): Promise<Record<string, string>>;
 }
 
@@ -29,12 +39,13 @@ export interface GateOptions {
 }
 
 /**
- * In this order, so that what is cheap and what tells least comes first:
- * 1. a browser page that is not our form is refused
- * 2. one credential, and it must be known; strangers are counted by address
- * 3. known callers are counted by key or session, and by organization
- * 4. a session comes only where routes allow it, from the page it was made for; a key never comes from a browser
- * 5. a key needs the permission
+ * Creates the gate. It runs the cheapest and least revealing checks first:
+ * 1. reject browser requests from any page other than the form
+ * 2. require exactly one credential, which must be known; count failures by client address
+ * 3. count the request by API key or session, and by organization
+ * 4. accept a session only on routes that allow it and from the page it was created for; never
+ *    accept an API key from a browser
+ * 5. require the permission from an API key
  */
 export function createGate({ principals, limits, clientAddress, embedOrigins }: GateOptions): Gate {
   const countStranger = (c: Context): Promise<Record<string, string>> =>
@@ -85,7 +96,7 @@ export function createGate({ principals, limits, clientAddress, embedOrigins }: 
     },
 
     async organization(principal, id) {
-      // Before any look-up: a session learns nothing about other organizations.
+      // Checked before the lookup: a session must learn nothing about other organizations.
       if (principal.type === 'session' && principal.session.organizationId !== id) {
         throw forbidden('This session belongs to another organization.');
       }

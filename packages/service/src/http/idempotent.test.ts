@@ -22,7 +22,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     service.call('POST', path, { key: acme.key, body: sent, headers: { 'idempotency-key': key } });
   const count = async () =>
     (await service.call('GET', `/v1/${acme.team}/inputs`, { key: acme.key })).body.pagination.total;
-  /** Takes the key as a process would that has not answered yet. */
+  /** Claims the key like another process that has not responded yet. */
   const takeKey = async (key: string, request: string, milliseconds = 60_000) =>
     service.store.idempotency.claim({
       organizationId: acme.team,
@@ -127,7 +127,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     service.clock.advance(60_001);
     const after = await post(key);
     expect(after.status).toBe(200);
-    // The late one finds that it lost the key, and commits nothing.
+    // The first process lost its claim, so its late commit is rejected.
     expect(await service.store.idempotency.complete(acme.team, key, 'another process', '{}')).toBe(false);
     expect((await post(key)).text).toBe(after.text);
     expect(await count()).toBe(1);

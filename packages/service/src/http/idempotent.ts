@@ -6,36 +6,43 @@ import type { Store } from '../store/store.js';
 import { ApiError, invalidRequest } from './api-error.js';
 import type { Answer, Commit } from './route.js';
 
-/** Milliseconds. */
+/** Milliseconds for which a response can be replayed. */
 const REMEMBER = 24 * 3_600_000;
-/** Longer than any request may take; after that the process that took the key is believed dead. */
+/**
+ * Duration of a claim, in milliseconds. It is longer than any request can take: when it expires,
+ * the process that made the claim is considered dead.
+ */
 const LEASE = 60_000;
 
 export interface Intent {
   organizationId: string;
-  /** The `Idempotency-Key` as it came. */
+  /** Value of the `Idempotency-Key` header. */
   key: string;
-  /** All that makes two requests the same: method, address, body. */
+  /** Everything that identifies the request: method, URL, body. */
   request: string;
-  /** Kind of caller. The answer to an API key, which has more rights, is never replayed to a session. */
+  /**
+   * Kind of caller. The response to an API key, which has more rights, is never replayed to a
+   * session.
+   */
   principal: Principal['type'];
 }
 
-/** As it is stored. `principal` is absent in what earlier releases stored. */
+/** Stored form of a response. `principal` is absent in rows of earlier releases. */
 interface StoredAnswer extends Answer {
   principal?: Principal['type'];
 }
 
 /**
- * One effect per `Idempotency-Key` of an organization, and the same answer each time. The caller has checked before that
- * the principal may make this request.
+ * Runs `handle` at most once per `Idempotency-Key` of an organization, and replays its response to
+ * repeated requests. The caller must already have checked that the principal may make the request.
  */
 export type Idempotently = (intent: Intent, handle: (commit: Commit) => Promise<Answer>) => Promise<Answer>;
 
 /**
- * 1. the key is taken, for a limited time, by one request alone
- * 2. the handler's writes and the answer are committed together, so that a crash leaves both or none
- * 3. a refusal gives the key back: nothing has happened, the next try may differ
+ * 1. one request claims the key, for a limited time
+ * 2. the handler's writes and the response are committed in one transaction, so that a crash leaves
+ *    both or neither
+ * 3. an error releases the key: nothing was written, and the next attempt may differ
  */
 export function createIdempotently(store: Store, vault: Vault, clock: Clock): Idempotently {
   return async ({ organizationId, key, request, principal }, handle) => {
@@ -46,7 +53,8 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
     const claim = await store.idempotency.claim({
       organizationId,
       key,
-      // An HMAC: the body holds secrets, and a plain digest of a weak one could be guessed.
+      // An HMAC, because the body contains secrets: with a plain digest, a weak one could be
+      // guessed.
       digest: vault.digest('request', request),
       owner,
       now: new Date(now),

@@ -13,11 +13,14 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 interface World {
   tenant: Tenant;
-  /** What stands for `{id}` and for id fields of bodies. */
+  /** Ids for `{id}` in paths and for id fields in bodies, by resource. */
   ids: Record<string, string>;
 }
 
-/** Ids of A with a key or session of B: made from the document, so that a new route is covered, or fails here. */
+/**
+ * Uses ids of A with an API key or session of B. The calls are generated from the OpenAPI document,
+ * so that a new route is covered or fails here.
+ */
 describe.each([embedded(), postgresql()])('organizations are apart, on $name (S05)', (databases) => {
   let service: TestService;
   let operations: Operation[];
@@ -51,7 +54,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
     };
   }
 
-  /** Everything A owns, as it lies in the database. */
+  /** Returns all database rows that a tenant owns, as JSON. */
   const everythingOf = ({ tenant }: World) =>
     service.database.script(async (run) => {
       const owned: unknown[] = [];
@@ -146,7 +149,8 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
       const body = (value: string) => ({ ...operation.example, ...own, [field]: value });
       const got = await send(operation, path, { key: b.tenant.key }, body(foreign[field]));
       const unknown = await send(operation, path, { key: b.tenant.key }, body(UNKNOWN));
-      // Refused as a field of the body; and what is not there is deleted already.
+      // Building reports the unknown id as an invalid field of the body. Removing ignores unknown
+      // ids.
       const status = { buildIntegration: 422, removeIntegration: 204 }[operation.id] ?? 404;
       expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
     }

@@ -21,15 +21,17 @@ export interface MountOptions {
 }
 
 /**
- * Registers routes, each as one handler without middleware before it, and describes them in the OpenAPI document.
- * @throws TypeError for a route without an access policy, or one that would replay answers to sessions without a check
+ * Registers each route as one handler without middleware, and describes it in the OpenAPI document.
+ * @throws TypeError for a route without an access policy, or one that would replay stored responses
+ *   to sessions without `authorize`
  */
 export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options: MountOptions): void {
   for (const route of routes) {
     checkAccess(route);
     checkReplay(route);
     app.openAPIRegistry.registerPath(describeRoute(route));
-    // The router is told to ignore a slash at the end, and then wants none in its own paths.
+    // With `strict: false`, Hono removes the trailing slash of a request's path, so a registered
+    // path must not have one.
     const path = route.spec.path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');
     app.on(route.spec.method, path, (c) => answer(c, route, options));
   }

@@ -6,20 +6,26 @@ import { describeError } from '../describe-error.js';
 import type { Metrics } from '../metrics.js';
 import { ApiError } from './api-error.js';
 
-/** Follows one request from its arrival to its answer. */
+/** Tracks one request from its arrival to its response. */
 export interface ObservedRequest {
-  /** Sent back as `Request-Id`, and on each of its log lines. */
+  /** Sent as the `Request-Id` header, and part of each log line of the request. */
   id: string;
   identify(principal: Principal): void;
-  /** Something broke: logged here, told to nobody. */
+  /** Logs an unexpected error. Returns a generic error that reveals nothing about it. */
   failed(error: unknown): ApiError;
-  /** Counts and logs the answer, and hands it on. @param refusal what the answer says, if it is one */
+  /**
+   * Counts and logs the response, and returns it.
+   * @param refusal the error that the response reports, if any
+   */
   done(response: Response, refusal?: ApiError): Response;
 }
 
 export type Observer = (c: Context, path: string) => ObservedRequest;
 
-/** Logs hold route patterns and ids, never an address as it came, a header or a body: nothing a person typed gets here. */
+/**
+ * Creates the observer of requests. Log lines contain route patterns and ids, never the requested
+ * URL, a header or a body, so that nothing a person entered is logged.
+ */
 export function createObserver(log: Logger, metrics: Metrics): Observer {
   return (c, path) => {
     const id = randomUUID();
@@ -62,8 +68,8 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
 }
 
 function levelOf(method: string, { status }: Response, refusal: ApiError | undefined): 'debug' | 'info' | 'warn' {
-  // Only a change of the database that did not come through the API leads to these.
+  // These errors occur only if the database was changed outside the API.
   if (refusal?.type === 'secret_destination_mismatch' || refusal?.type === 'secret_unreadable') return 'warn';
-  // Reads that went well are many and say little.
+  // Successful reads are frequent and carry little information.
   return status < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info';
 }

@@ -67,7 +67,7 @@ describe('/openapi.json', () => {
 });
 
 const mount = (access: object) => {
-  // What a careless change would look like to a compiler that was told to look away.
+  // Bypass the type checker to mount a route with an invalid access policy.
   const route: Route = JSON.parse(JSON.stringify({ spec: { method: 'get', path: '/new', access } }));
   const options: MountOptions = JSON.parse('{}');
   mountRoutes(new OpenAPIHono(), [route], options);

@@ -4,7 +4,7 @@ import type { Route } from './route.js';
 
 type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0];
 
-/** Every refusal has this shape. */
+/** Body of every error response. */
 export const ErrorBody = z
   .object({
     error: z.string().openapi({ description: 'A sentence for people.' }),
@@ -27,7 +27,7 @@ const refusalTexts: Record<number, string> = {
   429: 'Too many requests; Retry-After says when to come back.',
 };
 
-/** What the document says of a route: made from the very schemas that check requests. */
+/** Describes a route for the OpenAPI document, with the same schemas that validate its requests. */
 export function describeRoute({ spec, organizationParam }: Route): PathConfig {
   const { access } = spec;
   const isPublic = 'public' in access;
@@ -93,7 +93,7 @@ function requestHeaders(idempotent?: boolean, conditional?: boolean) {
   });
 }
 
-/** The document for all routes mounted on `app`. */
+/** Returns the OpenAPI document for all routes mounted on `app`, as JSON. */
 export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'apiKey',

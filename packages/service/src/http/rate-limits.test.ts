@@ -54,7 +54,8 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
     expect(refused).toMatchObject({ status: 429, body: { error_type: 'rate_limited', code: 429 } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50);
     expect(refused.headers.get('ratelimit')).toMatch(/^"key";r=0;t=\d+$/);
-    // The limiter of a replica refuses a subject by itself once it has seen it exceed: both replicas, more than once.
+    // Each replica blocks a subject in memory after it has seen it exceed the limit, so call both
+    // replicas more than once.
     expect(await statusesOf(6, call)).toEqual(times(6, 429));
   });
 

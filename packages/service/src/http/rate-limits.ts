@@ -7,15 +7,16 @@ import {
 } from 'rate-limiter-flexible';
 import { ApiError } from './api-error.js';
 
-/** `points` requests in `seconds`. */
+/** Allows `points` requests in `seconds`. */
 export interface RateLimit {
   points: number;
   seconds: number;
 }
 
 /**
- * What is counted: requests without a valid credential by address; all others by key or session, and by organization.
- * Connection tests are also counted by session (`test`), API key, connector type and organization.
+ * Scopes of rate limits. Requests without a valid credential are counted by client address, all
+ * others by API key or session, and by organization. Connection tests are also counted by session
+ * (`test`), API key, connector type and organization.
  */
 export const rateLimitScopes = [
   'address',
@@ -29,7 +30,7 @@ export const rateLimitScopes = [
 ] as const;
 export type RateLimitScope = (typeof rateLimitScopes)[number];
 
-/** Null lifts a limit. */
+/** A limit per scope. Null disables the limit. */
 export type RateLimitSettings = Record<RateLimitScope, RateLimit | null>;
 
 export const defaultRateLimits: RateLimitSettings = {
@@ -46,7 +47,7 @@ export const defaultRateLimits: RateLimitSettings = {
 export interface RateLimits {
   /**
    * Counts one request against each of the given subjects.
-   * @returns the `RateLimit` headers of the one that is nearest to its end
+   * @returns the `RateLimit` headers of the limit that is closest to being exceeded
    * @throws ApiError 429 with `Retry-After`
    */
   consume(subjects: Partial<Record<RateLimitScope, string>>): Promise<Record<string, string>>;
@@ -56,14 +57,15 @@ interface Allowance {
   scope: RateLimitScope;
   limit: RateLimit;
   remaining: number;
-  /** Seconds until the count starts again. */
+  /** Seconds until the window resets. */
   reset: number;
   exceeded: boolean;
 }
 
 /**
- * With a pool the counts live in PostgreSQL, one truth for all replicas; addresses are counted by each replica alone, since
- * a flood without credentials must not become a flood of writes. Should the database fail, each replica counts by itself.
+ * Creates the rate limits. With a pool, PostgreSQL stores the counts, shared by all replicas.
+ * Client addresses are always counted by each replica in memory, so that a flood of unauthenticated
+ * requests does not become a flood of writes. If the database fails, each replica counts in memory.
  */
 export function createRateLimits(settings: RateLimitSettings, pool?: pg.Pool): RateLimits {
   const limiters = new Map<RateLimitScope, { limit: RateLimit; limiter: RateLimiterAbstract }>();
@@ -106,7 +108,7 @@ function createLimiter(scope: RateLimitScope, { points, seconds }: RateLimit, po
     tableName: 'rate_limits',
     tableCreated: true,
     insuranceLimiter: memory,
-    // Whoever is over the limit costs no further write until the count starts again.
+    // A subject over its limit causes no further writes until the window resets.
     inMemoryBlockOnConsumed: points + 1,
   });
 }
@@ -120,7 +122,8 @@ async function ask(
   let exceeded = false;
   const answer = await limiter.consume(subject).catch((refusal: unknown) => {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    // `consumedPoints` doesn't tell: it is 0 when the limiter refuses from its list of blocked subjects.
+    // `consumedPoints` is not reliable here: it is 0 if the limiter rejects a subject that it has
+    // blocked in memory.
     exceeded = true;
     return refusal;
   });
@@ -136,7 +139,10 @@ async function ask(
 const isTighter = (a: Allowance, b: Allowance): boolean =>
   a.exceeded === b.exceeded ? a.remaining / a.limit.points < b.remaining / b.limit.points : a.exceeded;
 
-/** draft-ietf-httpapi-ratelimit-headers: quota, window, what remains, seconds until it starts again. */
+/**
+ * Quota, window, remaining requests, and seconds until the window resets.
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
+ */
 function describe({ scope, limit, remaining, reset }: Allowance): Record<string, string> {
   return {
     'RateLimit-Policy': `"${scope}";q=${limit.points};w=${limit.seconds}`,

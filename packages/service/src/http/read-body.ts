@@ -1,6 +1,6 @@
 import { ApiError, invalidRequest } from './api-error.js';
 
-/** Bytes. */
+/** Maximum size of a body, in bytes. */
 const MAX_BODY = 256 * 1024;
 const MAX_DEPTH = 20;
 const MAX_VALUES = 2_000;
@@ -8,13 +8,13 @@ const MAX_TEXT = 64 * 1024;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 export interface Body {
-  /** As it came. */
+  /** The raw text of the body. */
   text: string;
   value: unknown;
 }
 
 /**
- * Reads a JSON body within its bounds.
+ * Reads a JSON body and enforces its limits: size, depth, number of values, and length of strings.
  * @throws ApiError 413, 415 or 400
  */
 export async function readBody(request: Request): Promise<Body> {
@@ -39,7 +39,7 @@ async function readText(request: Request): Promise<string> {
   const length = request.headers.get('content-length');
   if (Number(length) > MAX_BODY) throw tooLarge();
   if (length !== null) {
-    // The server reads no more than Content-Length promised.
+    // Node reads no more than Content-Length bytes.
     const text = await request.text();
     if (text.length > MAX_BODY) throw tooLarge();
     return text;
@@ -54,7 +54,10 @@ async function readText(request: Request): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What no honest client sends, and what a database or a merge would choke on. */
+/**
+ * Rejects values that no legitimate client sends, and that a database or an object merge cannot
+ * handle.
+ */
 function checkValue(root: unknown): void {
   let values = 0;
   const visit = (value: unknown, depth: number): void => {
@@ -80,7 +83,7 @@ function checkValue(root: unknown): void {
 
 function checkText(text: string): void {
   if (text.length > MAX_TEXT) throw invalidRequest(`The body holds a text longer than ${MAX_TEXT} characters.`);
-  // PostgreSQL stores neither; better said here than there.
+  // PostgreSQL can store neither of these. Reject them here, with a clear message.
   if (text.includes('\0') || /\p{Surrogate}/u.test(text)) {
     throw invalidRequest('The body holds a text with a null character or half a surrogate pair.');
   }

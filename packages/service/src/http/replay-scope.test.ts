@@ -1,4 +1,7 @@
-/** S38: a repeated Idempotency-Key returns the stored answer only to a caller that may make the request. */
+/**
+ * S38: a repeated Idempotency-Key returns the stored response only to a caller that may make the
+ * request.
+ */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
@@ -33,7 +36,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
   const creation = (): Request => ({ method: 'POST', path: inputs, body: okta, headers: headers() });
   const anyone = () => service.session(acme);
 
-  /** A request that a session made, with the answer that is now stored. */
+  /** Sends a request with a session, so that its response is stored. */
   async function made(request: Request) {
     const first = await send(request, { session: await anyone() });
     expect(first.status).toBe(200);
@@ -94,7 +97,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     const { first } = await made(creation());
     const [secret] = Object.values<{ id: string }>(first.body.config.secrets);
     const [field] = Object.keys(first.body.config.secrets);
-    // An API key may point to a secret of another connector; a session may not.
+    // An API key may refer to a secret of another connector; a session may not.
     const body = { ...okta, config: { ...okta.config, secrets: { [field ?? '']: { id: secret?.id } } } };
     const request = { ...creation(), body };
     const byKey = await send(request, { key: acme.key });
@@ -103,7 +106,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expect(bySession).toMatchObject({ status: 422, body: { error_type: 'idempotency_mismatch' } });
     expectNothing(bySession, byKey.body.id);
     expect((await send(request, { key: acme.key })).text).toBe(byKey.text);
-    // An API key does not get the answer to a session either.
+    // An API key does not get the stored response to a session either.
     const { request: mine, first: answer } = await made(creation());
     const crossed = await send(mine, { key: acme.key });
     expect(crossed.status).toBe(422);
@@ -153,7 +156,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     const over = await send(last, { session: short });
     expect([over.status, over.body.error_type]).toEqual([401, 'token_expired']);
     expectNothing(over, 'acme.okta.com');
-    // The frame asks for a new session and sends the same intent again (R05).
+    // The frame requests a new session and repeats the request (R05).
     const renewed = await send(last, { session: await anyone() });
     expect(renewed.headers.get('idempotency-replayed')).toBe('true');
   });

@@ -1,4 +1,4 @@
-/** On every answer of the API. No answer is ever stored, framed, or read by another site. */
+/** Headers of every API response: it is never cached, framed, or read by another site. */
 export const apiHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -8,7 +8,10 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   Vary: 'Origin',
 };
 
-/** An answer in JSON with the headers of the API. Plain objects: the server has a fast way for them. */
+/**
+ * Creates a JSON response with the API headers. They are plain objects, because @hono/node-server
+ * has a fast path for those.
+ */
 export function respond(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
   if (body === undefined) return new Response(null, { status, headers: { ...apiHeaders, ...headers } });
   return new Response(isMade(body) ? body : JSON.stringify(body), {

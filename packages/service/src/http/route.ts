@@ -5,26 +5,29 @@ import type { Principal } from '../auth/principal.js';
 import type { Organization, Tables } from '../store/store.js';
 
 /**
- * Who may call a route. Every route decides: nobody (no credential is read), or which permission a key needs, and whether
- * the session of a frame may come too.
+ * Access policy of a route: public (credentials are not read), or the permission that an API key
+ * needs and whether a session is allowed.
  */
 export type Access = { public: true } | { permission: Permission | 'any'; session: 'allow' | 'deny' };
 
-/** An answer as data, so that it can be kept and given again for the same `Idempotency-Key`. */
+/** A response as data, so that it can be stored and replayed for the same `Idempotency-Key`. */
 export interface Answer {
   status: 200 | 201 | 204 | 304;
-  /** A text is sent as it is: JSON made before. So are bytes, with their `Content-Encoding` among the headers. */
+  /**
+   * Strings (serialized JSON) and bytes are sent unchanged. `headers` must contain the
+   * `Content-Encoding` of bytes.
+   */
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Adds to an answer, also to one that is given again, what must not be kept with it: secrets. */
+/** Adds secrets, which must not be stored, to a response. Also runs for replayed responses. */
 export type Reveal = (answer: Answer, principal: Principal | undefined) => Answer;
 
-/** Runs a handler's writes: all or nothing, and at most once per `Idempotency-Key`. */
+/** Runs a handler's writes in one transaction, at most once per `Idempotency-Key`. */
 export type Commit = (work: (tables: Tables) => Promise<Answer>) => Promise<Answer>;
 
-/** What a handler gets. */
+/** What a handler receives. */
 export interface Call<P, Q, B> {
   c: Context;
   params: P;
@@ -33,12 +36,12 @@ export interface Call<P, Q, B> {
   commit: Commit;
 }
 
-/** The caller is known. */
+/** A call by an authenticated caller. */
 export interface KnownCall<P, Q, B> extends Call<P, Q, B> {
   principal: Principal;
 }
 
-/** The caller may act on the organization that the path names. */
+/** A call by a caller who may act on the organization in the path. */
 export interface OrganizationCall<P, Q, B> extends KnownCall<P, Q, B> {
   organization: Organization;
 }
@@ -48,7 +51,7 @@ type Values<S> = S extends Schema ? z.output<S> : undefined;
 
 export interface RouteSpec<P extends Schema | undefined, Q extends Schema | undefined, B extends Schema | undefined> {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** As in OpenAPI: `/v1/{org}/inputs/{id}`. */
+  /** Path as in OpenAPI: `/v1/{org}/inputs/{id}`. */
   path: string;
   tag: string;
   /** Unique; camelCase. */
@@ -59,23 +62,23 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   params?: P;
   query?: Q;
   body?: B;
-  /** Takes an `Idempotency-Key`; the handler writes through `commit` only. */
+  /** Accepts an `Idempotency-Key`. The handler must write through `commit` only. */
   idempotent?: boolean;
-  /** Takes `If-Match`. */
+  /** Accepts `If-Match`. */
   conditional?: boolean;
   answer: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; contentType?: string };
-  /** Refusals beside those that any route of its access has. */
+  /** Error statuses besides those that the other properties imply. */
   refusals?: readonly number[];
 }
 
-/** What `mountRoutes` needs to know of a route, whatever its handler takes. */
+/** A route as `mountRoutes` sees it, independent of the types of its handler. */
 export interface Route {
   spec: RouteSpec<Schema | undefined, Schema | undefined, Schema | undefined>;
-  /** Name of the path's parameter that holds an organization. */
+  /** Path parameter that contains the id of the organization. */
   organizationParam?: 'org' | 'parent_org';
   /**
-   * Checks the principal's scope beyond `access`, before a stored answer is replayed. Required where a session may send an
-   * `Idempotency-Key`, because the handler does not run for a replay.
+   * Checks the principal's scope beyond `access`, before a stored response is replayed. Required
+   * where a session may send an `Idempotency-Key`, because the handler does not run for a replay.
    * @throws ApiError
    */
   authorize?(call: RawCall): Promise<void> | void;
@@ -83,7 +86,7 @@ export interface Route {
   reveal?: Reveal;
 }
 
-/** Parts are already parsed by the route's own schemas. */
+/** A call whose parts the route's own schemas have parsed. */
 export interface RawCall extends Call<unknown, unknown, unknown> {
   principal: Principal | undefined;
   organization: Organization | undefined;
@@ -92,12 +95,15 @@ export interface RawCall extends Call<unknown, unknown, unknown> {
 type Handler<C> = (call: C) => Promise<Answer | Response> | Answer | Response;
 type Authorize<C> = (call: C) => Promise<void> | void;
 
-/** `mountRoutes` parses each part with the route's schemas and finds who calls, so the call is what the handler takes. */
+/**
+ * Erases the type of a handler's call. This is safe, because `mountRoutes` parses each part with
+ * the route's schemas and identifies the caller first.
+ */
 const taking = <R>(handler: (call: never) => R): ((call: RawCall) => R) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where data and types meet
   handler as (call: unknown) => R;
 
-/** A route that anyone may call; no credential is read. */
+/** Defines a public route; credentials are not read. */
 export function publicRoute<P extends Schema | undefined = undefined, Q extends Schema | undefined = undefined>(
   spec: Omit<RouteSpec<P, Q, undefined>, 'access'>,
   handler: Handler<Call<Values<P>, Values<Q>, undefined>>,
@@ -108,7 +114,7 @@ export function publicRoute<P extends Schema | undefined = undefined, Q extends 
   };
 }
 
-/** A route for a known caller. */
+/** Defines a route for authenticated callers. */
 export function route<
   P extends Schema | undefined = undefined,
   Q extends Schema | undefined = undefined,
@@ -118,8 +124,9 @@ export function route<
 }
 
 /**
- * A route under an organization: `{org}` or `{parent_org}` in its path.
+ * Defines a route under an organization: its path contains `{org}` or `{parent_org}`.
  * @param authorize see `Route`
+ * @throws TypeError if the path contains neither
  */
 export function organizationRoute<
   P extends Schema | undefined = undefined,

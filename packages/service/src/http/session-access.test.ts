@@ -4,7 +4,7 @@ import { embedded } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-/** All that a frame may do. A route that joins this list must be meant to. */
+/** All operations that a session may call. Adding one must be a deliberate decision. */
 const ALLOWED = [
   'changeInput',
   'changeOutput',
@@ -34,7 +34,7 @@ const send = (operation: Operation, session: string) =>
     session,
     ...(operation.example ? { body: nearby({ ...operation.example, organization_id: acme.team }) } : {}),
   });
-/** Connection tests of these tests go no further than this machine, where the egress guard refuses them. */
+/** Redirects connection tests to this machine, where the egress guard rejects them. */
 const nearby = (body: object): unknown =>
   JSON.parse(JSON.stringify(body).replaceAll(/acme\.okta\.com|logs\.acme\.com/g, 'localhost'));
 const known = () => operations.filter(({ isPublic }) => !isPublic);
@@ -52,7 +52,7 @@ beforeAll(async () => {
   ids = {
     inputs: await create('input', 'okta-systemlog'),
     outputs: await create('output', 'http'),
-    // None is there: no session gets as far as to look.
+    // These ids do not exist: sessions are rejected before the lookup.
     pipelines: acme.team,
     transforms: acme.team,
     organizations: acme.team,

@@ -26,7 +26,7 @@ const NewApiKeyBody = ApiKeyBody.extend({
   key: z.string().openapi({ description: 'The key itself. It is shown this once.' }),
 }).openapi('NewApiKey');
 
-/** API keys of an organization. */
+/** Routes for the API keys of an organization. */
 export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext): Route[] {
   const tag = 'API keys';
   const access = { permission: 'keys:manage', session: 'deny' } as const;

@@ -1,4 +1,4 @@
-/** Cache-Control: as documented in the README, and `no-store` where it documents nothing. */
+/** Cache-Control matches the README. Paths that the README does not mention send `no-store`. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
@@ -11,7 +11,7 @@ import { loadDropIn } from '../embed/drop-in.js';
 const forEver = 'public, max-age=31536000, immutable';
 const said: Record<string, string> = { 'five minutes': 'public, max-age=300', 'for ever': forEver };
 
-/** What may be kept. A public route that is not here is `no-store`, and so is every other. */
+/** Responses that may be cached. All other routes, public or not, send `no-store`. */
 const kept: Record<string, { path: string; control: string }> = {
   readFormFile: { path: '/embed/assets/form-1a2b.js', control: forEver },
   readIcon: { path: '/external/icons/raw/okta-systemlog.svg', control: 'public, max-age=604800, immutable' },
@@ -37,7 +37,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.store.close());
 
-/** The rows of the README's table on the drop-in, with the version that this test serves. */
+/**
+ * Returns the rows of the README's table on the drop-in, with the version that this test serves.
+ */
 async function documented(): Promise<[address: string, keptFor: string][]> {
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   const section = readme.split('\n## The drop-in\n')[1]?.split('\n## ')[0] ?? '';

@@ -81,7 +81,7 @@ describe('the catalog', () => {
     const type = loadCatalog().get('input', 'okta-systemlog');
     expect(body).toMatchObject({ type_id: 'okta-systemlog', kind: 'input', config: type?.config, order: type?.order });
     expect(decodeURIComponent(body.icon)).toBe(`data:image/svg+xml,${loadCatalog().icon('okta-systemlog')}`);
-    // How it is read is no business of a form.
+    // The poll definition is internal and not part of the response.
     expect(body).not.toHaveProperty('poll');
   });
 

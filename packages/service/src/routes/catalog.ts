@@ -47,7 +47,7 @@ const TypeBody = TypeHead.extend({
   ...fields,
 }).openapi('ConnectorType');
 
-/** The catalog of one kind, the same for every organization. */
+/** Routes for the catalog of one kind, which is the same for every organization. */
 export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorKind): Route[] {
   const access = { permission: 'read', session: 'allow' } as const;
   const Kinds = kind === 'input' ? 'Inputs' : 'Outputs';

@@ -10,13 +10,13 @@ const limits = {
   test_type: { points: 10, seconds: 60 },
   test_organization: { points: 14, seconds: 60 },
 };
-// Neither type has a connection test, so a call that is let through is answered 400 `no_test`.
+// Neither type has a connection test, so a call within the limits gets 400 `no_test`.
 const demo = exampleBody(typeOf('input', 'demo'));
 const pushed = exampleBody(typeOf('input', 'monad-http'));
 
 type Call = () => Promise<{ status: number }>;
 
-/** Statuses of `count` calls, one after the other. */
+/** Returns the statuses of `count` sequential calls. */
 async function statusesOf(count: number, call: Call): Promise<number[]> {
   const statuses: number[] = [];
   for (let index = 0; index < count; index += 1) statuses.push((await call()).status);
@@ -44,7 +44,7 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
 
   const tenant = (): Promise<Tenant> => one.tenant(`tenant ${(tenants += 1)}`);
   let turn = 0;
-  /** Calls that are connection tests, in turn on either replica. */
+  /** Requests a connection test, alternating between the replicas and using both routes. */
   const testing = (acme: Tenant, credential: { key: string } | { session: string }, body: object = demo) => {
     const service = (turn += 1) % 2 ? one : two;
     const [test, create] = ['inputs/test-connection', 'inputs?test_connection=true'];
@@ -68,7 +68,7 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
     expect(answer.headers.get('ratelimit')).toMatch(/^"test_type";r=0;t=\d+$/);
     expect(await statusesOf(6, withFreshSession(acme))).toEqual(refused(6));
     expect(await statusesOf(2, () => testing(acme, { key: acme.key }))).toEqual(refused(2));
-    // Other types of the organization are not held up.
+    // Other types of the organization are not affected.
     expect(await statusesOf(1, withFreshSession(acme, pushed))).toEqual(passed(1));
   });
 
@@ -80,7 +80,7 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
     expect(answer).toMatchObject({ status: 429, body: { additional_details: { limit: 'test_organization' } } });
     expect(answer.headers.get('ratelimit-policy')).toBe('"test_organization";q=14;w=60');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    // Another organization is not held up.
+    // Another organization is not affected.
     expect(await statusesOf(1, withFreshSession(await tenant()))).toEqual(passed(1));
   });
 
@@ -102,7 +102,8 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
     const acme = await tenant();
     const session = await one.session(acme);
     const statuses = await statusesOf(12, () => testing(acme, { session }));
-    // On two replicas, so the order is part of the property: nothing passes after the first refusal.
+    // The calls alternate between two replicas, so the order matters too: none passes after the
+    // first rejection.
     expect(statuses).toEqual([...passed(5), ...refused(7)]);
     expect(await statusesOf(5, withFreshSession(acme))).toEqual(passed(5));
   });

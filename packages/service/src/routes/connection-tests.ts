@@ -21,7 +21,7 @@ const Passed = z
   })
   .openapi('ConnectionTestPassed');
 
-/** Connects with what a form holds, before anything is saved. */
+/** Routes that test an unsaved configuration by connecting with it. */
 export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
   const { store, tests } = context;
   const planner = createPlanner(context, kind);
@@ -71,9 +71,10 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
 }
 
 /**
- * Counts one connection test against its session or API key, then against the connector type within the organization,
- * then against the organization. Stops at the first limit that is exceeded, so that a caller that keeps retrying does not
- * use up the limits it shares with the rest of its organization.
+ * Counts one connection test against its session or API key, then against the connector type within
+ * the organization, then against the organization. Stops at the first limit that is exceeded, so
+ * that a caller that keeps retrying does not use up the limits it shares with the rest of its
+ * organization.
  * @throws ApiError 429 with `Retry-After`
  */
 export async function countTest(

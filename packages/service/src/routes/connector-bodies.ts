@@ -12,7 +12,7 @@ const Secrets = z.record(z.string(), SecretWrite.nullable()).openapi({
   description: 'By field. Absent keeps what is stored, null clears it.',
 });
 
-/** A whole configuration: what is absent in `settings` is not set. */
+/** A complete configuration: a setting that is absent is not set. */
 const Config = z.object({ settings: Settings.default({}), secrets: Secrets.default({}) });
 const PartialConfig = z.object({ settings: Settings.optional(), secrets: Secrets.default({}) });
 
@@ -39,7 +39,10 @@ const examples = {
   },
 };
 
-/** Bodies of the writes of one kind. What a client can't write (id, version, times) is ignored. */
+/**
+ * Returns the request bodies for one kind of connector. Properties that a client cannot write (id,
+ * version, timestamps) are ignored.
+ */
 export function connectorBodies(kind: ConnectorKind) {
   const Kind = kind === 'input' ? 'Input' : 'Output';
   const { type, config } = examples[kind];
@@ -69,7 +72,10 @@ export function connectorBodies(kind: ConnectorKind) {
   };
 }
 
-/** The type a body names; undefined when it names none. @throws ApiError 400 when it names two */
+/**
+ * Returns the type that a body names, or `undefined`.
+ * @throws ApiError 400 if `type` and `output_type` differ
+ */
 export function typeNamed(body: { type?: string | undefined; output_type?: unknown }): string | undefined {
   const alias = typeof body.output_type === 'string' ? body.output_type : undefined;
   if (body.type !== undefined && alias !== undefined && body.type !== alias) {
@@ -78,7 +84,10 @@ export function typeNamed(body: { type?: string | undefined; output_type?: unkno
   return body.type ?? alias;
 }
 
-/** What is wrong with a connector's own texts; they stand beside the fields of the form, so their errors do too. */
+/**
+ * Returns the issues of a connector's name and description. The form shows them like the issues of
+ * other fields.
+ */
 export function textIssues(name: string, description: string): Issue[] {
   const issues: Issue[] = [];
   if (name.trim() === '') issues.push({ path: '/name', code: 'required' });

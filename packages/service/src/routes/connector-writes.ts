@@ -17,7 +17,7 @@ import { countTest } from './connection-tests.js';
 import type { RouteContext } from './context.js';
 import { Org, OrgAndId } from './schemas.js';
 
-/** Create, change, replace. */
+/** Routes that create, change and replace connectors. */
 export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
   const planner = createPlanner(context, kind);
   const bodies = connectorBodies(kind);
@@ -146,7 +146,7 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
     };
     const issues = textIssues(after.name, after.description);
     if (!body.config) {
-      // A rename asks nothing of the configuration, not even that its type still exists.
+      // A rename does not need a valid configuration, nor even an existing type.
       if (issues.length > 0) throw invalidConfig(issues);
       await tables.connectors.update(after);
       return saved(context, after, await tables.secrets.notes([after.id]));
@@ -155,7 +155,8 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
     const plan = await planner.plan(
       {
         type,
-        // Stored by an earlier release, they may hold what the type has no more.
+        // Settings stored by an earlier release may contain fields that the type no longer
+        // declares.
         settings: body.config.settings ?? pruneConfig(type.config, { settings: before.settings, secrets: {} }).settings,
         secrets: body.config.secrets,
         before: { connector: before, secrets: await tables.secrets.ofConnector(before.id) },

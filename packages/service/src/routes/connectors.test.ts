@@ -251,7 +251,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       const headers = { 'if-none-match': '"v1"' };
       const session = await service.session(acme);
       expect(await service.call('GET', path, { session, headers })).toMatchObject({ status: 304, text: '' });
-      // Which pipelines use it is not in the tag, and a key is told.
+      // The ETag does not cover the pipelines that use the connector, which an API key also reads.
       expect(await service.call('GET', path, { key: acme.key, headers })).toMatchObject({ status: 200 });
     });
   });

@@ -17,7 +17,7 @@ const ConnectorInUse = ConnectorBody.extend({
   }),
 }).openapi('ConnectorInUse');
 
-/** List, read and delete. */
+/** Routes that list, read and delete connectors. */
 export function connectorRoutes({ store, ingest }: RouteContext, kind: ConnectorKind): Route[] {
   const plural = `${kind}s` as const;
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
@@ -66,7 +66,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         requireCovered(principal, connector.type);
         const headers = { ETag: versionTag(connector.version) };
         const isSession = principal.type === 'session';
-        // The tag says nothing of the pipelines.
+        // The ETag does not cover `component_of`, so an API key always gets the full response.
         if (isSession && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
         const [notes, used] = await Promise.all([
           store.secrets.notes([connector.id]),
@@ -97,7 +97,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
           const connector = await tables.connectors.lock(organization.id, kind, params.id);
           if (!connector) throw notFound();
           requireMatch(c.req.header('if-match'), versionTag(connector.version));
-          // Held, it comes into no pipeline any more.
+          // The row lock keeps other transactions from adding it to a pipeline.
           requireUnused(kind, await tables.pipelines.using(organization.id, connector.id));
           const notes = await tables.secrets.notes([connector.id]);
           await tables.connectors.remove(connector.id);

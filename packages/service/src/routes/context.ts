@@ -13,7 +13,7 @@ import type { PipelineEngine } from '../pipelines/engine.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Store } from '../store/store.js';
 
-/** What routes work with. */
+/** Dependencies of the routes. */
 export interface RouteContext {
   store: Store;
   vault: Vault;
@@ -24,12 +24,12 @@ export interface RouteContext {
   catalogAnswers: CatalogAnswers;
   tests: ConnectionTests;
   engine: PipelineEngine;
-  /** Aborted when the service is about to close. */
+  /** Aborted when the service begins to shut down. */
   closing: AbortSignal;
   parentOrigins: ParentOrigins;
   limits: RateLimits;
   metrics: Metrics;
   clock: Clock;
-  /** How records reach connectors that are sent to. */
+  /** URLs, ports and tokens of connectors that receive records. */
   ingest: IngestContext;
 }

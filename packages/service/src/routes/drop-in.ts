@@ -8,20 +8,24 @@ import { publicRoute, type Route } from '../http/route.js';
 
 export interface DropInOptions {
   dropIn: DropIn;
-  /** Where the outside reaches the service, without a slash at the end. */
+  /** Public base URL of the service, without a trailing slash. */
   publicUrl: string;
 }
 
-/** The script names it by this address, relative to its own. */
+/** The script refers to this file by a path relative to its own URL. */
 const LICENCES = 'connector-frame.LICENSE.txt';
 
-/** Any page may load these, also one that is isolated, and one that checks their hash (`crossorigin`). */
+/**
+ * Any page can load these files, including one that is cross-origin isolated or checks their hash
+ * (`crossorigin`).
+ */
 const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
-/** A release never changes under its own version. */
+/** The files of a full version never change. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 /**
- * Pages that follow the major version get a new release within minutes. No `stale-while-revalidate`: a page opened once a
- * day would run yesterday's script, without the latest security fixes and against today's form.
+ * Pages that use the major version get a new release within minutes. No `stale-while-revalidate`: a
+ * page opened once a day would run yesterday's script, without the latest security fixes and
+ * against today's form.
  */
 const FOR_MINUTES = 'public, max-age=300';
 
@@ -30,13 +34,16 @@ const Version = z.string().openapi({
   example: '0.1.0',
 });
 
-/** The script with which a plain page gets the element, and what is needed to check it. */
+/** Routes for the drop-in scripts, their licenses and their integrity hashes. */
 export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
   const { version } = dropIn;
   const [major = version] = version.split('.');
   const tag = 'Drop-in';
 
-  /** @throws ApiError 404 for a version that is not here */
+  /**
+   * Returns the Cache-Control value for a version.
+   * @throws ApiError 404 if the service does not have this version
+   */
   function cachingOf(asked: string): string {
     if (asked === version) return FOR_EVER;
     if (asked === major) return FOR_MINUTES;
@@ -48,7 +55,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
   }
 
   function file(name: string, operation: string, summary: string, asset: Asset): Route {
-    // Weak: the same file comes in several encodings.
+    // Weak, because the file is served in several encodings.
     const etag = textTag(asset.identity);
     const [contentType] = asset.contentType.split(';');
     return publicRoute(

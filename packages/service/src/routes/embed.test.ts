@@ -77,7 +77,7 @@ describe('the page of the form', () => {
   });
 });
 
-/** 200 texts that are not the origin of a registered page (S07). */
+/** Returns 200 strings that are not the origin of a registered page (S07). */
 function malformed(): string[] {
   const origin = PARENT;
   const host = new URL(origin).host;

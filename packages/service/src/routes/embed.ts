@@ -14,7 +14,7 @@ const assetHeaders = {
   Vary: 'Accept-Encoding',
 };
 
-/** The form: its page, framed by registered origins only, and the page's files. */
+/** Routes for the form: its page, which only registered origins can frame, and the page's files. */
 export function embedRoutes(
   { parentOrigins, gate }: RouteContext,
   assets: FormAssets,
@@ -36,7 +36,8 @@ export function embedRoutes(
       },
       async ({ c }) => {
         const url = new URL(c.req.url);
-        // Without the slash the page's own files would be looked for one level up.
+        // Without the trailing slash, the browser would resolve the page's relative URLs one level
+        // up.
         if (!url.pathname.endsWith('/')) {
           return new Response(null, {
             status: 308,
@@ -46,7 +47,7 @@ export function embedRoutes(
         const [parent, ...more] = url.searchParams.getAll('parentOrigin');
         if (parent === undefined || more.length > 0 || !isPageOrigin(parent)) return refuse();
         if (!(await parentOrigins.isAllowed(parent))) {
-          // It cost a look-up, and anyone can ask.
+          // Anyone can cause this database lookup, so count it against the client address.
           await gate.countStranger(c);
           return refuse();
         }

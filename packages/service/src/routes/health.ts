@@ -8,11 +8,11 @@ import type { RouteContext } from './context.js';
 
 export interface HealthOptions {
   readiness: Readiness;
-  /** Asked of whoever reads the metrics; absent: anyone may. */
+  /** Bearer token required to read the metrics. If absent, they are public. */
   metricsToken?: string;
 }
 
-/** For load balancers and operators. */
+/** Routes for load balancers and operators. */
 export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options: HealthOptions): Route[] {
   const tag = 'Health';
   return [

@@ -96,7 +96,7 @@ describe('icons', () => {
             ],
       );
     }
-    // One vendor, one mark, whatever its types are called.
+    // The name of an icon is the type's `icon`, not its id.
     for (const { type_id, icon } of allTypes()) expect(catalog.iconName(type_id)).toBe(icon);
   });
 });

@@ -14,7 +14,7 @@ const headers = {
   'Cache-Control': 'public, max-age=604800, immutable',
 };
 
-/** Vendors' marks, for everyone. Ids are looked up in the catalog, never in the file system. */
+/** Public routes for vendor icons. Ids are looked up in the catalog, never in the file system. */
 export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] {
   return [
     publicRoute(

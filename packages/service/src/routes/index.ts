@@ -26,7 +26,10 @@ export interface AllRoutesOptions {
   dropIn?: DropInOptions;
 }
 
-/** Every route of the service. The catalog comes first: `/v1/inputs/okta-systemlog` must not be read as `/v1/{org}/...`. */
+/**
+ * Returns every route of the service. The catalog comes first: `/v1/inputs/okta-systemlog` must not
+ * match `/v1/{org}/...`.
+ */
 export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutesOptions): Route[] {
   const kinds = ['input', 'output'] as const;
   return [

@@ -40,7 +40,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(made.status, made.text).toBe(201);
     return made.body;
   };
-  /** How many inputs, outputs and pipelines there are. */
+  /** Counts the inputs, outputs and pipelines. */
   const left = (): Promise<number[]> =>
     Promise.all(
       ['v1/~/inputs', 'v1/~/outputs', 'v2/~/pipelines'].map(async (path) => {
@@ -135,7 +135,8 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
         expect(failed.text).not.toContain('on fire');
         expect(await left()).toEqual(before);
       });
-      // The failed call could not release its key when that table fails too; it expires.
+      // If `idempotency_keys` was the table that failed, the call could not release its key: let
+      // the claim expire.
       service.clock.advance(60_001);
       await build(body, headers);
       const [inputs = 0, outputs = 0, pipelines = 0] = before;
@@ -236,7 +237,8 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
       ]);
       expect(removed.map(({ status }) => status)).toEqual([204, 204]);
       const counts = await left();
-      // Built: both its ends are there. Refused: an end was gone before, and nothing was made.
+      // If it was built, both its connectors still exist. If it was rejected, a connector had been
+      // removed before, and nothing was created.
       if (made.status === 201) {
         const pipeline = await service.call('GET', `/v2/${acme.team}/pipelines/${made.body.pipeline_id}`, {
           key: acme.key,

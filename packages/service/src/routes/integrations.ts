@@ -14,7 +14,7 @@ import { Org } from './schemas.js';
 type BuildCall = OrganizationCall<unknown, unknown, z.output<typeof BuildIntegration>>;
 type RemoveCall = OrganizationCall<unknown, unknown, z.output<typeof RemoveIntegration>>;
 
-/** An input, a pipeline and an output as one thing: all of it at once, or nothing. */
+/** Routes that build and remove an input, a pipeline and an output together, atomically. */
 export function integrationRoutes(context: RouteContext): Route[] {
   const planner = createPlanner(context, 'output');
   const tag = 'Integrations';
@@ -67,7 +67,7 @@ async function build(context: RouteContext, planner: Planner, call: BuildCall): 
   const { name, description } = body;
   const output = await outputOf(context, planner, call);
   const pipeline = pipelineBetween(context, organization.id, { name, description }, body.input_id, output.id);
-  // Asked before the commit, the same answer can be given again for the same key.
+  // Read the status before the commit, so that it is stored with the response and replayed.
   const { status } = await context.engine.status(pipeline);
   const answer = await commit(async (tables) => {
     await output.insert?.(tables);
@@ -102,7 +102,7 @@ const node = (type: 'input' | 'output', id: string) => ({
   enabled: true,
 });
 
-/** The output that was named, or a new one, which is still to be stored. */
+/** Returns the referenced output, or a new one that is not stored yet. */
 async function outputOf(
   context: RouteContext,
   planner: Planner,
@@ -156,7 +156,10 @@ async function remove({ engine }: RouteContext, { organization, body, commit }: 
   return answer;
 }
 
-/** Held, a connector comes into no pipeline any more: what is not used now is not used when it goes. */
+/**
+ * Removes the connectors that no pipeline uses. The row locks keep other transactions from adding
+ * them to a pipeline between the check and the removal.
+ */
 async function removeUnused(
   tables: Tables,
   organizationId: string,

@@ -27,7 +27,7 @@ const ParentAndId = z.object({
   id: Id.openapi({ description: 'The parent itself, or one of its teams.' }),
 });
 
-/** A parent organization and its teams. */
+/** Routes for a parent organization and its teams. */
 export function organizationRoutes(context: RouteContext): Route[] {
   const { store, vault, clock, principals, parentOrigins, engine } = context;
   const tag = 'Organizations';

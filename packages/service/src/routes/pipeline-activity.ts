@@ -7,10 +7,10 @@ import { PipelineMetricsBody, presentMetrics } from '../pipelines/metrics-body.j
 import type { RouteContext } from './context.js';
 import { OrgAndId } from './schemas.js';
 
-/** Streams that one organization may hold open at a time. */
+/** Maximum number of open log streams per organization. */
 const MOST_STREAMS = 50;
 
-/** What a pipeline moved and did lately. */
+/** Routes for the recent metrics and logs of a pipeline. */
 export function pipelineActivityRoutes({ store, engine, principals, closing }: RouteContext): Route[] {
   const shared = {
     method: 'get',
@@ -26,7 +26,11 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
     return pipeline.id;
   }
 
-  /** @returns what gives it back */
+  /**
+   * Reserves one of the organization's log streams.
+   * @returns a function that releases it
+   * @throws ApiError 429 if all are in use
+   */
   function takeStream(organizationId: string): () => void {
     const open = streams.get(organizationId) ?? 0;
     if (open >= MOST_STREAMS) {
@@ -88,13 +92,13 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
       },
       async ({ c, principal, organization, params }) => {
         const id = await find(organization.id, params.id);
-        // The framework would drop a body, and nobody would end it.
+        // Hono drops the body of a HEAD response, so nothing would end the stream.
         if (c.req.method === 'HEAD') return new Response(null, { headers: eventStreamHeaders });
         const last = /^\d{1,16}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
         const release = takeStream(organization.id);
         async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
           for await (const entry of engine.tail(id, signal, Number(last ?? 0))) {
-            // A stream may outlive the key it was asked for with.
+            // The API key may be revoked or expire while the stream is open.
             if (!(await principals.lasts(principal))) return;
             yield { id: String(entry.sequence), event: 'entry', data: presentLogEntry(entry) };
           }

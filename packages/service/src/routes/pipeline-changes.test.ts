@@ -62,7 +62,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect(swapped.edges[0].to_node_instance_id).toBe(swapped.nodes[1].id);
     expect(swapped.output_ids).toEqual([second]);
     expect((await api.send('GET', `/v2/~/pipelines?component_id=${second}`)).body.pagination.total).toBe(1);
-    // Edges that lead to a node that goes are named, and nothing has changed.
+    // Edges to a removed node are reported, and nothing is changed.
     const cut = { nodes: [made.nodes[0]] };
     expect(await api.issues(cut, 'PATCH', `/v2/~/pipelines/${made.id}`)).toContainEqual([
       '/edges/0/to_node_instance_id',
@@ -81,7 +81,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
       ),
     );
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412, 412, 412, 412, 412]);
-    // A switch beside a rewiring: neither undoes the other.
+    // Concurrent changes of different fields do not overwrite each other.
     await Promise.all([
       api.send('PATCH', `/v1/~/pipelines/${made.id}`, { enabled: false }),
       api.send('PATCH', `/v2/~/pipelines/${made.id}`, api.simple()),

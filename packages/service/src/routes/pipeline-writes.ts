@@ -14,10 +14,10 @@ import { pipelineAddresses } from './pipelines.js';
 import { Org, OrgAndId } from './schemas.js';
 
 type CreateCall = OrganizationCall<unknown, unknown, z.output<typeof CreatePipeline>>;
-/** Nodes and edges are not changed under `/v1`. */
+/** Also used for `/v1`, where nodes and edges cannot be changed. */
 type ChangeCall = OrganizationCall<{ id: string }, unknown, z.output<typeof ChangePipeline>>;
 
-/** Create and change. */
+/** Routes that create and change pipelines. */
 export function pipelineWriteRoutes(context: RouteContext): Route[] {
   const tag = 'Pipelines';
   const access = { permission: 'write', session: 'deny' } as const;

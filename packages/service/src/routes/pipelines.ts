@@ -11,13 +11,13 @@ const ListQuery = PageQuery.extend({
   component_id: Id.optional().openapi({ description: 'Only pipelines in which this connector or transform stands.' }),
 });
 
-/** The same list and the same creation under two addresses. */
+/** Pipelines can be listed and created under either path. */
 export const pipelineAddresses = [
   { path: '/v2/{org}/pipelines', name: '' },
   { path: '/v2/organizations/{org}/pipelines', name: 'Organization' },
 ] as const;
 
-/** List, read, delete, and how a pipeline does. */
+/** Routes that list, read and delete pipelines, and report their status. */
 export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
   const tag = 'Pipelines';
   return [

@@ -6,7 +6,7 @@ export const Id = z.string().regex(/^[\w-]{1,64}$/);
 export const TypeId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
 export const Kind = z.enum(['input', 'output']) satisfies z.ZodType<ConnectorKind>;
 
-/** An address's parts. */
+/** Path parameters. */
 export const Org = z.object({ org: Id });
 export const OrgAndId = z.object({ org: Id, id: Id });
 

@@ -123,7 +123,10 @@ async function readScope(
   };
 }
 
-/** The kind of a connector that must exist, and be of `wanted` kind if given. @throws ApiError 404 */
+/**
+ * Returns the kind of an existing connector, which must be `wanted` if that is given.
+ * @throws ApiError 404
+ */
 async function kindOf(
   store: Store,
   organizationId: string,

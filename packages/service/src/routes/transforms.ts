@@ -51,7 +51,7 @@ const path = '/v2/{org}/transforms';
 const read = { permission: 'read', session: 'deny' } as const;
 const write = { permission: 'write', session: 'deny' } as const;
 
-/** What pipelines do to records on their way. */
+/** Routes for the transforms that pipelines apply to records. */
 export function transformRoutes(context: RouteContext): Route[] {
   const { store, clock } = context;
   return [
@@ -147,7 +147,7 @@ export function transformRoutes(context: RouteContext): Route[] {
         refusals: [422],
       },
       async ({ c, organization, params, body, commit }) => {
-        // Before anything is locked: to try a jq program takes a while.
+        // Parse before taking the lock: trying a jq program takes a while.
         const config = body.config && (await readConfig(body.config));
         const answer = await commit(async (tables) => {
           const before = await tables.transforms.lock(organization.id, params.id);
@@ -187,7 +187,7 @@ export function transformRoutes(context: RouteContext): Route[] {
           const transform = await tables.transforms.lock(organization.id, params.id);
           if (!transform) throw notFound();
           requireMatch(c.req.header('if-match'), versionTag(transform.version));
-          // Held, it comes into no pipeline any more.
+          // The row lock keeps other transactions from adding it to a pipeline.
           requireUnused('transform', await tables.pipelines.using(organization.id, transform.id));
           await tables.transforms.remove(transform.id);
           return { status: 200, body: present(transform) };
@@ -196,7 +196,10 @@ export function transformRoutes(context: RouteContext): Route[] {
   ];
 }
 
-/** @throws ApiError 422 */
+/**
+ * Parses and validates the configuration of a transform.
+ * @throws ApiError 422
+ */
 async function readConfig(config: z.output<typeof Config>): Promise<TransformConfig> {
   const parsed = await parseTransform(config);
   if (parsed.ok) return parsed.transform;

@@ -3,11 +3,11 @@ import { isRecord } from '@connector-frame/engine';
 import type { Receiver } from './receiver.js';
 import type { Call } from './service-child.js';
 
-/** What the other side of the service does and remembers. */
+/** A client of the service under test. It remembers what the service acknowledged. */
 export class Customer {
   org = '';
   input = '';
-  /** Of the integrations that come and go. */
+  /** Input of the integrations that are built and removed. */
   #other = '';
   pipelines = { http: '', file: '', paged: '' };
   readonly acknowledged: number[] = [];
@@ -44,7 +44,7 @@ export class Customer {
     this.input = pushed;
   }
 
-  /** Sends records, and builds and removes integrations, until the service is gone. */
+  /** Sends records, and builds and removes integrations, until `stop` is called. */
   work(call: Call, url: string): { stop(): Promise<void> } {
     const over = new AbortController();
     const goOn = async (turn: () => Promise<boolean>): Promise<void> => {
@@ -64,7 +64,7 @@ export class Customer {
     };
   }
 
-  /** Each record once: what was not acknowledged may or may not be there. */
+  /** Sends each record once. Records that were not acknowledged may or may not be stored. */
   async #send(url: string): Promise<boolean> {
     const numbers = Array.from({ length: 1 + (this.#next % 40) }, () => this.#next++);
     try {

@@ -10,9 +10,10 @@ import { addUp, type ServiceKills } from './service-kills.js';
 const KEY = 'an-operators-own-key-0123456789';
 
 /**
- * Kills a service that runs pipelines, again and again, and adds up what arrived of what it had acknowledged.
- * @param environment beside what it sets itself
- * @param patience milliseconds it has after its start at most
+ * Repeatedly kills a service that runs pipelines, and compares what arrived with what it had
+ * acknowledged.
+ * @param environment variables of the service; they override the ones set here
+ * @param patience milliseconds of work before a kill, at most
  */
 export async function killService(
   kills: number,
@@ -37,7 +38,7 @@ export async function killService(
   try {
     for (let cycle = 0; cycle < kills; cycle += 1) {
       const child = startChild(variables);
-      // Now and then while it starts.
+      // Sometimes kill it during startup.
       if (cycle > 1 && random() < 0.15) {
         await sleep(300 + random() * 1_500);
         child.kill('SIGKILL');
@@ -66,7 +67,9 @@ export async function killService(
   }
 }
 
-/** Lets everything arrive, with nothing new coming, and ends in peace. */
+/**
+ * Starts the service without new records, waits until everything is delivered, and shuts it down.
+ */
 async function drain(variables: Readonly<Record<string, string>>, customer: Customer): Promise<void> {
   const child = startChild(variables);
   const url = await child.url;

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 
-/** Records that arrived at one address: how often each, and how often a batch came that had come before. */
+/** Records received on one path, and the number of batches that were received again. */
 export interface Arrived {
-  /** By the text of the record. */
+  /** Number of times each record was received, by its JSON. */
   counts: Map<string, number>;
   repeatedBatches: number;
 }
 
-/** A server on this machine that takes arrays of records, by path. */
+/** A local HTTP server that receives arrays of records, by path. */
 export interface Receiver {
   origin: string;
   at(path: string): Arrived;
@@ -24,7 +24,7 @@ export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    // What was killed while it sent has sent nothing.
+    // Ignore requests that the kill interrupted: they are not counted.
     request.on('error', () => undefined);
     request.on('end', () => {
       const arrived = at(request.url ?? '');

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '@connector-frame/engine';
 
-/** The service as a process that is going to be killed. */
+/** A service process that the test is going to kill. */
 export interface ServiceChild {
-  /** Its address; `undefined` when it ended before it had one. */
+  /** Base URL. `undefined` if the process ended before it had one. */
   url: Promise<string | undefined>;
-  /** Milliseconds from its start to its first answer. */
+  /** Milliseconds from its start until it logs its URL. */
   startedIn: Promise<number>;
   kill(signal: NodeJS.Signals): void;
   ended: Promise<{ code: number | null; stderr: string }>;
@@ -14,7 +14,7 @@ export interface ServiceChild {
 
 export function startChild(environment: Readonly<Record<string, string>>): ServiceChild {
   const began = performance.now();
-  // From here and from the compiled file alike.
+  // Resolves from `src` and from `dist`.
   const file = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
   const child = spawn(process.execPath, [file], {
     env: { PATH: process.env['PATH'] ?? '', SERVICE_PORT: '0', ...environment },
@@ -43,7 +43,7 @@ export function startChild(environment: Readonly<Record<string, string>>): Servi
   };
 }
 
-/** Calls the API of a service; `undefined`: it refused, or did not answer. */
+/** Calls the API of a service. Resolves with `undefined` if the request fails or is rejected. */
 export type Call = (method: string, path: string, body?: object) => Promise<Record<string, unknown> | undefined>;
 
 export const callerOf =

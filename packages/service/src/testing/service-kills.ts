@@ -11,31 +11,39 @@ import type { Receiver } from './receiver.js';
 
 export interface ServiceKills {
   kills: number;
-  /** Milliseconds of the quickest start, with all that was left. */
+  /** Milliseconds of the fastest start, including the recovery from the kill before it. */
   quickestStart: number;
-  /** Records that were acknowledged over HTTP; of these, how many never arrived at the output. */
+  /**
+   * Records that were acknowledged over HTTP, and how many of these never arrived at each output.
+   */
   acknowledged: number;
   lostOverHttp: number;
   lostInFile: number;
-  /** Batches that came once more over HTTP, and records in the file that are there once more. */
+  /** Batches that were received again over HTTP, and duplicate records in the file. */
   repeatedBatches: number;
   repeatedInFile: number;
-  /** Lines of the file that are no record. */
+  /** Lines of the file that are not a record. */
   broken: number;
-  /** Where the cursor of the made-up input stands, how many of the records before it never arrived, and batches again. */
+  /**
+   * Cursor of the demo input, number of records before it that never arrived, and batches received
+   * again.
+   */
   cursor: number;
   cursorAhead: number;
   repeatedPages: number;
-  /** Integrations that were acknowledged as built; pipelines without their ends, and ends without their pipeline. */
+  /**
+   * Integrations acknowledged as built, and incomplete ones: pipelines without their connectors, or
+   * outputs without their pipeline.
+   */
   built: number;
   halves: number;
-  /** Buffers and state of pipelines that are gone. */
+  /** Buffers and state of pipelines that no longer exist. */
   leftBehind: number;
 }
 
 type Sums = Omit<ServiceKills, 'kills' | 'quickestStart'>;
 
-/** Looks at what arrived, and at what lies in the folders and the database of a service that has ended. */
+/** Counts what arrived, and what is in the folders and the database of a stopped service. */
 export async function addUp(
   variables: Readonly<Record<string, string>>,
   { org, acknowledged, built, pipelines }: Customer,
