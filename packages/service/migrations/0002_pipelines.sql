@@ -1,4 +1,4 @@
--- Pipelines as data: what runs them reads from here.
+-- Definitions of pipelines, which the engine reads.
 
 create table transforms (
   id text primary key,
@@ -26,8 +26,9 @@ create table pipelines (
 );
 create index pipelines_by_organization on pipelines (organization_id, created_at, id);
 
--- What stands at the nodes of a pipeline, each once: to find pipelines by it, and so that none of it goes while they use it.
--- Its own organization_id lets all of an organization go in one statement: these rows with the first step, and the checks come after.
+-- The components of a pipeline, one row each: to find pipelines by component, and to prevent the
+-- deletion of a component in use. organization_id allows deleting an organization in one statement:
+-- the cascade deletes these rows before the foreign keys to their components are checked.
 create table pipeline_components (
   pipeline_id text not null references pipelines (id) on delete cascade,
   organization_id text not null references organizations (id) on delete cascade,

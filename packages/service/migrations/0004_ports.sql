@@ -1,14 +1,14 @@
--- Inputs that listen have a port of their own, of all organizations together.
+-- The port of an input that listens, unique across all organizations.
 alter table connectors add column port integer unique;
 
--- Ports of connectors that are gone. Senders may still be there, and what they send must not reach the next one's
--- owner: the port that has been free for longest is given next.
+-- Ports of deleted connectors. Their senders may still be active, and what they send must not reach
+-- the owner of the next connector: the port that has been free for longest is assigned next.
 create table freed_ports (
   port integer primary key,
   freed_at timestamptz (3) not null
 );
 
--- Connectors go also with their organization, so the database itself keeps this.
+-- A trigger, because connectors are also deleted with their organization.
 create function keep_freed_port() returns trigger language plpgsql as $$
 begin
   insert into freed_ports (port, freed_at) values (old.port, clock_timestamp())
