@@ -1,4 +1,4 @@
--- PostgreSQL 15 syntax, which also runs on PGlite.
+-- PostgreSQL 15 syntax: the same text runs on PGlite and on PostgreSQL.
 
 create table organizations (
   id text primary key,
@@ -11,7 +11,7 @@ create table organizations (
 create index organizations_by_parent on organizations (parent_id, created_at, id);
 create index organizations_by_origin on organizations using gin (allowed_origins);
 
--- One data key per organization and one for the service itself (organization_id is null). Each is
+-- One data key per organization and one for the service itself (organization_id is null), each
 -- wrapped by the master key.
 create table data_keys (
   id text primary key,
@@ -21,7 +21,7 @@ create table data_keys (
   created_at timestamptz (3) not null
 );
 
--- Stores only the HMAC of a key. The key itself is shown once.
+-- The key itself is shown once and never stored; only its HMAC is.
 create table api_keys (
   id text primary key,
   organization_id text not null references organizations (id) on delete cascade,
@@ -49,7 +49,7 @@ create table connectors (
 );
 create index connectors_by_organization on connectors (organization_id, kind, created_at, id);
 
--- destination is a digest of the destination that the value was entered for.
+-- destination is a digest of the destination for which the value was entered.
 create table secrets (
   id text primary key,
   organization_id text not null references organizations (id) on delete cascade,
@@ -78,7 +78,8 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
 
--- Unlogged, because the counts may be lost in a crash. rate-limiter-flexible requires these columns.
+-- Counters may be lost in a crash, so they need no write-ahead log. rate-limiter-flexible requires
+-- these columns.
 create unlogged table rate_limits (
   key varchar(255) primary key,
   points integer not null default 0,

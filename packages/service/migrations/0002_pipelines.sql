@@ -1,4 +1,4 @@
--- Definitions of pipelines. The engine reads them from these tables.
+-- Definitions of pipelines, which the engine reads.
 
 create table transforms (
   id text primary key,
@@ -26,10 +26,9 @@ create table pipelines (
 );
 create index pipelines_by_organization on pipelines (organization_id, created_at, id);
 
--- Components that the nodes of a pipeline refer to, without duplicates. Used to find the pipelines
--- of a component, and to prevent its deletion while a pipeline uses it.
--- organization_id allows deleting an organization in one statement: the cascade removes these rows
--- before the foreign keys to connectors and transforms are checked.
+-- The components of a pipeline, one row each: to find pipelines by component, and to prevent the
+-- deletion of a component in use. organization_id allows deleting an organization in one statement:
+-- the cascade deletes these rows before the foreign keys to their components are checked.
 create table pipeline_components (
   pipeline_id text not null references pipelines (id) on delete cascade,
   organization_id text not null references organizations (id) on delete cascade,

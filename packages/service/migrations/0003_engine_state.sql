@@ -1,6 +1,6 @@
--- State of the engine that survives a restart: cursors, last reports and the engine's identity. Small
--- values by key. The value is JSON stored as text: a source's cursor is returned unchanged and never
--- queried.
+-- State that the engine needs after a restart: cursors, the last reports, and its identity. Small
+-- values by key. The value is JSON as text: a cursor is returned exactly as the source gave it, and
+-- is never searched.
 create table engine_state (
   key text collate "C" primary key,
   version integer not null,

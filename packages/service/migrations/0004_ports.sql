@@ -1,14 +1,14 @@
--- Each listening input has its own port, unique across all organizations.
+-- The port of an input that listens, unique across all organizations.
 alter table connectors add column port integer unique;
 
--- Ports of deleted connectors. Their senders may still be active, and the owner of the next
--- connector must not receive those records, so the port that has been free longest is reused first.
+-- Ports of deleted connectors. Their senders may still be active, and what they send must not reach
+-- the owner of the next connector: the port that has been free for longest is assigned next.
 create table freed_ports (
   port integer primary key,
   freed_at timestamptz (3) not null
 );
 
--- A trigger, because connectors are also deleted by the cascade from their organization.
+-- A trigger, because connectors are also deleted with their organization.
 create function keep_freed_port() returns trigger language plpgsql as $$
 begin
   insert into freed_ports (port, freed_at) values (old.port, clock_timestamp())

@@ -1,13 +1,19 @@
-/** Bytes of bodies that are under way, so that many senders together can't fill the memory. */
+/**
+ * Quota in bytes for request bodies in memory, so that many concurrent senders can't exhaust it.
+ */
 export interface BodyRoom {
-  /** `shared`: there is no room; `own`: this organization has its share. Nothing was taken then. */
+  /**
+   * `shared`: the quota for all is exhausted; `own`: the organization has used its share. Takes
+   * nothing in either case.
+   */
   take(organizationId: string, bytes: number): 'taken' | 'shared' | 'own';
   give(organizationId: string, bytes: number): void;
 }
 
 /**
- * Nobody may hold more than is left free after that: however many take all they can get, there is some for the next.
- * @param total bytes for all
+ * Creates a quota. No organization may hold more than what stays free afterwards, so that there is
+ * always room for another one.
+ * @param total bytes for all organizations
  * @param each bytes for one organization: two of the largest bodies should fit
  */
 export function createBodyRoom(total: number, each: number): BodyRoom {

@@ -48,7 +48,7 @@ describe('bounds', () => {
     for (const release of held) release({ stored: true, tooLarge: [] });
     expect((await calm).status).toBe(200);
     const statuses = (await Promise.all(many)).map(({ status }) => status);
-    // Bodies that arrive together may be refused together.
+    // Several of the concurrent bodies may be refused.
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(4);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect((await door.give(Buffer.alloc(8 * MIB - 1, ' '))).status).toBe(200);

@@ -17,10 +17,13 @@ export interface IngestOptions extends FindOptions {
   metrics: Metrics;
 }
 
-/** Answers a request below `/ingest/`; `false`: it is for somebody else. */
+/** Handles a request below `/ingest/`. Returns false for any other request. */
 export type Ingest = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** Bytes of bodies under way: of all, and of one organization. A body takes up to four times as much memory for a moment. */
+/**
+ * Bytes of bodies in progress, for all and for one organization. A body briefly takes up to four
+ * times as much memory.
+ */
 const ROOM = 128 * 1024 * 1024;
 const OWN_ROOM = 64 * 1024 * 1024;
 
@@ -31,8 +34,9 @@ interface Tools extends IngestOptions {
 }
 
 /**
- * The addresses that records are sent to. They stand before the routes of the API, on Node's own request and answer: no
- * session, no page and hardly ever a database has a part in it, and each record is handed on as the text it came as.
+ * Creates the handler of the addresses that records are sent to. It runs before the API routes, on
+ * Node's own request and response: it uses no session and no page, rarely queries the database, and
+ * passes each record on as the text in which it arrived.
  */
 export function createIngest(options: IngestOptions): Ingest {
   const tools: Tools = {
@@ -55,7 +59,7 @@ async function handle(tools: Tools, request: IncomingMessage, response: ServerRe
   try {
     answer = { status: 200, ...(await takeIn(tools, request, known)), headers: {} };
   } catch (error) {
-    // Nobody is left to answer. What was stored by then is stored.
+    // The sender has disconnected, so there is no response. Records stored by then are kept.
     if (error instanceof SenderGone) return;
     answer = answerOf(refusalOf(tools.log, error, known), known.receiver, request.headers['content-type']);
   }
@@ -67,7 +71,10 @@ async function handle(tools: Tools, request: IncomingMessage, response: ServerRe
   if (status >= 400 && known.connectorId !== undefined) tools.tally.add(known.connectorId, status);
 }
 
-/** @throws Refusal and others: none of it was taken in, or not all of it */
+/**
+ * Reads the body of a request and appends its records.
+ * @throws Refusal and other errors when not all of the records were stored
+ */
 async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Promise<ReceiverAnswer> {
   const { connectorId, organizationId, receiver, path } = await tools.find(request);
   known.connectorId = connectorId;
@@ -79,7 +86,7 @@ async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Pro
   try {
     const contentType = request.headers['content-type'];
     const lines = await receiver.read(bytes, contentType);
-    // A pipeline must be there also for nothing: who tries the address wants to know.
+    // An empty body also requires a pipeline, so that a test request reports a missing one.
     const appended = await tools.engine.append(connectorId, lines, position);
     if (!appended.stored) throw notStored[appended.reason]();
     return receiver.accepted(lines.length, appended.tooLarge, contentType);

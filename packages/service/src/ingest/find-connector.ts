@@ -7,7 +7,7 @@ import type { Connector, Store } from '../store/store.js';
 import { Refusal } from './refusal.js';
 import type { IngestTokens } from './tokens.js';
 
-/** Milliseconds for which a connector is believed to be there; one that was deleted is refused after that. */
+/** Cache TTL of a connector in milliseconds. A deleted one is rejected after that. */
 const BELIEF_MS = 400;
 
 export interface FindOptions {
@@ -18,19 +18,19 @@ export interface FindOptions {
   clock: Clock;
 }
 
-/** The connector of a request, whose sender has shown its token. */
+/** The connector of a request with a valid token. */
 export interface Found {
   connectorId: string;
   organizationId: string;
-  /** Of its type; absent: nothing is sent to it. */
+  /** Receiver of the connector's type. Absent: the type accepts no requests. */
   receiver: Receiver | undefined;
-  /** Of the address, below the connector's own: `''`, `/v1/logs`. */
+  /** Path below the connector's own address: `''`, `/v1/logs`. */
   path: string;
 }
 
 /**
- * Finds who is meant, and whether the sender may. The token is checked first, without asking anybody; whatever is wrong
- * with it or with the id is answered alike.
+ * Finds the connector of a request and authorizes the sender. Checks the token first, without a
+ * query; a wrong token and an unknown id get the same response.
  */
 export type FindConnector = (request: IncomingMessage) => Promise<Found>;
 

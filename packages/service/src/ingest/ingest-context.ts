@@ -7,15 +7,18 @@ import { createPorts, DEFAULT_PORTS, type PortRange, type Ports } from './ports.
 import { createRevealTokens } from './reveal-tokens.js';
 import { createIngestTokens } from './tokens.js';
 
-/** Where senders of syslog are told to go. */
+/** Public address for syslog senders. */
 export interface SyslogSettings {
-  /** The name or address under which senders reach this machine. Default: that of the public address. */
+  /**
+   * Host name or address under which senders reach this machine. Default: the host of the public
+   * URL.
+   */
   publicHost?: string;
-  /** Default 6514 to 6613. */
+  /** Ports for syslog inputs. Default: 6514 to 6613. */
   ports?: PortRange;
 }
 
-/** What the routes of connectors need to know of connectors that are sent to. */
+/** Ingest functions that the connector routes use. */
 export interface IngestContext {
   placeOf: PlaceOf;
   ports: Ports;

@@ -134,7 +134,7 @@ describe('who may send', () => {
       await door.post(`/ingest/${door.http}`, '{}', { token: session }),
       await door.post(`/ingest/${door.http}`, '{}', { headers: { 'x-api-key': door.acme.key } }),
       await door.post('/ingest/00000000-0000-4000-8000-000000000000', '{}', { token: door.tokens.of(door.http) }),
-      // Somebody who could make tokens: there is no such connector.
+      // A valid token of a connector that does not exist.
       await door.post('/ingest/nothing', '{}', { token: door.tokens.of('nothing') }),
       await door.post('/ingest/', '{}', { token: door.tokens.of('') }),
       await door.post(`/ingest/${door.http}/../${other}`, '{}', { token: door.tokens.of(door.http) }),

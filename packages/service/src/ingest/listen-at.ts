@@ -10,23 +10,26 @@ export interface ListenOptions {
   catalog: Catalog;
   connectors: Connectors;
   clock: Clock;
-  /** Address to listen at. */
+  /** Address to listen on. */
   host: string;
   range: PortRange;
-  /** Under which senders reach this machine: stands in a certificate of our own. */
+  /** Host under which senders reach this machine, for a self-signed certificate. */
   publicHost: string;
-  /** Files of the operator's certificate; absent: one of our own. */
+  /** Files of the operator's certificate. Absent: a self-signed certificate is used. */
   files?: { key: string; cert: string };
-  /** Where ours is kept. */
+  /** Folder of the self-signed certificate. */
   folder: string;
 }
 
-/** @throws EndError `no_port`, permanent */
+/**
+ * Returns where an input listens on a port of its own, or `undefined` if its type does not listen.
+ * @throws EndError `no_port`, permanent
+ */
 export type ListenAtOf = (connector: Connector) => ListenAt | undefined;
 
 /**
- * Where an input listens by itself; `undefined` for one that does not.
- * @throws Error at once when the operator's certificate can't be read
+ * Creates the function that returns where an input listens.
+ * @throws Error immediately when the operator's certificate can't be read
  */
 export function createListenAt(options: ListenOptions): ListenAtOf {
   const { catalog, connectors, clock, host, range, publicHost, files, folder } = options;
@@ -40,7 +43,7 @@ export function createListenAt(options: ListenOptions): ListenAtOf {
         port === null ? 'This input has no port, since all were taken' : `Its port ${port} is not among those`;
       throw new EndError('no_port', `${why} (SYSLOG_PORTS is ${first}-${last}).`, 'permanent');
     }
-    // Made when it is first needed: most services never do.
+    // Created on first use: most services never need it.
     tls ??= ownCertificate(folder, publicHost, clock);
     return { host, port, tls };
   };

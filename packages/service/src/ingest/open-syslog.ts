@@ -8,15 +8,15 @@ import type { SyslogSettings } from './ingest-context.js';
 import { createListenAt, type ListenAtOf } from './listen-at.js';
 import { givePorts } from './ports.js';
 
-/** What the environment says of where senders of syslog go. */
+/** Reads the public address for syslog senders from the environment. */
 export const syslogSettings = ({ SYSLOG_PUBLIC_HOST, SYSLOG_PORTS, PUBLIC_URL }: Env): Required<SyslogSettings> => ({
   publicHost: SYSLOG_PUBLIC_HOST ?? new URL(PUBLIC_URL ?? 'http://localhost').hostname.replace(/^\[(.*)\]$/, '$1'),
   ports: SYSLOG_PORTS,
 });
 
 /**
- * Sees to the ports of inputs that listen, and to the certificate of the operator.
- * @param folder of the engine: a certificate of our own is kept there
+ * Assigns missing ports to inputs that listen, and reads the operator's certificate.
+ * @param folder the engine's folder, which also holds a self-signed certificate
  * @throws Error when the operator's certificate can't be read
  */
 export async function openSyslog(

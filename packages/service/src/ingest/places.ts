@@ -6,12 +6,15 @@ import type { Connector } from '../store/store.js';
 export interface Place {
   /** `https://connect.example/ingest/<id>`, or `syslog://logs.example:6514`. */
   url: string;
-  /** Of a connector that has a port of its own. */
+  /** Set for a connector with a port of its own. */
   host?: string;
   port?: number;
 }
 
-/** Where records for a connector are sent; `undefined` for one that fetches them by itself, and for outputs. */
+/**
+ * Returns where records for a connector are sent; `undefined` for an output and for an input that
+ * fetches its records.
+ */
 export type PlaceOf = (connector: Pick<Connector, 'id' | 'kind' | 'type' | 'port'>) => Place | undefined;
 
 export function createPlaces(

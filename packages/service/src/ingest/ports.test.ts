@@ -38,7 +38,8 @@ describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name
     expect([refused.status, refused.body.error_type]).toEqual([409, 'no_port']);
     expect((await make(acme, 'monad-http')).status).toBe(200);
 
-    // What has been free for longest comes first: senders of the one before may still be there.
+    // The port that has been free for longest comes first: senders of its previous connector may
+    // still be active.
     const [first, , third] = made;
     for (const each of [third, first]) {
       if (each) await remove(each.body.id);
@@ -46,7 +47,7 @@ describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name
     }
     const again = [await make(acme), await make(acme)];
     expect(again.map(portOf)).toEqual([third, first].map((each) => each && portOf(each)));
-    // Also where the whole organization goes.
+    // The same applies when the whole organization is deleted.
     await service.call('DELETE', `/v3/${globex.id}/organizations/${globex.team}`, { key: globex.key });
     await new Promise((resolve) => setTimeout(resolve, 10));
     for (const each of again) await remove(each.body.id);

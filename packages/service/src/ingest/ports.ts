@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { ApiError } from '../http/api-error.js';
 import type { Store, Tables } from '../store/store.js';
 
-/** Ports for inputs that listen, both included. */
+/** Range of ports for inputs that listen, inclusive. */
 export interface PortRange {
   first: number;
   last: number;
@@ -13,7 +13,11 @@ export interface PortRange {
 export const DEFAULT_PORTS: PortRange = { first: 6_514, last: 6_613 };
 
 export interface Ports {
-  /** A port for a new connector, stored with it; null for a type that does not listen. @throws ApiError 409 `no_port` */
+  /**
+   * Returns a port for a new connector, to be stored in the same transaction; null for a type that
+   * does not listen.
+   * @throws ApiError 409 `no_port`
+   */
   take(tables: Tables, type: ConnectorTypeData): Promise<number | null>;
 }
 
@@ -29,7 +33,7 @@ export function createPorts(range: PortRange, connectors: Connectors): Ports {
   };
 }
 
-/** Gives a port to each connector that was made before there were any, as far as they reach. */
+/** Assigns a port to each connector that was created before ports existed, until none is left. */
 export async function givePorts(
   store: Store,
   types: readonly string[],

@@ -5,21 +5,24 @@ import { Slots } from '../pipelines/running/slots.js';
 import type { BodyRoom } from './body-room.js';
 import { later, Refusal } from './refusal.js';
 
-/** Bytes of a request, as it comes. */
+/** Maximum bytes of a request body on the wire, before decompression. */
 const MAX_WIRE = 8 * 1024 * 1024;
-/** Bodies that are unpacked at a time; the others wait. */
+/** Bodies that are decompressed concurrently; the others wait. */
 const UNPACKING = 4;
-/** Bytes that are read and thrown away of a body that is too large, so that its sender gets to read the answer. */
+/**
+ * Bytes of a body above the limit that are read and discarded, so that its sender can read the
+ * response.
+ */
 const MAX_DISCARD = 32 * 1024 * 1024;
 
 const unzip = promisify(gunzip);
 
-/** The sender is gone: there is nobody to answer. */
+/** The sender has disconnected, so there is nothing to respond to. */
 export class SenderGone extends Error {
   override readonly name = 'SenderGone';
 }
 
-/** A body, unpacked. `done` is to be called once it is no longer needed. */
+/** A decompressed body. Call `done` when it is no longer needed. */
 export interface ReceivedBody {
   bytes: Buffer;
   done: () => void;
@@ -27,7 +30,10 @@ export interface ReceivedBody {
 
 export type ReceiveBody = (request: IncomingMessage, organizationId: string, maxBytes: number) => Promise<ReceivedBody>;
 
-/** Reads bodies within bounds: of one, of all of an organization, of all. @throws Refusal, SenderGone */
+/**
+ * Creates a function that reads bodies within the limits per body, per organization and in total.
+ * @throws Refusal, SenderGone
+ */
 export function createReceiveBody(room: BodyRoom): ReceiveBody {
   const slots = new Slots(UNPACKING);
   return async (request, organizationId, maxBytes) => {

@@ -5,16 +5,16 @@ import type { Logger } from 'pino';
 import { describeError } from '../describe-error.js';
 import { later, Refusal } from './refusal.js';
 
-/** What is known of a request by the time it is answered. */
+/** Request details that are known when the response is sent. */
 export interface Known {
-  /** Its pattern, for logs and figures. */
+  /** Route pattern, for logs and metrics. */
   route: string;
-  /** Once the token was seen to be its own. */
+  /** Set once the token has been verified. */
   connectorId?: string;
   receiver?: Receiver;
 }
 
-/** An answer as it is sent. */
+/** Response to the sender. */
 export interface IngestAnswer {
   status: number;
   contentType: string;
@@ -22,7 +22,7 @@ export interface IngestAnswer {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Why records were not stored. */
+/** Errors for records that were not stored, by reason. */
 export const notStored = {
   full: () =>
     later(
@@ -43,7 +43,7 @@ export const notStored = {
 
 const types = { 400: 'invalid_request', 413: 'payload_too_large', 415: 'unsupported_media_type' } as const;
 
-/** What the sender is told of anything that was thrown; what nobody expected is logged. */
+/** Converts anything that was thrown into the error for the sender. Logs unexpected errors. */
 export function refusalOf(log: Logger, error: unknown, { route, connectorId }: Known): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof BodyError)
@@ -56,7 +56,7 @@ export function refusalOf(log: Logger, error: unknown, { route, connectorId }: K
   return new Refusal(500, 'internal_error', 'Something went wrong on our side.', { details: { request_id: id } });
 }
 
-/** As the connector's type says it, or else as the API does. */
+/** Formats an error as the connector's type requires, or else like an API error. */
 export function answerOf(
   refusal: Refusal,
   receiver: Receiver | undefined,

@@ -1,6 +1,9 @@
 import type { ErrorType } from '../http/api-error.js';
 
-/** A request that is not taken in: what its sender is told. The sentence is ours, with nothing of the request in it. */
+/**
+ * Error that rejects a request. The sender receives its message, which contains no part of the
+ * request.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   constructor(
@@ -13,6 +16,6 @@ export class Refusal extends Error {
   }
 }
 
-/** Come again after so many seconds, with all of it. */
+/** Creates an error that asks the sender to retry the whole request after this many seconds. */
 export const later = (status: 429 | 503, type: ErrorType, message: string, seconds: number): Refusal =>
   new Refusal(status, type, message, { headers: { 'Retry-After': String(seconds) } });

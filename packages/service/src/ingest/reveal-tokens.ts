@@ -3,16 +3,17 @@ import type { Reveal } from '../http/route.js';
 import type { IngestTokens } from './tokens.js';
 
 /**
- * Adds its token to each connector in an answer that records can be sent to, for a key that may write: it may build and
- * change the pipelines they go to. A session, or a key that may only read, sees where they are sent. What an
- * `Idempotency-Key` keeps of an answer has no token in it.
+ * Adds the token to each connector in a response that records can be sent to, for a key with the
+ * `write` permission, which can build and change the pipelines of that connector. A session or a
+ * read-only key sees only the address. A response that is stored for an `Idempotency-Key` contains
+ * no token.
  */
 export function createRevealTokens(tokens: IngestTokens): Reveal {
   const reveal = (body: unknown): unknown => {
     if (!isRecord(body)) return body;
     const { inputs, ingest, id } = body;
     if (Array.isArray(inputs)) return { ...body, inputs: inputs.map(reveal) };
-    // One with a port of its own asks for certificates, not for a token.
+    // A connector with a port of its own has no token; its senders need a certificate.
     if (!isRecord(ingest) || ingest['port'] !== undefined || typeof id !== 'string') return body;
     return { ...body, ingest: { ...ingest, token: tokens.of(id) } };
   };

@@ -1,17 +1,19 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 
-/** A key and its certificate, both PEM. */
+/** A private key and its certificate, both PEM. */
 export interface KeyAndCertificate {
   key: string;
   cert: string;
 }
 
 const DAY = 86_400_000;
-/** Days: senders are told once which certificate to trust. */
+/**
+ * Validity in days. It is long because senders are configured only once to trust the certificate.
+ */
 const VALID_DAYS = 3_650;
 
-// The few types of DER (ITU-T X.690) that a certificate (RFC 5280) is made of.
+// DER types (ITU-T X.690) that a certificate (RFC 5280) consists of.
 const INTEGER = 0x02;
 const BIT_STRING = 0x03;
 const OCTET_STRING = 0x04;
@@ -38,18 +40,21 @@ const ALT_NAME = oid('551d11');
 const BASIC_CONSTRAINTS = oid('551d13');
 
 /**
- * A certificate signed by its own key (ECDSA, P-256), good for ten years. Who sends has to be given it, and to trust it.
- * @param hosts names and addresses under which this machine is reached; the first is its common name
+ * Creates a self-signed certificate (ECDSA, P-256), valid for ten years. Senders must receive it
+ * and trust it.
+ * @param hosts names and addresses under which this machine is reached; the first is its common
+ *   name
+ * @param now milliseconds since the epoch
  */
 export function createSelfSigned(hosts: readonly [string, ...string[]], now: number): KeyAndCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(hosts[0])))));
   const serial = randomBytes(16);
-  // Positive, and of the same length always.
+  // Keeps the number positive and its length constant.
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
   const extensions = [
     der(SEQUENCE, BASIC_CONSTRAINTS, BOOLEAN_TRUE, der(OCTET_STRING, der(SEQUENCE, BOOLEAN_TRUE))),
-    // It signs handshakes, and itself.
+    // Key usage: digitalSignature for handshakes, keyCertSign for the certificate itself.
     der(SEQUENCE, KEY_USAGE, BOOLEAN_TRUE, der(OCTET_STRING, der(BIT_STRING, Buffer.of(2, 0x84)))),
     der(SEQUENCE, ALT_NAME, der(OCTET_STRING, der(SEQUENCE, ...hosts.map(altName)))),
   ];
@@ -79,7 +84,7 @@ function altName(host: string): Buffer {
     : der(0x82, Buffer.from(host, 'latin1'));
 }
 
-/** `YYMMDDHHMMSSZ`, as RFC 5280 wants it before 2050. */
+/** Encodes a time as `YYMMDDHHMMSSZ`, which RFC 5280 requires before 2050. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replaceAll(/\D/g, '');
   return der(UTC_TIME, Buffer.from(`${digits.slice(2, 14)}Z`));

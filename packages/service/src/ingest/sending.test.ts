@@ -40,7 +40,7 @@ interface Pushed {
   ingest: { url: string; token: string; host: string; port: number };
 }
 
-/** An input that is sent to, in front of dev-null. */
+/** Creates an input that receives records, with a pipeline to dev-null. */
 async function build(type: string): Promise<Pushed> {
   const { id, ingest } = await call<Omit<Pushed, 'pipeline'>>('POST', '/v2/~/inputs', {
     name: type,
@@ -58,7 +58,7 @@ const counts = async ({ pipeline }: Pushed) => {
 const counted = (input: Pushed, records: number) =>
   expect.poll(() => counts(input), { timeout: 30_000 }).toEqual({ in: records, out: records, status: 'Running' });
 
-/** Two ports next to each other. */
+/** Returns two adjacent free ports. */
 async function twoPorts(): Promise<[number, number]> {
   for (;;) {
     const first = Number(await freePort());
@@ -78,7 +78,8 @@ beforeAll(async () => {
     ...operatorsEnvironment(folder, form.folder),
     SERVICE_PORT: '0',
     SYSLOG_PORTS: ports.join('-'),
-    // What is sent is no call of the API: three of these calls, and thousands of records, in a minute.
+    // Ingest requests are exempt from this limit of three requests per minute and address; the
+    // tests send thousands of records.
     RATE_LIMIT_ADDRESS: '3/60',
   };
   server = await createServer(environment, { log: pino({ level: 'silent' }) });
@@ -105,7 +106,7 @@ describe('monad-http', () => {
       await post(lines(0, 400)),
       await post(gzipSync(lines(400, 700)), { 'content-encoding': 'gzip' }),
       await post(`[${lines(700, 800).trim().replaceAll('\n', ',')}]`),
-      // The same again is dropped.
+      // A repetition with the same key is dropped.
       await post(lines(800, 900), { 'idempotency-key': 'k' }),
       await post(lines(800, 900), { 'idempotency-key': 'k' }),
     ];
@@ -120,7 +121,7 @@ describe('monad-http', () => {
     }
     slow.end();
     expect(await answered).toBe(200);
-    // None of it: one line is broken.
+    // Nothing is stored, because one line is invalid.
     expect((await post(`${lines(0, 50)}broken\n`)).status).toBe(400);
     await counted(input, 1_000);
   });
@@ -198,7 +199,7 @@ describe('monad-syslog', () => {
     socket.end('<13>1 - - - - - - over TLS\n');
     await counted(input, 2);
 
-    // What OpenSSL and GnuTLS say of it: the guide's own lines for rsyslog.
+    // Checks the certificate with OpenSSL and GnuTLS, using the guide's own lines for rsyslog.
     const guide = await codeOf('sending-records', 'rsyslog.conf');
     const actions = guide
       .replaceAll('logs.example.com', 'localhost')

@@ -5,12 +5,12 @@ import ipaddr from 'ipaddr.js';
 import type { Clock } from '../clock.js';
 import { createSelfSigned, type KeyAndCertificate } from './self-signed.js';
 
-/** Milliseconds before its end at which a certificate of ours is replaced. */
+/** A self-signed certificate is replaced this many milliseconds before it expires. */
 const LAST_DAYS = 30 * 86_400_000;
 
 /**
- * The operator's certificate for syslog over TLS.
- * @throws Error saying which of the files is wrong
+ * Reads the operator's certificate for syslog over TLS.
+ * @throws Error that names the wrong file
  */
 export function readCertificate(keyFile: string, certFile: string): KeyAndCertificate {
   const key = read('SYSLOG_TLS_KEY', keyFile);
@@ -28,8 +28,8 @@ export function readCertificate(keyFile: string, certFile: string): KeyAndCertif
 }
 
 /**
- * A certificate of our own, made when there is none in the folder, when it is near its end, or when it is for another host.
- * `syslog-certificate.pem` is for senders; the key is in `syslog.pem`.
+ * Returns a self-signed certificate. Creates one if the folder has none, or if it expires soon or
+ * is for another host. `syslog-certificate.pem` is for senders; the key is in `syslog.pem`.
  */
 export function ownCertificate(folder: string, host: string, clock: Clock): KeyAndCertificate {
   const path = join(folder, 'syslog.pem');

@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
 
-/** Milliseconds. */
+/** Log interval in milliseconds. */
 const EVERY = 60_000;
 
-/** Refused requests, by connector and status. The first is logged at once, what follows once a minute: a sender may be fast. */
+/**
+ * Counts refused requests by connector and status. Logs the first one immediately and the following
+ * ones once a minute, because a sender may be fast.
+ */
 export interface Tally {
   add(connectorId: string, status: number): void;
 }

@@ -1,18 +1,26 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Vault } from '../secrets/vault.js';
 
-/** Tokens with which records may be sent to a connector, and nothing else. */
+/** Tokens that allow sending records to one connector, and nothing else. */
 export interface IngestTokens {
-  /** The same at every call; 256 bits. Another connector has another one. */
+  /**
+   * Returns the 256-bit token of a connector, which is always the same and differs by connector.
+   */
   of(connectorId: string): string;
-  /** Whether it is the token of that connector, in a time that tells nothing of it. Asks nobody whether the connector is there. */
+  /**
+   * Returns whether this is the token of that connector, in constant time. Does not check whether
+   * the connector exists.
+   */
   isOf(connectorId: string, token: string): boolean;
 }
 
-/** Tells the token from other secrets, for people and for scanners of leaked ones. */
+/** Distinguishes the token from other secrets, for people and for scanners of leaked secrets. */
 const PREFIX = 'cfi_';
 
-/** They are derived from the service's own key, so nothing is stored, and they survive a change of the master key. */
+/**
+ * Derives the tokens from the service's own key, so nothing is stored, and they survive a change of
+ * the master key.
+ */
 export function createIngestTokens(vault: Pick<Vault, 'digest'>): IngestTokens {
   const of = (connectorId: string): string => PREFIX + vault.digest('ingest', connectorId).toString('base64url');
   return {

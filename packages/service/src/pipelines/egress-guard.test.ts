@@ -1,4 +1,7 @@
-/** S10: the egress guard through the API and the engine, for every connector type that opens connections. */
+/**
+ * S10: the egress guard through the API and the engine, for every connector type that opens
+ * connections.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';

@@ -23,7 +23,7 @@ afterAll(() => service.store.close());
 
 const send = (method: string, path: string, body?: unknown) =>
   service.call(method, path.replace('~', acme.team), { key: acme.key, ...(body === undefined ? {} : { body }) });
-/** What the engine hears of while this happens. */
+/** Returns the pipeline ids that the engine is notified of while `work` runs. */
 const during = async (work: () => Promise<{ status: number }>) => {
   heard.length = 0;
   expect((await work()).status).toBeLessThan(300);

@@ -2,52 +2,60 @@ import { PipelineLog, type Amount, type Appended, type AppendOptions, type LogEn
 import type { PipelineState } from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
 
-/** What a pipeline moved within one interval. */
+/** Throughput of a pipeline in one interval. */
 export interface MetricsPoint {
-  /** Begin of the interval, milliseconds since the epoch. */
+  /** Start of the interval, in milliseconds since the epoch. */
   time: number;
-  /** Taken in for good. */
+  /** Accepted and durably stored. */
   ingress: Amount;
   /** Written by outputs. */
   egress: Amount;
-  /** Records refused for good. */
+  /** Records that failed permanently. */
   errors: number;
 }
 
 export interface PipelineMetrics {
   intervalSeconds: number;
-  /** Oldest first, without gaps; of the last ten minutes at most. */
+  /** Oldest first, without gaps. Covers at most the last ten minutes. */
   points: readonly MetricsPoint[];
 }
 
 /**
- * `stored: true`: on disk for every pipeline in which the input stands, and may be acknowledged. `full`: come again later
- * with all of them. `closed`: it is not taken in here (no engine, or it is just ending). `no_pipeline`: the input stands in none.
+ * `stored: true`: the records are on disk for every pipeline that uses the input, and may be
+ * acknowledged. `full`: the sender must retry later with all of them. `closed`: this process does
+ * not accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline
+ * uses the input.
  */
 export type Ingested = Appended | { stored: false; reason: 'no_pipeline' };
 
-/** What runs pipelines, as the API sees it. */
+/** The engine that runs pipelines, as seen by the API. */
 export interface PipelineEngine {
   /**
-   * How a pipeline does, measured; also one that is about to be made. `Unknown` where it can't be told. Asked outside of
-   * transactions only.
+   * Returns the observed state of a pipeline, which may not be stored yet. `Unknown` if it can't be
+   * determined. Must not be called inside a transaction.
    */
   status(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState>;
   /**
-   * A pipeline, or something that stands in it, was committed or removed. A hint: it may come twice, and is lost with the
-   * process; what holds is in the store. Returns at once.
-   * @param nodes as they are now, from who knows: what is pushed to an input from here on reaches the pipeline
+   * Notifies the engine that a pipeline, or a component of it, was committed or removed. The
+   * notification may be duplicated, and is lost if the process ends; the database is authoritative.
+   * Returns immediately.
+   * @param nodes the current nodes, if the caller knows them: from this call on, records pushed to
+   *   their inputs reach the pipeline
    */
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void;
-  /** What it moved lately, measured, since this process began. */
+  /** Returns recent throughput, measured since this process started. */
   metrics(pipelineId: string): PipelineMetrics;
-  /** What it did lately, oldest first. */
+  /** Returns recent log entries, oldest first. */
   log(pipelineId: string, limit?: number): readonly LogEntry[];
-  /** The log after the entry `after`, then what comes, until `signal` is aborted or the pipeline is removed. */
+  /**
+   * Yields the log entries after sequence number `after`, then new entries until `signal` is
+   * aborted or the pipeline is removed.
+   */
   tail(pipelineId: string, signal: AbortSignal, after?: number): AsyncIterable<LogEntry>;
   /**
-   * Takes pushed records in, for each pipeline in which the input stands, paused or not. Asks no database.
-   * @param lines records, each as the JSON of one object
+   * Appends pushed records to every pipeline that uses the input, paused or not. Does not query the
+   * database.
+   * @param lines records, each serialized as one JSON object
    * @throws BusError when the disk fails
    */
   append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested>;
@@ -55,7 +63,7 @@ export interface PipelineEngine {
 
 const NOTHING = { bytes: 0, records: 0 } as const;
 
-/** Nothing runs here, so nothing was measured. */
+/** Engine of a process that runs no pipelines, so nothing is measured. */
 export const noEngine: PipelineEngine = {
   status: ({ id, nodes }) =>
     Promise.resolve({

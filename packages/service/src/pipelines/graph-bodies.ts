@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { COMPONENT_TYPES, LOGICAL_OPERATORS } from '@connector-frame/engine';
 
-/** Ids of the examples; nothing has them. */
+/** Ids in the OpenAPI examples. They belong to no stored object. */
 export const EXAMPLE = {
   pipeline: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a01',
   input: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a02',
@@ -15,7 +15,7 @@ const Text = z.string().max(2_000);
 const conditionsText =
   'Which records go this way: `always`, `never`, or `and`, `or`, `nor`, `xor` over `conditions`, which are of this shape or `{ type_id, config }`.';
 
-/** A node in a write. Fields that we don't know are kept and come back. */
+/** A node in a request body. Unknown fields are stored and returned. */
 export const NodeWrite = z
   .looseObject({
     id: Reference.optional().openapi({ description: 'Of a node that the pipeline has: it stays that node.' }),
@@ -26,7 +26,7 @@ export const NodeWrite = z
   })
   .openapi('PipelineNodeWrite');
 
-/** An edge in a write. Fields that we don't know are kept and come back. */
+/** An edge in a request body. Unknown fields are stored and returned. */
 export const EdgeWrite = z
   .looseObject({
     id: Reference.optional().openapi({ description: 'Of an edge that the pipeline has: it stays that edge.' }),
@@ -79,7 +79,7 @@ const edges = [{ from_node_instance_id: 'input', to_node_instance_id: 'output', 
 
 const Name = z.string().trim().min(1).max(200);
 
-/** Bodies of the writes. What a client can't write (id, version, times) is ignored. */
+/** Request bodies. Read-only fields (id, version, timestamps) are ignored. */
 export const CreatePipeline = z
   .object({
     name: Name,

@@ -3,8 +3,10 @@ import type { Tables } from '../store/store.js';
 import type { StoredNode } from '../store/tables.js';
 
 /**
- * Sees to it that what stands at the nodes is there, is of the organization and of the right kind, and stays until the
- * transaction ends. Answers a problem for each node where it is not: the same for a foreign id as for an unknown one.
+ * Locks the connectors and transforms at the nodes against deletion until the transaction ends, and
+ * checks that each exists, belongs to the organization and has the right kind. Returns a problem
+ * for each node that fails the check; an id of another organization gives the same problem as an
+ * unknown one.
  */
 export async function holdComponents(
   tables: Tables,

@@ -2,10 +2,13 @@ import { ApiError } from '../http/api-error.js';
 import type { Pipeline } from '../store/store.js';
 import { presentUse } from './present-pipeline.js';
 
-/** One output may serve thousands of pipelines; a person needs a few names. */
+/** Thousands of pipelines may use one output; an error message needs only a few names. */
 const MOST_NAMED = 20;
 
-/** Refuses to remove what pipelines use. @throws ApiError 409, naming the pipelines */
+/**
+ * Rejects the removal of a component that pipelines still use.
+ * @throws ApiError 409, naming the pipelines
+ */
 export function requireUnused(what: string, used: readonly Pipeline[]): void {
   if (used.length === 0) return;
   throw new ApiError(409, 'conflict', `Pipelines still use this ${what}. Delete them first.`, {

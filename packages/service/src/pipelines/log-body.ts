@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { LogEntry } from '@connector-frame/engine';
 
-/** One entry of a pipeline's log as clients read it. */
+/** One entry of a pipeline's log in API responses. */
 export const LogEntryBody = z
   .object({
     sequence: z.int().openapi({ description: 'Grows by one with each entry; a gap: entries that came too fast.' }),

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { PipelineMetrics } from './engine.js';
 import { Amount } from './state-body.js';
 
-/** What a pipeline moved lately, as clients read it. */
+/** Recent throughput of a pipeline in API responses. */
 export const PipelineMetricsBody = z
   .object({
     pipeline_id: z.string(),

@@ -4,7 +4,7 @@ import { EdgeBody, NodeBody } from './graph-bodies.js';
 
 const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
-/** A pipeline as a connector names it. */
+/** A pipeline in the list of pipelines that use a connector. */
 export const PipelineUse = z
   .object({
     id: z.string(),
@@ -45,7 +45,7 @@ export function presentRow(pipeline: Pipeline): z.output<typeof PipelineRow> {
   };
 }
 
-/** Nodes and edges come as they are kept, with what the client wrote beside the fields we know. */
+/** Returns nodes and edges as stored, including client fields that the service does not know. */
 export const presentPipeline = (pipeline: Pipeline) => ({
   ...presentRow(pipeline),
   nodes: pipeline.nodes,

@@ -10,8 +10,8 @@ export type Graph = Pick<Pipeline, 'nodes' | 'edges'>;
 const EMPTY: Graph = { nodes: [], edges: [] };
 
 /**
- * Nodes and edges as they are stored, from a write: what is absent stays as it was. Nodes and edges keep their ids, nodes
- * also by their slug, so that what was counted of them goes on.
+ * Returns the nodes and edges to store for a write; an absent part keeps its previous value. Nodes
+ * and edges keep their ids, and nodes also match by slug, so that their counts continue.
  * @throws ApiError 422 `invalid_pipeline`
  */
 export function readGraph(
@@ -27,8 +27,9 @@ export function readGraph(
 }
 
 /**
- * A node in which something else stands is another node: where the old one had got to is nothing to it.
- * @param named receives the id of each node by the id that the write gave it
+ * Assigns node ids. A node whose component changed gets a new id, so that it does not continue from
+ * the previous component's position.
+ * @param named receives the assigned id of each node, by the id given in the write
  */
 function readNodes(
   writes: readonly NodeWrite[],
@@ -51,7 +52,7 @@ function readNodes(
   });
 }
 
-/** The node that an edge of a write means: by its id, else by its slug. */
+/** Returns a function that resolves an edge's node reference: by id, otherwise by slug. */
 function endsOf(nodes: readonly StoredNode[], named: ReadonlyMap<string, string>): (reference: string) => string {
   const ids = new Set(nodes.map(({ id }) => id));
   const bySlug = new Map(nodes.map(({ id, slug }) => [slug, id]));

@@ -24,7 +24,7 @@ const counts = {
   errors: z.int().openapi({ description: 'Records rejected permanently.' }),
 };
 
-/** The state of a pipeline as clients read it. */
+/** The state of a pipeline in API responses. */
 export const PipelineStateBody = z
   .object({
     pipeline_id: z.string(),

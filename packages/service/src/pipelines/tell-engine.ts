@@ -1,7 +1,10 @@
 import type { Store } from '../store/store.js';
 import type { PipelineEngine } from './engine.js';
 
-/** Tells the engine that a connector or transform has changed, for each pipeline in which it stands. After the commit. */
+/**
+ * Notifies the engine of a changed connector or transform, once for each pipeline that uses it.
+ * Call it after the commit.
+ */
 export async function tellEngine(
   { store, engine }: { store: Pick<Store, 'pipelines'>; engine: PipelineEngine },
   organizationId: string,

@@ -3,17 +3,17 @@ import { SealError } from './cipher.js';
 import type { SecretPlace } from './vault.js';
 
 /**
- * What a sealed secret is bound to: for each pointer a digest of its value. It is the header of the sealed value: stored in
- * clear, authenticated with the rest.
+ * The binding of a sealed secret: for each pointer, a digest of its value. Stored as the header of
+ * the sealed value: in plaintext, but authenticated with the rest.
  */
 export type Binding = readonly (readonly [pointer: string, digest: string])[];
 
-/** Bytes of a digest. */
+/** Length of a digest in bytes. */
 const LENGTH = 16;
 
 /**
- * The binding to these values. The digests are keyed and differ by place, so they tell nothing of a value, not even that two
- * connectors have the same.
+ * Returns the binding to these values. The digests are keyed and differ by place, so they reveal
+ * nothing about a value, not even that two connectors share it.
  */
 export const bindingOf = (
   key: KeyObject,
@@ -25,7 +25,10 @@ export const bindingOf = (
     return [pointer, createHmac('sha256', key).update(text).digest().subarray(0, LENGTH).toString('base64url')];
   });
 
-/** @throws SealError when the header is no binding: it was changed */
+/**
+ * Parses the header of a sealed value.
+ * @throws SealError when the header is not a binding, because it was changed
+ */
 export function readBinding(header: string): Binding {
   const value = parse(header);
   if (!Array.isArray(value) || !value.every(isEntry)) throw new SealError();

@@ -7,7 +7,7 @@ const context = ['secret', 'organization', 'connector', 'field', 'key id'];
 const value = Buffer.from('correct horse battery staple');
 const header = '[["/settings/endpoint","digest"]]';
 
-/** Format 1, as releases before this one wrote it. */
+/** Seals in format 1, as earlier releases did. */
 function sealFormat1(): Buffer {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -51,7 +51,7 @@ describe('seal', () => {
       expect(() => unseal(key, context, sealed.subarray(0, index))).toThrow(SealError);
     }
     expect(() => unseal(key, context, Buffer.concat([sealed, Buffer.of(0)]))).toThrow(SealError);
-    // Neither format passes for the other.
+    // Neither format is accepted as the other.
     expect(() => unseal(key, context, Buffer.concat([Buffer.of(sealed[0] === 1 ? 2 : 1), sealed.subarray(1)]))).toThrow(
       SealError,
     );
@@ -62,7 +62,7 @@ describe('seal', () => {
     context.forEach((_part, index) => {
       expect(() => unseal(key, context.with(index, 'other'), sealed)).toThrow(SealError);
     });
-    // Parts can't flow into each other.
+    // Text can't move from one part to the next.
     expect(() => unseal(key, ['secret', 'organizationconnector', '', 'field', 'key id'], sealed)).toThrow(SealError);
     expect(() => unseal(key, [header, ...context], seal(key, context, value))).toThrow(SealError);
     expect(() => unseal(randomBytes(32), context, sealed)).toThrow(SealError);

@@ -2,15 +2,20 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const NONCE = 12;
 const TAG = 16;
-/** Format 1, read only: `1 | nonce | ciphertext | tag`. Format 2: `2 | length of the header, 2 bytes | header | nonce | ciphertext | tag`. */
+/**
+ * Format 1, read only: `1 | nonce | ciphertext | tag`.
+ * Format 2: `2 | length of the header, 2 bytes | header | nonce | ciphertext | tag`.
+ */
 export type Format = 1 | 2;
 const LENGTH = 2;
 
 /**
- * Encrypts with AES-256-GCM and a random nonce, in format 2. One key may seal 2^32 values, more than any organization has.
+ * Encrypts with AES-256-GCM and a random nonce, in format 2. One key may seal 2^32 values, more
+ * than any organization has.
  *
- * @param context authenticated, not stored: a value sealed for one place opens nowhere else
- * @param header authenticated and stored in clear, at most 65,535 bytes
+ * @param context authenticated but not stored: a value sealed for one place can't be opened in
+ *   another
+ * @param header authenticated and stored in plaintext, at most 65,535 bytes
  */
 export function seal(key: Uint8Array, context: readonly string[], value: Uint8Array, header = ''): Buffer {
   const nonce = randomBytes(NONCE);
@@ -26,8 +31,10 @@ export function seal(key: Uint8Array, context: readonly string[], value: Uint8Ar
 /**
  * Decrypts either format.
  *
- * @param header of format 2, in place of the one stored: the value opens only if it was sealed with this header
- * @throws SealError when the key, the context, the header or one bit of the text differs from what it was sealed with
+ * @param header for format 2, used instead of the stored header: the value opens only if it was
+ *   sealed with this one
+ * @throws SealError when the key, the context, the header or one bit of the text differs from what
+ *   it was sealed with
  */
 export function unseal(key: Uint8Array, context: readonly string[], sealed: Uint8Array, header?: string): Buffer {
   const parts = split(sealed);
@@ -42,16 +49,17 @@ export function unseal(key: Uint8Array, context: readonly string[], sealed: Uint
 }
 
 /**
- * Format and header of a sealed value. Neither is authenticated until the value was opened. The header of format 1 is empty.
+ * Returns the format and header of a sealed value. Neither is authenticated until the value has
+ * been opened. The header of format 1 is empty.
  *
- * @throws SealError when it is no sealed value
+ * @throws SealError when it is not a sealed value
  */
 export function labelOf(sealed: Uint8Array): { format: Format; header: string } {
   const { format, header } = split(sealed);
   return { format, header };
 }
 
-/** A sealed value does not open: it was changed or moved, or the key is another one. */
+/** A sealed value can't be opened: it was changed or moved, or the key is a different one. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 
@@ -77,5 +85,5 @@ function split(sealed: Uint8Array) {
   };
 }
 
-// JSON keeps the parts apart, whatever they hold.
+// JSON separates the parts unambiguously, whatever they contain.
 const aad = (context: readonly string[]): Buffer => Buffer.from(JSON.stringify(context));

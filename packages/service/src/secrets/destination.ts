@@ -2,15 +2,20 @@ import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { boundPointers, boundValues, effectiveConfig, isMarked } from '@connector-frame/catalog/validate';
 import type { SecretValue } from './vault.js';
 
-/** Where and how the secrets of one connector are sent, as its sealed secrets authenticate it. */
+/**
+ * Where and how the secrets of one connector are sent, in the form that its sealed secrets
+ * authenticate.
+ */
 export interface Destination {
-  /** What is bound now: `type`, and the pointers of all marked fields, shown or not. */
+  /** Pointers that this release binds: `type` and all marked fields, shown or not. */
   readonly pointers: readonly string[];
-  /** The canonical value of each of these pointers. One that this release does not know any more is left out. */
+  /**
+   * Returns the canonical value of each pointer. Omits pointers that this release no longer knows.
+   */
   values(pointers: readonly string[]): ReadonlyMap<string, string>;
-  /** All of `pointers` with their values, to compare two destinations of the same type. */
+  /** Returns all of `pointers` with their values, to compare two destinations of the same type. */
   text(): string;
-  /** The text that secrets in format 1 were bound to. */
+  /** Returns the text that secrets in format 1 were bound to. */
   format1Text(): string;
 }
 
@@ -19,7 +24,10 @@ const TYPE = 'type';
 const SETTINGS = '/settings';
 const SECRETS = '/secrets';
 
-/** Whether a secret is an address itself, or a part of its protection, as a connection string or a CA is. */
+/**
+ * Returns whether a secret is itself an address or part of its protection, such as a connection
+ * string or a CA.
+ */
 export const isMarkedSecret = (type: ConnectorTypeData, field: string): boolean => {
   const { properties } = type.config.secrets;
   const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
@@ -27,9 +35,9 @@ export const isMarkedSecret = (type: ConnectorTypeData, field: string): boolean 
 };
 
 /**
- * @param settings as they are stored
- * @param marked the values of the connector's secrets that are marked themselves, by field; absent for the destination that
- *   those are bound to, which is that of the settings alone
+ * @param settings stored settings
+ * @param marked values of the connector's marked secrets, by field. Absent for the destination that
+ *   those secrets are bound to themselves, which consists of the settings alone
  */
 export function createDestination(
   type: ConnectorTypeData,
@@ -50,7 +58,7 @@ export function createDestination(
     const asked = new Set(wanted);
     const found = new Map<string, string>();
     if (asked.has(TYPE)) found.set(TYPE, JSON.stringify([type.kind, type.type_id]));
-    // What is hidden is not sent anywhere, and equals what is absent.
+    // A hidden field is not sent anywhere, so it equals an absent one.
     for (const pointer of known.keys()) if (asked.has(SETTINGS + pointer)) found.set(SETTINGS + pointer, 'null');
     for (const [pointer, value] of boundValues(schema, config, (_field, pointer) => asked.has(SETTINGS + pointer)))
       if (value !== undefined) found.set(SETTINGS + pointer, JSON.stringify(value));

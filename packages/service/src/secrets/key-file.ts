@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { masterKey, readMasterKey, type MasterKey } from './master-key.js';
 import { isErrno } from '../is-errno.js';
 
-/** The master key that the embedded database keeps beside itself, readable by its owner only. */
+/**
+ * Returns the path of the master key file that is kept beside the embedded database and that only
+ * its owner can read.
+ */
 export const keyFile = (folder: string): string => join(folder, 'master.key');
 
-/** Undefined when there is none. */
+/** Returns `undefined` if there is no key file. */
 export async function readKeyFile(folder: string): Promise<MasterKey | undefined> {
   try {
     return readMasterKey(await readFile(keyFile(folder), 'utf8'));
@@ -17,7 +20,10 @@ export async function readKeyFile(folder: string): Promise<MasterKey | undefined
   }
 }
 
-/** Makes one; it is on the disk before anything is sealed with it. Never overwrites. */
+/**
+ * Creates a key file, and syncs it to disk before anything is sealed with the key. Never overwrites
+ * one.
+ */
 export async function makeKeyFile(folder: string): Promise<MasterKey> {
   const bytes = randomBytes(32);
   const file = await open(keyFile(folder), 'wx', 0o600);

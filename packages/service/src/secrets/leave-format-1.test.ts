@@ -59,7 +59,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
   };
   const edit = (settings: object, id = http.id) =>
     script(`update connectors set settings = settings || '${JSON.stringify(settings)}' where id = '${id}'`);
-  /** A key of the recorded organization, and its API. */
+  /** Returns a function that calls the API of the recorded organization with one of its keys. */
   const caller = async () => {
     const { key, team } = await service.tenant('Northwind');
     expect(team).toBe(http.team);
@@ -112,7 +112,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
       { format: 2, bound: true, n: 1 },
     ]);
     expect(await openStored(running, http.team, http.id)).toEqual(http.secrets);
-    // The database is for the next test.
+    // The next test uses the database, so only the engine is closed.
     await running.engine?.close();
     await rm(folder, { recursive: true, force: true });
   });
@@ -127,10 +127,10 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(labels).toEqual([{ label: '020000' }]);
     expect(await service.vault.refuseFormat1(service.store)).toBe(0);
 
-    // A row from an old dump, in its own place and with its own settings.
+    // A row restored from an old dump, in its own place and with its own settings.
     await restoreRows(database, 'secrets', ({ connector_id: id }) => id === http.id);
     await expect(openStored(service, http.team, http.id)).rejects.toThrow(SealError);
-    // And with a destination of the attacker's, whose digest stands in a row of theirs.
+    // The same row, with the attacker's endpoint in the settings.
     await edit({ endpoint: EVIL });
     await expect(openStored(service, http.team, http.id)).rejects.toThrow(SealError);
     const call = await caller();
@@ -139,7 +139,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
       status: 422,
       body: { error_type: 'secret_unreadable' },
     });
-    // The next start takes nothing of it back either.
+    // A restart does not accept format 1 again either.
     const again = await openVault(service.store, { current: format1Master() }, systemClock);
     await leave({ ...service, vault: again });
     await expect(openStored({ ...service, vault: again }, http.team, http.id)).rejects.toThrow(SealError);
@@ -153,7 +153,8 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(await formats()).toEqual([{ format: 2, bound: true, n: ALL }]);
     expect(service.log.join('')).toContain('secret was stored for another destination');
     await expect(openStored(service, http.team, http.id)).rejects.toThrow(DestinationError);
-    // What the row named is sealed with it now: the digest of another connector's destination can't take its place.
+    // The digest from the row is now sealed with the secret: another destination's digest in the
+    // column has no effect.
     await script(`update secrets set destination = null where connector_id = '${http.id}'`);
     await expect(openStored(service, http.team, http.id)).rejects.toThrow(DestinationError);
     await edit({ endpoint: http.settings['endpoint'] });
@@ -182,7 +183,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
       if (![okta.id, kafka.id, http.id].includes(id)) expect(await openStored(service, team, id)).toEqual(secrets);
     await expect(openStored(service, kafka.team, kafka.id)).rejects.toThrow(SealError);
     await expect(openStored(service, http.team, http.id)).rejects.toThrow(SealError);
-    // A later release may have it again.
+    // A later release may support the type again.
     await script(`update connectors set type = 'okta-systemlog' where id = '${okta.id}'`);
     expect(await openStored(service, okta.team, okta.id)).toEqual(okta.secrets);
   });
@@ -222,13 +223,14 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     const current = masterKey(randomBytes(32));
     const renewed = await openVault(service.store, { current, previous: format1Master() }, systemClock);
     await expectAllOpen({ ...service, vault: renewed });
-    // Wrapping again does not end the format for an organization that still needs it.
+    // Rewrapping does not end format 1 for an organization that still needs it.
     const still = await openVault(service.store, { current }, systemClock);
     await expectAllOpen({ ...service, vault: still });
     await leave({ ...service, vault: still });
     await expectAllOpen({ ...service, vault: still });
 
-    // From an old dump the secrets and their data keys together: those were wrapped by a key that nobody gives any more.
+    // Restores the secrets together with their data keys from an old dump. Those data keys were
+    // wrapped by a master key that is no longer configured.
     await restoreRows(database, 'data_keys', ({ organization_id: id }) => id === http.team);
     await restoreRows(database, 'secrets', ({ connector_id: id }) => id === http.id);
     await script(`update data_keys set master_key_id = '${current.id}'`);
@@ -245,7 +247,7 @@ describe('two replicas that start together on a database of the earlier release'
     const database = await upgraded(await databases.empty());
     const [one, two] = await Promise.all([0, 1].map(() => createTestService({ database, master: format1Master() })));
     if (!one || !two) throw new Error('no service');
-    // One has used the keys before.
+    // One replica has already used the keys.
     for (const { id, team, secrets } of format1Connectors()) expect(await openStored(two, team, id)).toEqual(secrets);
     await Promise.all([leave(one), leave(two)]);
     for (const each of [one, two])

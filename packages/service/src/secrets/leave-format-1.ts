@@ -15,12 +15,13 @@ export interface LeaveFormat1Options {
   signal: AbortSignal;
 }
 
-/** Connectors read at once. */
+/** Connectors per page. */
 const PAGE = 50;
 
 /**
- * Seals again what an earlier release sealed without its destination, and then refuses that format for good. Several
- * replicas may do it at the same time. Resolves at once on a database that has none of it.
+ * Reseals secrets that an earlier release sealed without their destination, then refuses that
+ * format permanently. Several replicas may run it concurrently. Resolves immediately on a database
+ * without such secrets.
  */
 export async function leaveFormat1({ store, vault, catalog, log, signal }: LeaveFormat1Options): Promise<void> {
   let moved = 0;
@@ -38,7 +39,7 @@ export async function leaveFormat1({ store, vault, catalog, log, signal }: Leave
         await store.secrets.reseal(reseals);
         moved += reseals.length;
       } catch (error) {
-        // The data key itself was changed. The other organizations are no worse for it.
+        // The data key itself was changed. Other organizations are not affected.
         if (!(error instanceof SealError)) throw error;
         log.warn({ connector_id: id, problem: describeError(error) }, 'secrets could not be sealed again');
       }
@@ -64,7 +65,10 @@ function resealsOf(
   return reseals;
 }
 
-/** For a secret whose destination is not known, or another one: it stays bound to what its row names. */
+/**
+ * Reseals a secret whose destination is unknown or differs: it stays bound to the destination that
+ * its row names.
+ */
 function asItIs(
   secret: StoredSecret,
   vault: OrganizationVault,

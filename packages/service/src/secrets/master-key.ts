@@ -1,16 +1,19 @@
 import { hkdfSync } from 'node:crypto';
 
-/** The one key that everything else hangs on. It never leaves the process; what is used are keys derived from it. */
+/** The root key. It never leaves the process; only keys derived from it are used. */
 export interface MasterKey {
-  /** Public name of the key, 16 hex digits: stored beside what it wraps, and said when it is missing. */
+  /**
+   * Public id of the key, 16 hex digits: stored with the data keys that it wraps, and shown when
+   * the key is missing.
+   */
   readonly id: string;
-  /** A key of 32 bytes for one purpose. */
+  /** Derives a 32-byte key for one purpose. */
   derive(purpose: string): Buffer;
 }
 
 /**
  * Reads a master key: 32 bytes as 64 hex digits, base64 or base64url.
- * @throws RangeError saying what a key looks like, never what was given.
+ * @throws RangeError that describes the expected format and never contains the input
  */
 export function readMasterKey(text: string): MasterKey {
   const bytes = decode(text.trim());

@@ -4,26 +4,30 @@ import { SealError } from './cipher.js';
 import { createDestination, isMarkedSecret, type Destination } from './destination.js';
 import { DestinationError, type OrganizationVault, type SecretValue } from './vault.js';
 
-/** A secret that was opened, or why it was not. */
+/** An opened secret, or the reason why it could not be opened. */
 export type Opening =
   | { secret: StoredSecret; value: SecretValue; isCurrent: boolean; error?: undefined }
   | { secret: StoredSecret; error: DestinationError | SealError };
 
-/** The secrets of one connector, as its stored settings let them be opened. */
+/** The secrets of one connector, opened for its stored settings. */
 export interface OpenedSecrets {
-  /** By field. A field that the type does not declare any more is left out. */
+  /** By field. Fields that the type no longer declares are omitted. */
   openings: ReadonlyMap<string, Opening>;
-  /** Values of the secrets that are marked themselves, as far as they opened. */
+  /** Values of the marked secrets that could be opened. */
   marked: ReadonlyMap<string, SecretValue>;
-  /** Rows to write back: sealed by an earlier release, or bound to less than is marked now. */
+  /**
+   * Rows to write back: sealed by an earlier release, or not bound to exactly the fields that are
+   * marked now.
+   */
   reseals: readonly Reseal[];
 }
 
 /**
- * Opens the secrets of a connector. Never throws for one that does not open: the others are no worse for it.
+ * Opens the secrets of a connector. Does not throw for a secret that can't be opened; the others
+ * are not affected.
  *
- * @param settings of the connector, as they are stored
- * @param rows its secrets
+ * @param settings stored settings of the connector
+ * @param rows stored secrets of the connector
  */
 export function openSecrets(
   type: ConnectorTypeData,
@@ -42,7 +46,8 @@ export function openSecrets(
     }
   };
   const declared = rows.filter(({ field }) => Object.hasOwn(type.config.secrets.properties, field));
-  // A secret that is an address is sent nowhere else itself; the others are bound to what it says.
+  // A marked secret is an address or a CA and is bound to the settings alone. The others are also
+  // bound to its value.
   const first = declared.filter(({ field }) => isMarkedSecret(type, field));
   openAll(first, createDestination(type, settings));
   const marked = new Map<string, SecretValue>();
@@ -52,7 +57,7 @@ export function openSecrets(
   return { openings, marked, reseals };
 }
 
-/** Opens one secret, and tells why not. Errors of other kinds are thrown. */
+/** Opens one secret. Returns a `DestinationError` or `SealError`; throws any other error. */
 export function openSecret(secret: StoredSecret, destination: Destination, vault: OrganizationVault): Opening {
   try {
     return { secret, ...vault.open(secret, destination) };

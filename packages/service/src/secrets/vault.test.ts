@@ -30,7 +30,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     return made.body.id;
   };
   const script = (sql: string) => service.database.script((run) => run(sql));
-  /** Tests a connector with what is stored. */
+  /** Tests the connection of a connector with its stored secrets. */
   const test = (id: string, type: ConnectorTypeData, settings: object, kind = 'inputs') =>
     service.call('POST', `/v2/${acme.team}/${kind}/test-connection`, {
       key: acme.key,
@@ -92,7 +92,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
       .map((line) => JSON.parse(line))
       .filter(({ level }) => level === 'warn' || level === 40);
     expect(warnings).toMatchObject([{ error_type: 'secret_unreadable' }, { error_type: 'secret_unreadable' }]);
-    // What asks nothing of the secret works, and a new value repairs it.
+    // Requests that don't need the secret work, and a new value repairs it.
     const path = `/v2/${acme.team}/inputs/${id}`;
     expect((await service.call('PATCH', path, { key: acme.key, body: { name: 'Renamed' } })).status).toBe(200);
     const typed = { config: { secrets: { api_key: { value: `${'0'.repeat(41)}a` } } } };
@@ -121,7 +121,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
           },
         },
       });
-    // A person who puts the address right again keeps the secret.
+    // Restoring the original address keeps the secret.
     const repaired = { config: { settings: body.config.settings } };
     const answer = await service.call('PATCH', path, { key: acme.key, body: repaired });
     expect(answer.status, answer.text).toBe(200);
@@ -174,7 +174,8 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     const marked = before.secrets.find(({ field }) => field === 'connection_string');
     expect(before.secrets.map(({ field }) => field).sort()).toEqual(['connection_string', 'password']);
 
-    // An older address of the same connector, from a backup: it opens, and gets no other secret.
+    // An older address of the same connector, from a backup, can be opened; the other secrets
+    // can't.
     const both = { config: { secrets: { ...first.config.secrets, ...address } } };
     const changed = await service.call('PATCH', `/v2/${acme.team}/inputs/${id}`, { key: acme.key, body: both });
     expect(changed.status, changed.text).toBe(200);
@@ -187,7 +188,8 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     expect(openings.get('connection_string')?.error).toBeUndefined();
     expect(openings.get('password')?.error).toMatchObject({ changed: ['/secrets/connection_string'] });
 
-    // The password of one connector and the address of another do not come together by their ids either.
+    // Secrets referenced by id are checked too: the password opens only with the address it was
+    // sealed for.
     const [mine, theirs] = await Promise.all([id, other].map((each) => readConnector(service.store, acme.team, each)));
     const idOf = (from: typeof mine, field: string) => ({ id: from?.secrets.find((each) => each.field === field)?.id });
     const mixed = { connection_string: idOf(theirs, 'connection_string'), password: idOf(theirs, 'password') };
@@ -220,7 +222,10 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
       const pointers = JSON.parse(labelOf(row.sealed).header).map(([pointer]: [string]) => pointer);
       return { row, pointers };
     };
-    /** Seals it as a release did that had marked the endpoint alone. */
+    /**
+     * Reseals the secret like a release that marked only the endpoint and a field that no longer
+     * exists.
+     */
     const sealOld = async () => {
       const { row } = await bound();
       const all = createDestination(http, body.config.settings, new Map());
@@ -236,7 +241,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     await sealOld();
     expect(await openStored(service, acme.team, id)).toEqual({ auth_headers: { Authorization: 'Bearer 1' } });
     const tested = await test(id, http, body.config.settings, 'outputs');
-    // It comes as far as the guard of the network.
+    // The request gets as far as the egress guard.
     expect(['egress_refused', 'test_failed']).toContain(tested.body.error_type);
     expect((await bound()).pointers).toEqual(marks);
 
@@ -247,12 +252,12 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     expect((await bound()).pointers).toEqual(marks);
     expect((await bound()).row.updatedAt).toEqual(updated);
 
-    // A mark that came later counts at once.
+    // A mark that was added later takes effect immediately.
     await sealOld();
     const weaker = { config: { settings: { ...body.config.settings, tls_skip_verify: true } } };
     const refused = await service.call('PATCH', path, { key: acme.key, body: weaker });
     expect([refused.status, refused.body.error_type]).toEqual([422, 'secret_reentry_required']);
-    // So does one that is gone by now: not at all. The one that is left does.
+    // A mark that no longer exists has no effect; the remaining one still does.
     await script(
       `update connectors set settings = settings || '{"endpoint": "https://evil.example"}' where id = '${id}'`,
     );
@@ -265,7 +270,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     expect(await wantedMasterKeys(service.database)).toEqual([current.id]);
     const vault = await renewed.ofOrganization(service.store, acme.team);
     expect(vault.open(secret, destination)).toEqual({ value: expect.any(String), isCurrent: true });
-    // API keys are recognized by an HMAC that must outlive the master key.
+    // API keys are recognized by an HMAC that must not change with the master key.
     expect(renewed.digest('api-key', acme.key)).toEqual(service.vault.digest('api-key', acme.key));
     expect(await service.vault.check(service.store)).toBe(false);
     expect(await renewed.check(service.store)).toBe(true);
@@ -286,7 +291,10 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
   });
 });
 
-/** What a writer of the database can do without a key: another header in front of the same ciphertext. */
+/**
+ * Replaces the header of a ciphertext, as an attacker with write access to the database but without
+ * a key can do.
+ */
 function withHeader(sealed: Buffer, header: string): Buffer {
   const bytes = Buffer.from(header);
   const start = Buffer.from([2, bytes.length >> 8, bytes.length & 255]);

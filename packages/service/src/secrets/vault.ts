@@ -6,58 +6,66 @@ import { labelOf, seal, SealError, unseal } from './cipher.js';
 import type { Destination } from './destination.js';
 import type { MasterKey } from './master-key.js';
 
-/** Where a secret is stored. It opens nowhere else. */
+/** Where a secret is stored. It can't be opened anywhere else. */
 export interface SecretPlace {
   connectorId: string;
   field: string;
 }
 
-/** A secret's value: a text, or a map of texts. */
+/** A secret's value: a string, or a map of strings. */
 export type SecretValue = string | Record<string, string>;
 
-/** What the vault reads of a stored secret. */
+/** The columns of a stored secret that the vault reads. */
 export type SealedSecret = Pick<StoredSecret, 'connectorId' | 'field' | 'sealed' | 'destination'>;
 
 /** Seals and opens the secrets of one organization, with that organization's data key. */
 export interface OrganizationVault {
   readonly keyId: string;
-  /** Binds the value to its place and its destination. */
+  /** Seals a value and binds it to its place and its destination. */
   seal(place: SecretPlace, value: SecretValue, destination: Destination): Buffer;
   /**
    * Opens a secret for a destination.
    *
-   * @returns the value, and whether it is bound to all that is marked now; otherwise it is to be sealed again
+   * @returns the value, and whether it is bound to all that is marked now; otherwise the caller
+   *   should reseal it
    * @throws DestinationError when it was sealed for another destination
-   * @throws SealError when it was changed or moved, or is in format 1 after all of the organization's secrets left it
+   * @throws SealError when it was changed or moved, or is in format 1 after all of the
+   *   organization's secrets left that format
    */
   open(secret: SealedSecret, destination: Destination): { value: SecretValue; isCurrent: boolean };
   /**
-   * Moves a secret from format 1 to format 2 as it is: bound to the destination that its row names, which may not be that of
-   * its connector any more.
+   * Moves a secret from format 1 to format 2 with its binding unchanged: it stays bound to the
+   * destination that its row names, which may no longer be that of its connector.
    * @throws SealError
    */
   leaveFormat1(secret: SealedSecret): Buffer;
 }
 
-/** A secret was sealed for another destination or another transport than its connector has now. */
+/** A secret was sealed for another destination or transport than its connector has now. */
 export class DestinationError extends Error {
   override readonly name = 'DestinationError';
 
-  /** @param changed pointers of what differs: `/settings/endpoint`; empty when that is not known */
+  /**
+   * @param changed pointers of the values that differ, such as `/settings/endpoint`; empty if they
+   *   are unknown
+   */
   constructor(readonly changed: readonly string[]) {
     super('A secret was sealed for another destination than its connector has now.');
   }
 }
 
-/** All that the service knows how to keep secret. Nothing here answers a key. */
+/** Seals, opens and digests what the service keeps secret. No method returns an unwrapped key. */
 export interface Vault {
-  /** A new data key for a new organization; to be stored in the same transaction. */
+  /** Creates the data key of a new organization, to be stored in the same transaction. */
   issueKey(organizationId: string): WrappedKey;
-  /** @param tables the transaction's own, inside one. */
+  /** @param tables inside a transaction, the tables of that transaction */
   ofOrganization(tables: Tables, organizationId: string): Promise<OrganizationVault>;
-  /** HMAC-SHA-256 for what must be recognized but not known. Survives a change of master key. */
+  /**
+   * Returns the HMAC-SHA-256 of a text that must be recognized but not stored. It does not depend
+   * on the master key.
+   */
   digest(purpose: 'api-key' | 'request' | 'destination' | 'ingest', text: string): Buffer;
-  /** Whether the master key still opens the database's own key. */
+  /** Returns whether the master key still opens the service's own key in the database. */
   check(tables: Tables): Promise<boolean>;
   /**
    * Refuses format 1 from now on for every data key whose secrets have all left it.
@@ -66,18 +74,18 @@ export interface Vault {
   refuseFormat1(tables: Tables): Promise<number>;
 }
 
-/** The master key does not fit the database. The message says which key id is wanted. */
+/** The master key does not match the database. The message names the id of the required key. */
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError';
 }
 
-/** The service's own data key: HMAC keys derive from it. */
+/** Id of the service's own data key, from which the HMAC keys are derived. */
 const SERVICE_KEY = 'service';
 const MAX_CACHED_KEYS = 10_000;
 
 /**
  * Compares the master key with the database before anything is written.
- * @throws MasterKeyError when the database wants another key.
+ * @throws MasterKeyError when the database requires another key
  */
 export function checkMasterKey(wanted: readonly string[], keys: MasterKeys): void {
   const known = [keys.current?.id, keys.previous?.id];
@@ -92,11 +100,14 @@ export function checkMasterKey(wanted: readonly string[], keys: MasterKeys): voi
 
 export interface MasterKeys {
   current?: MasterKey;
-  /** Its wrapped keys are wrapped again by `current` at the start. */
+  /** At startup, the data keys that it wraps are rewrapped by `current`. */
   previous?: MasterKey;
 }
 
-/** Opens the vault on an up-to-date schema; makes the service's key in a new database, and moves keys from `previous` to `current`. */
+/**
+ * Opens the vault on an up-to-date schema. Creates the service's key in a new database, and rewraps
+ * keys from `previous` to `current`.
+ */
 export async function openVault(store: Store, keys: MasterKeys & { current: MasterKey }, clock: Clock): Promise<Vault> {
   checkMasterKey(await store.dataKeys.masterKeyIds(), keys);
   const wrapping = keys.current.derive('data keys');
@@ -131,7 +142,8 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
       if (!row) throw new Error(`Organization ${organizationId} has no data key.`);
       const { key, acceptsFormat1 } = unwrap(wrapping, row);
       const vault = organizationVault(row, key, acceptsFormat1, destinationDigest);
-      // Another replica may end format 1 at any time, and must be believed at once.
+      // Not cached: another replica may end format 1 at any time, and that must take effect
+      // immediately.
       if (acceptsFormat1) return vault;
       if (opened.size >= MAX_CACHED_KEYS) opened.clear();
       opened.set(organizationId, vault);
@@ -156,7 +168,10 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
   };
 }
 
-/** Undefined for a row that was changed: its organization finds out when it needs the key. */
+/**
+ * Returns `undefined` for a row that was changed. Its organization gets the error when it needs the
+ * key.
+ */
 function keyOf(wrapping: Buffer, row: WrappedKey): Buffer | undefined {
   try {
     return unwrap(wrapping, row).key;
@@ -204,14 +219,14 @@ function organizationVault(
       const stored = readBinding(header);
       const pointers = stored.map(([pointer]) => pointer);
       const now = new Map(bindingOf(bindingKey, secret, valuesOf(destination, pointers)));
-      // What this release does not know any more has no effect, whatever it was.
+      // A pointer that this release no longer knows has no effect: keep its stored digest.
       const current: Binding = stored.map(([pointer, digest]) => [pointer, now.get(pointer) ?? digest]);
       try {
         const plain = unseal(key, at(secret), secret.sealed, JSON.stringify(current));
         return { value: parse(plain), isCurrent: isSame(pointers, destination.pointers) };
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
-        // Throws when the text or its place was changed: then nobody knows what it was sealed for.
+        // Throws if the text or its place was changed, because then its destination is unknown.
         unseal(key, at(secret), secret.sealed);
         const changed = stored.flatMap(([pointer, digest], index) => (current[index]?.[1] === digest ? [] : [pointer]));
         throw new DestinationError(changed.filter((pointer) => pointer !== FORMAT_1));
@@ -226,7 +241,10 @@ function organizationVault(
   };
 }
 
-/** Pointer of the destination's digest in a row of format 1, for a secret that left the format without being opened. */
+/**
+ * Pointer of the destination digest from a format 1 row, for a secret that was moved to format 2
+ * without its destination being checked.
+ */
 const FORMAT_1 = 'format 1';
 
 const parse = (plain: Buffer): SecretValue => JSON.parse(plain.toString());

@@ -83,7 +83,7 @@ export function createConnectors(queries: Queries): Connectors {
     },
 
     async takePort({ first, last }) {
-      // One at a time: who waits sees what the one before has stored.
+      // Serializes callers, so that each sees the port that the previous one stored.
       await queries.execute(sql`select pg_advisory_xact_lock(hashtext('ports'))`);
       const range = queries
         .select({ candidate: sql<number>`candidate`.as('candidate') })

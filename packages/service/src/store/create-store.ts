@@ -10,7 +10,7 @@ import { createSecrets } from './secrets.js';
 import type { Store, Tables } from './store.js';
 import { createTransforms } from './transforms.js';
 
-/** The store over either database, whose schema is up to date (`migrate`). */
+/** Creates the store on either database. The schema must be up to date (`migrate`). */
 export function createStore(database: Database): Store {
   const { queries } = database;
   return {

@@ -29,7 +29,7 @@ export function createDataKeys(queries: Queries): DataKeys {
     },
 
     inFormat1() {
-      // Format 2 with an empty header is the label of all others.
+      // All other keys start with the label of format 2 and an empty header.
       const label = sql`substring(${table.wrapped} from 1 for 3) <> '\\x020000'::bytea`;
       return queries.select().from(table).where(label);
     },

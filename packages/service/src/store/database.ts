@@ -4,23 +4,23 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
 import { Pool, type QueryResult } from 'pg';
 
-/** What the table files ask: the database itself, or a transaction of it. */
+/** Query interface of the database itself or of a transaction. */
 export type Queries = PgDatabase<PgQueryResultHKT>;
 
-/** Runs SQL text of one or more statements; answers the rows of the last. */
+/** Runs SQL text of one or more statements and returns the rows of the last one. */
 export type Script = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** One of the two databases, alike to everything above. */
+/** Common interface of PGlite and PostgreSQL. */
 export interface Database {
   readonly queries: Queries;
-  /** A transaction for SQL text, as migrations need it. */
+  /** Runs `work` in a transaction, with SQL text as migrations need it. */
   script<T>(work: (run: Script) => Promise<T>): Promise<T>;
-  /** PostgreSQL only: shared by all replicas, so what must be counted together is counted there. */
+  /** PostgreSQL only. All replicas share it, so shared counters belong there. */
   readonly pool?: Pool;
   close(): Promise<void>;
 }
 
-/** The embedded database. The caller has opened it, and holds the folder's lock. */
+/** Wraps an opened PGlite client. The caller must hold the lock of its folder. */
 export function embeddedDatabase(client: PGlite): Database {
   return {
     queries: drizzlePglite(client),
@@ -36,7 +36,8 @@ export function embeddedDatabase(client: PGlite): Database {
 }
 
 /**
- * A PostgreSQL server, 15 or later. `onIdleError` hears of connections that broke while nobody used them; the pool replaces them.
+ * Creates a connection pool for PostgreSQL 15 or later.
+ * @param onIdleError receives errors of connections that broke while idle; the pool replaces them
  */
 export function postgresDatabase(url: string, onIdleError: (error: Error) => void): Database {
   const pool = new Pool({
@@ -47,7 +48,8 @@ export function postgresDatabase(url: string, onIdleError: (error: Error) => voi
     idle_in_transaction_session_timeout: 30_000,
   });
   pool.on('error', onIdleError);
-  // One that breaks while it is in use tells whoever uses it; the event that nobody hears would end the process.
+  // An error on a connection in use rejects its query. Without a listener, the event would also end
+  // the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     queries: drizzlePostgres(pool),
@@ -63,7 +65,8 @@ async function transact<T>(pool: Pool, work: (run: Script) => Promise<T>): Promi
   try {
     await client.query('begin');
     const result = await work(async (sql) => {
-      // pg answers an array when the text held several statements; its types know only the single one.
+      // pg returns an array if the text has several statements; its types only declare the single
+      // result.
       const answer: QueryResult | QueryResult[] = await client.query(sql);
       const last = Array.isArray(answer) ? answer.at(-1) : answer;
       return last?.rows ?? [];

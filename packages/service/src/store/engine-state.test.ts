@@ -18,7 +18,7 @@ describe.each([embedded(), postgresql()])('the state of the engine on $name', (d
   runCoordinatorContract(databases.name, async () => {
     await database.script((run) => run('delete from engine_state'));
     const clock = new ManualClock();
-    // Each with its own queue of questions, as two processes have them.
+    // Each has its own queue of requests, like two processes.
     const open = () =>
       createEmbeddedCoordinator({ store: createEngineState(database.queries), now: () => clock.now() });
     return {
@@ -48,14 +48,14 @@ describe.each([embedded(), postgresql()])('the state of the engine on $name', (d
     expect((await Promise.all(keys.map((key) => state.get(key)))).map((stored) => stored?.version)).toEqual(
       keys.map((_, n) => (n % 3 === 1 ? 2 : 1)),
     );
-    // A key that was never written can't be replaced, nor two of the same at once.
+    // A missing key can't be replaced, and only one of several concurrent inserts succeeds.
     expect(await state.compareAndSet('many:none/', 1, 'x')).toBeUndefined();
     expect(await state.get('many:none/')).toBeUndefined();
     const twice = await Promise.all([1, 2, 3].map((n) => state.compareAndSet('twice:/', 0, n)));
     expect(twice.filter((version) => version !== undefined)).toHaveLength(1);
     await state.put(new Map(keys.map((key) => [key, { token: 3 }])));
     expect(await state.get('many:7/')).toMatchObject({ value: { token: 3 } });
-    // What a later process wrote stays.
+    // A value with a higher token, written by a later process, is kept.
     await state.put(new Map([2, 3, 4].map((token) => [`many:${token}/`, { token, late: true }])));
     expect(await state.get('many:2/')).toMatchObject({ value: { token: 3 } });
     for (const token of [3, 4])

@@ -7,11 +7,11 @@ import { together } from './together.js';
 /** The engine's state in the service's database. */
 export interface EngineState extends Store {
   /**
-   * Writes over what is there, whatever its version, unless that is of a later process: its `token` is higher. For what
-   * only one process writes.
+   * Overwrites the stored values regardless of their versions, except those with a higher `token`,
+   * which a later process has written. For keys that only one process writes.
    */
   put(values: ReadonlyMap<string, JsonValue>): Promise<void>;
-  /** All keys that begin with `prefix`, in order. */
+  /** Returns all keys that begin with `prefix`, in order. */
   keys(prefix: string): Promise<string[]>;
 }
 
@@ -21,10 +21,13 @@ interface Change {
   value: string;
 }
 
-/** Rows of one statement. */
+/** Rows per SQL statement. */
 const MOST = 500;
 
-/** What many pipelines ask for at once goes in one statement: on the embedded database each blocks the process for a moment. */
+/**
+ * Creates the state store. Batches concurrent requests of many pipelines into one statement,
+ * because each statement blocks the process briefly on the embedded database.
+ */
 export function createEngineState(queries: Queries): EngineState {
   const get = together<string, Stored | undefined>(async (group) => {
     const keys = [...new Set(group.map(({ item }) => item))];
@@ -36,7 +39,7 @@ export function createEngineState(queries: Queries): EngineState {
   }, MOST);
 
   const change = together<Change, number | undefined>(async (group) => {
-    // Of two changes of one key the later one is decided when the first is done.
+    // Of two changes to one key, the later one is applied after the earlier one is done.
     for (let rest = [...group]; rest.length > 0;) {
       const round = [...new Map(rest.toReversed().map((each) => [each.item.key, each])).values()];
       const done = await changeEach(round.map(({ item }) => item));
@@ -45,7 +48,7 @@ export function createEngineState(queries: Queries): EngineState {
     }
   }, MOST);
 
-  /** Keys that were changed; each is named once. */
+  /** Applies changes with distinct keys. Returns the keys that were changed. */
   async function changeEach(changes: readonly Change[]): Promise<Set<string>> {
     const done = new Set<string>();
     const added = changes.filter(({ version }) => version === 0);
@@ -101,7 +104,7 @@ export function createEngineState(queries: Queries): EngineState {
   };
 }
 
-/** The comparison lets the index find them. */
+/** The range comparison on `key` can use the index. */
 const beginsWith = (prefix: string) => and(gte(table.key, prefix), sql`starts_with(${table.key}, ${prefix})`);
 
 const tokenIn = (value: SQLWrapper) => sql`coalesce((${value}::json ->> 'token')::numeric, 0)`;

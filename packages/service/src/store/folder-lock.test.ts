@@ -16,7 +16,7 @@ const path = () => join(folder, 'service.lock');
 const write = (holder: object) =>
   writeFile(path(), JSON.stringify({ pid: 1, host: hostname(), started: 'x', since: 'then', ...holder }));
 
-/** Of a file that may be gone at any moment. */
+/** Returns `undefined` for a file that has been removed in the meantime. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -25,7 +25,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** A process id that has ended. */
+/** Returns the id of a process that has exited. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => child.once('exit', resolve));
@@ -105,7 +105,7 @@ describe('lockFolder (R09)', () => {
       for (let cycle = 0; cycle < 50; cycle += 1) await (await lockFolder(folder)).release();
     })().finally(() => ended.abort());
     const seen = new Set<string>();
-    // Between any two steps of it.
+    // Samples the lock between any two steps of the cycles.
     while (!ended.signal.aborted) {
       const text = textOf(path());
       if (text !== undefined) seen.add(text);

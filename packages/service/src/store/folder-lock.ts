@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isErrno } from '../is-errno.js';
 
-/** Someone else works in the folder. The message names the holder and what to do. */
+/** Another process uses the folder. The message names that process and the remedy. */
 export class FolderInUseError extends Error {
   override readonly name = 'FolderInUseError';
 }
@@ -14,7 +14,7 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** What is said to the one who comes too late. */
+/** Wording of the error for a folder that is already locked. */
 export interface LockWords {
   what: string;
   advice: string;
@@ -28,7 +28,10 @@ const DATA_FOLDER: LockWords = {
 interface Holder {
   pid: number;
   host: string;
-  /** When the process began, where the system tells: a process id alone is used again. */
+  /**
+   * When the process started, where the system provides it. A process id alone is ambiguous,
+   * because process ids are reused.
+   */
   started: string;
   since: string;
 }
@@ -36,13 +39,17 @@ interface Holder {
 const LOCK = 'service.lock';
 const DRAFT = '.draft';
 const HEARTBEAT_MS = 5_000;
-/** A holder on another host (a container that is gone) counts as dead after this long without a heartbeat. */
+/**
+ * A holder on another host, such as a container that is gone, counts as dead after this long
+ * without a heartbeat.
+ */
 const SILENCE_MS = 30_000;
 const TAKEOVER_MS = 10_000;
 
 /**
- * Holds a folder for this process alone: two processes on one PGlite folder destroy it, and PGlite does not look.
- * A lock whose process is dead is taken over.
+ * Locks a folder for this process: two processes on one PGlite folder corrupt it, and PGlite does
+ * not check. Takes over the lock of a dead process.
+ * @throws FolderInUseError
  */
 export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -58,7 +65,8 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
 
   const heartbeat = setInterval(() => {
     const now = new Date();
-    // The file is gone only if someone removed it by hand; the next start will notice, this process can't help it.
+    // Fails only if someone removed the file by hand. This process can't repair that; the next
+    // start detects it.
     void utimes(path, now, now).catch(() => undefined);
   }, HEARTBEAT_MS);
   heartbeat.unref();
@@ -71,10 +79,14 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
   };
 }
 
-/** Of several that find a dead lock at once, one wins: the one that creates the file beside it. */
+/**
+ * Takes over a dead lock. Of several concurrent attempts, the one that creates the guard file
+ * beside the lock wins.
+ */
 async function takeOver(path: string, mine: Holder, words: LockWords): Promise<void> {
   const guard = `${path}.takeover`;
-  // Whoever was killed while it took over has left one: a lock as any other.
+  // A process that was killed during a takeover leaves its guard file, which is a lock like any
+  // other.
   if (!(await createExclusively(guard, mine))) await takeOver(guard, mine, words);
   try {
     const holder = await readHolder(path);
@@ -86,7 +98,10 @@ async function takeOver(path: string, mine: Holder, words: LockWords): Promise<v
   }
 }
 
-/** Whole from the first moment: who is killed in between leaves no lock without a name on it. */
+/**
+ * Creates the lock file together with its content, so that a process killed in between leaves no
+ * lock without a holder.
+ */
 async function createExclusively(path: string, holder: Holder): Promise<boolean> {
   const draft = `${path}.${randomUUID()}${DRAFT}`;
   await writeExclusively(draft, holder);
@@ -94,7 +109,7 @@ async function createExclusively(path: string, holder: Holder): Promise<boolean>
     await link(draft, path);
     return true;
   } catch (error) {
-    // Whoever has the lock by now may have cleared the draft away.
+    // The process that holds the lock by now may have removed the draft.
     if (isErrno(error, 'EEXIST', 'ENOENT')) return false;
     if (!isErrno(error, 'EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP')) throw error;
     return createInPlace(path, holder);
@@ -103,7 +118,7 @@ async function createExclusively(path: string, holder: Holder): Promise<boolean>
   }
 }
 
-/** Where the file system has no links. */
+/** Fallback for file systems without hard links. */
 async function createInPlace(path: string, holder: Holder): Promise<boolean> {
   try {
     await writeExclusively(path, holder);
@@ -124,7 +139,7 @@ async function writeExclusively(path: string, holder: Holder): Promise<void> {
   }
 }
 
-/** Of those who were killed before they had the lock. */
+/** Removes the drafts of processes that were killed before they acquired the lock. */
 async function clearDrafts(folder: string): Promise<void> {
   const names = await readdir(folder);
   for (const name of names.filter((each) => each.startsWith(LOCK) && each.endsWith(DRAFT)))
@@ -150,12 +165,15 @@ async function isAlive(path: string, holder: Holder): Promise<boolean> {
   return holder.started === startedAt(holder.pid);
 }
 
-/** Linux tells the boot and the tick a process began at; elsewhere the process id has to do. */
+/**
+ * Returns the boot id and start tick of a process on Linux. Elsewhere it is empty, and only the
+ * process id identifies the holder.
+ */
 function startedAt(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    // A zombie has ended; only its parent has not looked yet.
+    // A zombie has exited; its parent has not reaped it yet.
     return fields[0] === 'Z' ? 'ended' : `${boot}/${fields[19] ?? ''}`;
   } catch {
     return '';

@@ -24,7 +24,7 @@ export function createIdempotencyKeys(queries: Queries): IdempotencyKeys {
       if (taken.length > 0) return { state: 'mine' };
 
       const [other] = await queries.select().from(table).where(one(organizationId, key));
-      // Between the two statements its owner may have given the key back.
+      // The owner may have released the key between the two statements.
       if (!other) return { state: 'in_flight' };
       if (!other.requestDigest.equals(digest)) return { state: 'mismatch' };
       return other.answer === null ? { state: 'in_flight' } : { state: 'done', answer: other.answer };

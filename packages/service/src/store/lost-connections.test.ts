@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => databases.close());
 
-/** A database behind a network that can be broken. */
+/** Opens a database through a proxy that can reset its connections. */
 async function behindNetwork(): Promise<{ database: Database; reset: () => void; open: () => number }> {
   const server = new URL(url);
   const pairs = new Set<Socket>();
@@ -49,7 +49,10 @@ async function behindNetwork(): Promise<{ database: Database; reset: () => void;
   };
 }
 
-/** What nobody hears of ends the process: it is told to the test run in the turns after. */
+/**
+ * Waits until the test runner would have reported an error event without a listener, which would
+ * end the process.
+ */
 const turns = () => new Promise((resolve) => setTimeout(resolve, 100));
 
 it('a connection that is reset in the middle of a transaction fails that one, and not the process', async () => {

@@ -8,7 +8,7 @@ export interface Migration {
   sql: string;
 }
 
-// Any number will do, as long as every replica takes the same.
+// An arbitrary number, but the same for every replica.
 const LOCK = 7_214_033_901;
 
 /** Reads the migrations that come with this package, in order. */
@@ -25,8 +25,9 @@ export async function loadMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Brings the schema up to date in one transaction: all new migrations or none. Replicas that start together take turns.
- * A database that is newer than this code is refused, so that an old replica never writes into a schema it does not know.
+ * Applies all new migrations in one transaction. Replicas that start together take turns.
+ * @throws Error when the database is newer than this release, so that an old replica never writes
+ *   to a schema that it does not know
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;

@@ -7,7 +7,8 @@ import { protectFolder } from './private-folder.js';
 import { PrivateNodeFS } from './private-node-fs.js';
 
 /**
- * Opens the database: PostgreSQL at `url`, or the embedded one in `folder`, which this process then holds alone.
+ * Opens the database: PostgreSQL at `url`, or the embedded one in `folder`, which it locks for this
+ * process.
  * @throws FolderInUseError when another process holds the folder
  * @throws FolderNotPrivateError when other users can read it, and that can't be changed
  */
@@ -35,7 +36,7 @@ export async function openDatabase(
   }
 }
 
-/** Ids of the master keys that a database wants; empty for a new one. Reads only. */
+/** Returns the ids of the master keys that a database requires; empty for a new one. Read-only. */
 export async function wantedMasterKeys(database: Database): Promise<string[]> {
   return database.script(async (run) => {
     const [table] = await run(`select to_regclass('data_keys') is not null as present`);

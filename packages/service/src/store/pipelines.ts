@@ -77,7 +77,7 @@ export function createPipelines(queries: Queries): Pipelines {
   };
 }
 
-/** A component that stands at several nodes is one row. */
+/** Returns one row per component, even if several nodes use it. */
 function componentsOf({ id: pipelineId, organizationId, nodes }: Pipeline) {
   const seen = new Set<string>();
   return nodes.flatMap(({ component_id: componentId, component_type: type }) => {

@@ -14,23 +14,27 @@ import {
 import { join } from 'node:path';
 import { isErrno } from '../is-errno.js';
 
-/** Other users can read a file of the service, and its mode can't be changed. The message names the file and what to do. */
+/**
+ * Other users can read a file of the service, and its mode can't be changed. The message names the
+ * file and the remedy.
+ */
 export class FolderNotPrivateError extends Error {
   override readonly name = 'FolderNotPrivateError';
 }
 
-/** Permissions of the group and of others. */
+/** Permission bits of the group and of others. */
 const OTHERS = 0o077;
 const STICKY = 0o1000;
 const ADVICE =
   'Give it to the user that runs the service, or set DATA_DIR to a folder that does not exist yet: the service creates it.';
 
 /**
- * Creates a folder if it is missing, and takes all permissions on it and on what it contains from the group and from
- * others. Does nothing but create on Windows, where access is inherited from the parent folder.
+ * Creates a folder if it is missing, and removes all group and other permissions from it and from
+ * its contents. On Windows it only creates the folder, since access is inherited from the parent
+ * folder.
  * @param folder may be a symbolic link; links inside it are not followed
- * @param included selects the entries to protect, with their contents. Default: all. The service leaves files alone that
- * it did not create, in case the folder has other uses
+ * @param included selects the entries to protect, with their contents. Default: all. The service
+ *   does not change files that it did not create, in case the folder has other uses
  * @throws FolderNotPrivateError
  */
 export function protectFolder(folder: string, included: (name: string) => boolean = () => true): void {
@@ -54,7 +58,7 @@ function protect(path: string, included: (name: string) => boolean): void {
   for (const name of readdirSync(path)) if (included(name)) protect(join(path, name), () => true);
 }
 
-/** `undefined`: removed in the meantime. */
+/** Returns `undefined` if the entry was removed in the meantime. */
 function look(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
@@ -62,7 +66,8 @@ function look(path: string): Stats | undefined {
 function tighten(path: string): void {
   let file: number;
   try {
-    // Through a descriptor: the file that was checked is the file that is changed, never the target of a link.
+    // Uses a descriptor, so that the file that was checked is the file that is changed, never the
+    // target of a link.
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return;
@@ -85,7 +90,9 @@ function tighten(path: string): void {
   }
 }
 
-/** The target of a link may be anything on the machine, so its mode is checked and never changed. */
+/**
+ * The target of a link may be anything on the machine, so its mode is checked and never changed.
+ */
 function checkTarget(path: string): void {
   const target = statSync(path, { throwIfNoEntry: false });
   if (target && (target.mode & OTHERS) !== 0) {

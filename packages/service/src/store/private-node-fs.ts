@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
 /**
- * PGlite's folder on the disk, with files that only their owner can read. Inside PGlite the umask is 0, so it asks for
- * modes 0666 and 0777 and leaves the rest to the umask of the process.
+ * PGlite's file system on disk, with files that only their owner can read. Inside PGlite the umask
+ * is 0, so it requests modes 0666 and 0777 and relies on the umask of the process.
  */
 export class PrivateNodeFS extends NodeFS {
   constructor(folder: string) {
@@ -20,8 +20,8 @@ export class PrivateNodeFS extends NodeFS {
 }
 
 /**
- * Takes the permissions of the group and of others from every mode that NODEFS sets.
- * @throws Error when a release of PGlite sets modes by other functions
+ * Removes group and other permissions from every mode that NODEFS sets.
+ * @throws Error when a release of PGlite sets modes through other functions
  */
 function keepModesPrivate(nodeFs: object): void {
   wrap(nodeFs, 'node_ops', 'mknod', ([parent, name, mode, device]) => [parent, name, ownersOnly(mode), device]);

@@ -4,34 +4,39 @@ import type { Connector, Pipeline, StoredSecret, Transform } from './store.js';
 import { connectors, pipelineComponents, pipelines, transforms } from './tables.js';
 import { readWithSecrets } from './with-secrets.js';
 
-/** A pipeline with all that stands in it, by id. */
+/** A pipeline with all of its components, by id. */
 export interface RunningRow {
   pipeline: Pipeline;
   stamp: string;
   connectors: ReadonlyMap<string, Connector>;
-  /** Of all connectors in it. */
+  /** Secrets of all connectors in the pipeline. */
   secrets: readonly StoredSecret[];
   transforms: ReadonlyMap<string, Transform>;
 }
 
-/** A pipeline, and a word that is another one whenever it, or something that stands in it, was changed. */
+/**
+ * A pipeline id, and a stamp that changes whenever the pipeline or one of its components changes.
+ */
 export interface PipelineStamp {
   id: string;
   stamp: string;
 }
 
-/** What the engine reads: pipelines of all organizations. Clients are never answered from here. */
+/** Queries of the engine, across all organizations. Never use them to respond to clients. */
 export interface RunningPipelines {
-  /** In the order of their ids, from the one after `after` on. */
+  /** Returns stamps ordered by id, starting after `after`. */
   stamps(after: string, limit: number): Promise<PipelineStamp[]>;
-  /** Those of `ids` that are there. */
+  /** Returns the pipelines in `ids` that exist. */
   load(ids: readonly string[]): Promise<RunningRow[]>;
-  /** Which input stands in which pipeline, in the order of their ids, from the one after `after` on. */
+  /** Returns the input of each pipeline, ordered by pipeline id, starting after `after`. */
   inputs(after: string, limit: number): Promise<{ pipelineId: string; connectorId: string }[]>;
 }
 
 export function createRunningPipelines(queries: Queries): RunningPipelines {
-  /** @param chosen which pipelines @param limit of them */
+  /**
+   * @param chosen condition that selects the pipelines
+   * @param limit maximum number of pipelines
+   */
   async function stamps(chosen: SQL | undefined, limit: number): Promise<PipelineStamp[]> {
     const some = queries
       .select({ id: pipelines.id, version: pipelines.version })
@@ -44,7 +49,7 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
       .select({
         id: some.id,
         version: some.version,
-        // Versions only grow, so a sum that is the same means that each is.
+        // Versions only increase, so an equal sum means that every version is equal.
         parts: sql<number>`coalesce(sum(${connectors.version}), 0) + coalesce(sum(${transforms.version}), 0)`,
       })
       .from(some)
@@ -61,7 +66,7 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
 
     async load(ids) {
       if (ids.length === 0) return [];
-      // First: what changes while the rest is read is found by it.
+      // Reads stamps first, so that the next sweep finds a change made during the other reads.
       const known = new Map((await stamps(inArray(pipelines.id, [...ids]), ids.length)).map((row) => [row.id, row]));
       const rows = await queries
         .select()

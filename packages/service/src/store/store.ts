@@ -1,6 +1,7 @@
 /**
- * What the service keeps, and the questions it asks. One implementation (`create-store.ts`) runs on PGlite and on PostgreSQL.
- * Every question about a connector, secret or key names the organization, so that a foreign id reads like an unknown one.
+ * Persistent data of the service and its queries. One implementation (`create-store.ts`) runs on
+ * PGlite and on PostgreSQL. Every query for a connector, secret or key names the organization, so
+ * that the id of another organization behaves like an unknown one.
  */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
@@ -8,24 +9,27 @@ import type { apiKeys, connectors, dataKeys, organizations, pipelines, secrets, 
 
 /** An organization. One without `parentId` is a parent; the others are its teams. */
 export type Organization = InferSelectModel<typeof organizations>;
-/** A data key, wrapped by the master key `masterKeyId`. `organizationId` is null for the service's own. */
+/**
+ * A data key, wrapped by the master key `masterKeyId`. `organizationId` is null for the service's
+ * own key.
+ */
 export type WrappedKey = InferSelectModel<typeof dataKeys>;
-/** An API key; only the HMAC of its text is known. */
+/** An API key; only the HMAC of its text is stored. */
 export type ApiKey = InferSelectModel<typeof apiKeys>;
-/** A configured connector without its secrets. `version` grows by one with each change. */
+/** A configured connector without its secrets. `version` increases by one with each change. */
 export type Connector = InferSelectModel<typeof connectors>;
-/** One secret as it lies in the database. */
+/** A secret as stored in the database. */
 export type StoredSecret = InferSelectModel<typeof secrets>;
-/** What may be told about a secret. */
+/** Metadata of a secret that clients may read. */
 export type SecretNote = Pick<StoredSecret, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
 
-/** A connector and all of its secrets, as they were at one moment. */
+/** A connector and all of its secrets, from one consistent read. */
 export interface ConnectorSecrets {
   connector: Connector;
   secrets: StoredSecret[];
 }
 
-/** A secret that was sealed again: stored only if it still is as it was read. */
+/** A resealed secret. It is stored only if the row still contains `before`. */
 export interface Reseal {
   id: string;
   before: Buffer;
@@ -34,7 +38,7 @@ export interface Reseal {
 
 /** A pipeline: its nodes, and the edges between them. */
 export type Pipeline = InferSelectModel<typeof pipelines>;
-/** A transform, as pipelines hold it by its id. */
+/** A transform, which pipelines reference by id. */
 export type Transform = InferSelectModel<typeof transforms>;
 
 export interface Page {
@@ -42,7 +46,7 @@ export interface Page {
   offset: number;
 }
 
-/** Rows in the order they were made, and how many there are in all. */
+/** A page of rows in creation order, and the total number of rows. */
 export interface Rows<T> {
   rows: T[];
   total: number;
@@ -51,18 +55,21 @@ export interface Rows<T> {
 export interface Organizations {
   insert(organization: Organization): Promise<void>;
   get(id: string): Promise<Organization | undefined>;
-  /** Teams of a parent. */
+  /** Returns the teams of a parent. */
   teams(parentId: string, page: Page): Promise<Rows<Organization>>;
-  /** The oldest parent of that name, or with `parentId` the oldest team of that name. */
+  /** Returns the oldest parent of that name, or with `parentId` the oldest team of that name. */
   named(name: string, parentId?: string): Promise<Organization | undefined>;
   update(
     id: string,
     change: Partial<Pick<Organization, 'name' | 'allowedOrigins'>>,
     at: Date,
   ): Promise<Organization | undefined>;
-  /** Removes it with all it owns; its data key goes too, so no backup of a ciphertext can be read with a later dump. */
+  /**
+   * Removes the organization and all it owns, including its data key, so that a later dump can't
+   * decrypt a ciphertext from a backup.
+   */
   remove(id: string): Promise<void>;
-  /** Whether any organization allows frames on pages of this origin. */
+  /** Returns whether any organization allows frames on pages of this origin. */
   allowsOrigin(origin: string): Promise<boolean>;
 }
 
@@ -71,52 +78,76 @@ export interface ApiKeys {
   get(id: string): Promise<ApiKey | undefined>;
   byDigest(digest: Buffer): Promise<ApiKey | undefined>;
   list(organizationId: string, page: Page): Promise<Rows<ApiKey>>;
-  /** Undefined when the organization has no such key. A second revocation keeps the first time. */
+  /**
+   * Returns `undefined` if the organization has no such key. Revoking it again keeps the first
+   * timestamp.
+   */
   revoke(organizationId: string, id: string, at: Date): Promise<ApiKey | undefined>;
 }
 
 export interface Connectors {
   insert(connector: Connector): Promise<void>;
   get(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
-  /** One of either kind with its secrets. */
+  /** Returns a connector of either kind with its secrets. */
   withSecrets(organizationId: string, id: string): Promise<ConnectorSecrets | undefined>;
-  /** Reads it and holds it until the transaction ends. */
+  /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
   lock(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
-  /** Reads several of either kind, and holds them until the transaction ends. All that hold more than one begin at the same end. */
+  /**
+   * Reads and locks connectors of either kind (`FOR UPDATE`) until the transaction ends. Locks them
+   * in the order of their ids, which prevents deadlocks.
+   */
   lockAll(organizationId: string, ids: readonly string[]): Promise<Connector[]>;
-  /** Those of `ids` that are there: until the transaction ends they stay, though they may change. */
+  /**
+   * Locks the existing rows against deletion (`FOR KEY SHARE`) until the transaction ends. They may
+   * still be updated.
+   */
   hold(organizationId: string, ids: readonly string[]): Promise<Pick<Connector, 'id' | 'kind'>[]>;
   list(organizationId: string, kind: ConnectorKind, page: Page): Promise<Rows<Connector>>;
   update(connector: Connector): Promise<void>;
   remove(id: string): Promise<void>;
-  /** One of any organization: asked only for who has shown that connector's own token. */
+  /**
+   * Returns a connector of any organization. Call it only after the sender has presented that
+   * connector's own token.
+   */
   ofToken(id: string): Promise<Connector | undefined>;
-  /** A port of this range that no connector has, the one that has been free for longest; the transaction is to store it. */
+  /**
+   * Returns the port of this range that has been free for longest, or `undefined` if all are taken.
+   * The caller must store it in the same transaction.
+   */
   takePort(range: { first: number; last: number }): Promise<number | undefined>;
-  /** Inputs of these types, of any organization, that have no port. */
+  /** Returns the inputs of these types, of any organization, that have no port. */
   withoutPort(types: readonly string[]): Promise<Connector[]>;
 }
 
 export interface Secrets {
   get(organizationId: string, id: string): Promise<StoredSecret | undefined>;
   ofConnector(connectorId: string): Promise<StoredSecret[]>;
-  /** What may be told about the secrets of several connectors; never the sealed value. */
+  /** Returns the metadata of the secrets of several connectors, never the sealed values. */
   notes(connectorIds: readonly string[]): Promise<SecretNote[]>;
-  /** Inserts each, or replaces what its connector had in that field. */
+  /** Inserts each secret, or replaces the one that its connector had in that field. */
   put(secrets: readonly StoredSecret[]): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
-  /** Stores values sealed again; one that was changed meanwhile keeps the change. Takes the rows out of format 1. */
+  /**
+   * Stores resealed values and moves their rows out of format 1. A row that was changed in the
+   * meantime keeps the change.
+   */
   reseal(reseals: readonly Reseal[]): Promise<void>;
-  /** Connectors of any organization that have secrets in format 1, in the order of their ids, from the one after `after` on. */
+  /**
+   * Returns connectors of any organization that have secrets in format 1, ordered by id, starting
+   * after `after`.
+   */
   inFormat1(after: string, limit: number): Promise<ConnectorSecrets[]>;
 }
 
 export interface Transforms {
   insert(transform: Transform): Promise<void>;
   get(organizationId: string, id: string): Promise<Transform | undefined>;
-  /** Reads it and holds it until the transaction ends. */
+  /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
   lock(organizationId: string, id: string): Promise<Transform | undefined>;
-  /** Those of `ids` that are there: until the transaction ends they stay, though they may change. */
+  /**
+   * Locks the existing rows against deletion (`FOR KEY SHARE`) until the transaction ends. They may
+   * still be updated.
+   */
   hold(organizationId: string, ids: readonly string[]): Promise<Pick<Transform, 'id'>[]>;
   list(organizationId: string, page: Page): Promise<Rows<Transform>>;
   update(transform: Transform): Promise<void>;
@@ -124,44 +155,53 @@ export interface Transforms {
 }
 
 export interface Pipelines {
-  /** Its components must be held. */
+  /** The caller must hold its components (`hold`). */
   insert(pipeline: Pipeline): Promise<void>;
   get(organizationId: string, id: string): Promise<Pipeline | undefined>;
-  /** Reads it and holds it until the transaction ends. */
+  /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
   lock(organizationId: string, id: string): Promise<Pipeline | undefined>;
-  /** @param componentId only those in which this connector or transform stands */
+  /** @param componentId returns only pipelines that use this connector or transform */
   list(organizationId: string, page: Page, componentId?: string): Promise<Rows<Pipeline>>;
-  /** All in which a connector or transform stands, oldest first. */
+  /** Returns all pipelines that use a connector or transform, oldest first. */
   using(organizationId: string, componentId: string): Promise<Pipeline[]>;
-  /** Ids of all pipelines of an organization. */
+  /** Returns the ids of all pipelines of an organization. */
   ids(organizationId: string): Promise<string[]>;
-  /** Where other components stand in it than `before`, they must be held. */
+  /** The caller must hold (`hold`) the components that `before` does not have. */
   update(pipeline: Pipeline, before: Pipeline): Promise<void>;
   remove(id: string): Promise<void>;
 }
 
 export interface DataKeys {
-  /** Does nothing when there is a key of that id. */
+  /** Does nothing if a key with that id exists. */
   insert(key: WrappedKey): Promise<void>;
   get(id: string): Promise<WrappedKey | undefined>;
   ofOrganization(organizationId: string): Promise<WrappedKey | undefined>;
-  /** Ids of all master keys that wrap something here. */
+  /** Returns the ids of all master keys that wrap a data key. */
   masterKeyIds(): Promise<string[]>;
-  /** Keys wrapped by that master key. */
+  /** Returns the data keys wrapped by that master key. */
   wrappedBy(masterKeyId: string): Promise<WrappedKey[]>;
   rewrap(id: string, masterKeyId: string, wrapped: Buffer): Promise<void>;
-  /** Keys whose label says that secrets in format 1 may be sealed with them. */
+  /** Returns the data keys whose label allows secrets in format 1. */
   inFormat1(): Promise<WrappedKey[]>;
-  /** Stores a key wrapped again, unless it was changed meanwhile or a secret in format 1 is sealed with it. Returns whether it did. */
+  /**
+   * Stores a rewrapped key, unless it was changed in the meantime or still seals a secret in format
+   * 1. Returns whether it was stored.
+   */
   leaveFormat1(key: WrappedKey, wrapped: Buffer): Promise<boolean>;
 }
 
-/** How a request with an `Idempotency-Key` stands: `mine` to do, answered before, being answered, or another request's key. */
+/**
+ * State of a request with an `Idempotency-Key`: `mine` to process, `done` with a stored response,
+ * `in_flight`, or `mismatch` if the key belongs to another request.
+ */
 export type Claim =
   { state: 'mine' } | { state: 'done'; answer: string } | { state: 'in_flight' } | { state: 'mismatch' };
 
 export interface IdempotencyKeys {
-  /** Takes the key for `owner` until `lockedUntil`; after that, unanswered, another may take it over. */
+  /**
+   * Claims the key for `owner` until `lockedUntil`. After that, another owner may take over a claim
+   * without a response.
+   */
   claim(request: {
     organizationId: string;
     key: string;
@@ -171,11 +211,14 @@ export interface IdempotencyKeys {
     lockedUntil: Date;
     expiresAt: Date;
   }): Promise<Claim>;
-  /** Keeps the answer; false when the owner lost the key meanwhile, and then its transaction must not commit. */
+  /**
+   * Stores the response. Returns false if the owner has lost the key; its transaction must not
+   * commit then.
+   */
   complete(organizationId: string, key: string, owner: string, answer: string): Promise<boolean>;
-  /** Gives the key back: nothing has happened. */
+  /** Releases the key of a request that had no effect. */
   release(organizationId: string, key: string, owner: string): Promise<void>;
-  /** Forgets what has expired. */
+  /** Removes expired keys. */
   sweep(now: Date): Promise<void>;
 }
 
@@ -193,13 +236,16 @@ export interface Tables {
 
 export interface Store extends Tables {
   /**
-   * All or nothing. Inside, use only the tables handed in: PGlite has one connection, and a question to the store itself
-   * would wait for the transaction that asks it.
+   * Runs `work` in a transaction. Inside it, use only the given tables: PGlite has one connection,
+   * so a query on the store itself would wait for the transaction that issued it.
    */
   transaction<T>(work: (tables: Tables) => Promise<T>): Promise<T>;
-  /** As `transaction`, one at a time over all replicas for each `name`. */
+  /** Like `transaction`, but runs one at a time across all replicas for each `name`. */
   exclusive<T>(name: string, work: (tables: Tables) => Promise<T>): Promise<T>;
-  /** Number of the newest migration in the database; throws when the database does not answer. */
+  /**
+   * Returns the number of the newest migration in the database. Rejects if the database does not
+   * respond.
+   */
   schemaVersion(): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The tables of `migrations/*.sql`, for queries. A test compares the two. */
+/** Drizzle definitions of the tables in `migrations/*.sql`. A test compares the two. */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { PipelineEdge, PipelineNode, TransformConfig } from '@connector-frame/engine';
 import { bigint, boolean, customType, integer, jsonb, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core';
@@ -6,7 +6,7 @@ import type { Permission } from '../auth/permissions.js';
 
 const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
   dataType: () => 'bytea',
-  // node-postgres answers a Buffer, PGlite a Uint8Array.
+  // node-postgres returns a Buffer, PGlite a Uint8Array.
   fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
 });
 
@@ -52,7 +52,7 @@ export const connectors = pgTable('connectors', {
   version: integer('version').notNull(),
   createdAt: moment('created_at').notNull(),
   updatedAt: moment('updated_at').notNull(),
-  /** Of a type that listens. */
+  /** Set for types that listen. */
   port: integer('port'),
 });
 
@@ -70,15 +70,18 @@ export const secrets = pgTable('secrets', {
   description: text('description').notNull(),
   keyId: text('key_id').notNull(),
   sealed: bytes('sealed').notNull(),
-  /** Of a secret in format 1: digest of its destination. Others authenticate it inside `sealed`. */
+  /**
+   * Digest of the destination, for a secret in format 1. Later formats authenticate the destination
+   * inside `sealed`.
+   */
   destination: text('destination'),
   createdAt: moment('created_at').notNull(),
   updatedAt: moment('updated_at').notNull(),
 });
 
-/** A node as it is kept: with what clients wrote beside the fields we know. */
+/** A node as stored, including client fields that the service does not know. */
 export type StoredNode = PipelineNode & Readonly<Record<string, unknown>>;
-/** An edge likewise. */
+/** An edge as stored, including such fields. */
 export type StoredEdge = PipelineEdge & Readonly<Record<string, unknown>>;
 
 export const transforms = pgTable('transforms', {

@@ -4,16 +4,16 @@ interface Waiting<T, R> {
   reject: (error: unknown) => void;
 }
 
-/** One thing that was asked, and its answer. */
+/** A request and the callback for its result. */
 export interface Asked<T, R> {
   readonly item: T;
   resolve: (result: R) => void;
 }
 
 /**
- * Answers what is asked one by one in groups: all that comes in the same moment, or while the group before is answered,
- * goes together. What fails fails for all of its group.
- * @param most of one group
+ * Batches single requests: those made in the same tick, or while the previous batch is processed,
+ * are processed together. An error rejects all requests of its batch.
+ * @param most maximum requests per batch
  */
 export function together<T, R>(
   answer: (group: readonly Asked<T, R>[]) => Promise<void>,

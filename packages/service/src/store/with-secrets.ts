@@ -4,8 +4,9 @@ import type { ConnectorSecrets } from './store.js';
 import { connectors, secrets } from './tables.js';
 
 /**
- * Connectors with their secrets, in the order of their ids. One statement reads both: secrets authenticate the settings
- * beside them, so a change between two statements would look like tampering.
+ * Returns connectors with their secrets, ordered by id. One statement reads both: secrets
+ * authenticate the settings beside them, so a change between two statements would look like
+ * tampering.
  */
 export async function readWithSecrets(queries: Queries, ids: readonly string[]): Promise<ConnectorSecrets[]> {
   if (ids.length === 0) return [];

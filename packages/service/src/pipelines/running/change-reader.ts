@@ -3,25 +3,31 @@ import type { RunningRow } from '../../store/running-pipelines.js';
 import { Hints } from './hints.js';
 
 export interface ChangeReaderOptions {
-  /** Those of `ids` that are in the database. */
+  /** Returns the pipelines in `ids` that exist in the database. */
   load: (ids: readonly string[]) => Promise<RunningRow[]>;
-  /** Takes what was read, or that it is gone: what stands in it is known once this was called. Never rejects. */
+  /**
+   * Applies a row, or the removal of the pipeline if there is none. Registers the pipeline's inputs
+   * synchronously, before it returns its promise. Never rejects.
+   */
   apply: (id: string, row: RunningRow | undefined) => Promise<void>;
   failed: (error: unknown) => void;
   clock: Clock;
   closing: AbortSignal;
 }
 
-/** Pipelines that are read together. */
+/** Pipelines per database read. */
 const PAGE = 100;
-/** Milliseconds before what failed is tried again. */
+/** Retry delay in milliseconds. */
 export const AGAIN = 5_000;
-/** Milliseconds for a page of pipelines at the start, before the next is read beside it. */
+/**
+ * At startup, milliseconds to wait for one page to be applied before the next one is read
+ * concurrently.
+ */
 const PATIENCE = 2_000;
 
-/** Reads pipelines that may have changed, page by page, in the order in which that was said. */
+/** Reads pipelines that may have changed, page by page, in the order in which they were queued. */
 export class ChangeReader {
-  /** Ids to look at; of these, the ones that somebody waits for. */
+  /** Ids to read. `#urgent` holds those that a caller is waiting for. */
   readonly #queue = new Set<string>();
   readonly #urgent = new Set<string>();
   readonly #hints = new Hints();
@@ -32,7 +38,7 @@ export class ChangeReader {
 
   constructor(private readonly options: ChangeReaderOptions) {}
 
-  /** What was looked at until now is read from here on. Resolves when all of it is. */
+  /** Starts reading. Resolves when every pipeline queued so far has been read. */
   async begin(): Promise<void> {
     this.#begun = true;
     this.#wake();
@@ -40,7 +46,10 @@ export class ChangeReader {
     await this.#pumping;
   }
 
-  /** It is to be read, in its turn. @param told it was said to have changed: whoever waits for that waits for it */
+  /**
+   * Queues a pipeline to be read.
+   * @param told whether a change was reported: `caughtUp` then waits for it
+   */
   look(id: string, told = false): void {
     if (this.options.closing.aborted) return;
     if (told) this.#hints.tell(id);
@@ -48,12 +57,15 @@ export class ChangeReader {
     if (this.#begun) this.#pump();
   }
 
-  /** Somebody waits for it. */
+  /** Prioritizes a queued pipeline that a caller is waiting for. */
   hurry(id: string): void {
     if (this.#queue.has(id)) this.#urgent.add(id);
   }
 
-  /** Resolves when what was told so far is read, or `signal` is aborted. */
+  /**
+   * Resolves when every change reported so far has been read, reading has failed, or `signal` is
+   * aborted.
+   */
   async caughtUp(signal: AbortSignal): Promise<void> {
     const { closing } = this.options;
     const now = this.#hints.last;
@@ -69,7 +81,7 @@ export class ChangeReader {
       });
   }
 
-  /** After `closing` was aborted: resolves when nothing is under way any more. */
+  /** Resolves when no work is in progress. Call it after `closing` is aborted. */
   async end(): Promise<void> {
     this.#wake();
     await this.#pumping;
@@ -79,7 +91,7 @@ export class ChangeReader {
   #pump(patient = false): void {
     this.#pumping ??= this.#readAll(patient).finally(() => {
       this.#pumping = undefined;
-      // What was told in between.
+      // Reads ids that were queued while the last read finished.
       if (this.#queue.size > 0 && !this.options.closing.aborted) this.#pump();
     });
   }
@@ -93,7 +105,8 @@ export class ChangeReader {
         rows = await load(ids);
       } catch (error) {
         for (const id of ids) this.#queue.add(id);
-        // What is sent meanwhile goes where it went before.
+        // Releases the waiting callers: until the next read, records go to the pipelines known so
+        // far.
         this.#hints.clear();
         this.#wake();
         failed(error);
@@ -106,7 +119,8 @@ export class ChangeReader {
       this.#wake();
       const working = done.finally(() => this.#working.delete(working));
       this.#working.add(working);
-      // Many that begin must not all be in memory with their rows; and one that is slow must not hold up all.
+      // Limits the rows that are in memory at startup, but does not let one slow pipeline block all
+      // others.
       if (patient) await this.#patience(working);
     }
   }

@@ -22,9 +22,12 @@ export interface ComponentTools {
   catalog: Catalog;
   egress: Egress;
   clock: Clock;
-  /** Where file outputs of a connector may write; absent: nowhere. */
+  /**
+   * Returns the folder that file outputs of a connector may write to. Absent: they can't write
+   * files.
+   */
   filesFolder?: (connector: Connector) => string;
-  /** Where an input listens by itself; absent: it does not. */
+  /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => ListenAt | undefined;
 }
 
@@ -43,8 +46,8 @@ export function openedOf({ connectors: all, secrets }: RunningRow, vault: Organi
 }
 
 /**
- * What stands at the nodes of a pipeline, ready to run. What can't run says why, in our own words: the others of the
- * pipeline, and other pipelines, are not the worse for it.
+ * Creates the components of a pipeline's nodes. A node that can't run gets a problem with a fixed
+ * message instead; the other nodes of the pipeline, and other pipelines, are not affected.
  */
 export function componentsOf(row: RunningRow, secrets: OpenedByConnector, tools: ComponentTools): Components {
   const inputs = new Map<string, Input>();
@@ -121,7 +124,7 @@ function mismatch({ slug }: StoredNode, field: string, changed: readonly string[
   return new EndError('secret_destination_mismatch', message, 'permanent');
 }
 
-/** Of an unknown error nothing is told: it may repeat what is in the configuration. */
+/** Hides the message of an unknown error, which may contain configuration values. */
 function problemOf(error: unknown, node: StoredNode): MissingPart {
   if (error instanceof EndError) return { code: error.code, message: error.message };
   return { code: 'invalid_config', message: `The configuration of ${node.slug} makes up nothing that could run.` };

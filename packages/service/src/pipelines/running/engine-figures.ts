@@ -1,15 +1,15 @@
 import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
 import type { RunningPipeline } from './running-pipeline.js';
 
-/** What an operator watches of the engine. */
+/** Metrics of the engine for operators. */
 export interface EngineFigures {
-  /** Moved by all pipelines since this process began; never falls. */
+  /** Totals of all pipelines since this process started. Monotonic. */
   totals: NodeCounts;
-  /** How many pipelines do how. */
+  /** Number of pipelines by status. */
   statuses: ReadonlyMap<PipelineStatus, number>;
 }
 
-/** Adds up what pipelines move, also of those that are gone since. */
+/** Sums the throughput of all pipelines, including those removed since. */
 export class FigureKeeper {
   readonly #totals: NodeCounts = {
     ingress: { records: 0, bytes: 0 },
@@ -19,8 +19,8 @@ export class FigureKeeper {
   readonly #revisions = new WeakMap<RunningPipeline, number>();
 
   /**
-   * Takes the counts of all that were counted since the last time.
-   * @param interval that is just over
+   * Samples every pipeline whose counts have changed since the last call.
+   * @param interval start of the interval that has just ended, in milliseconds since the epoch
    */
   sample(pipelines: Iterable<RunningPipeline>, interval: number): void {
     for (const pipeline of pipelines) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   database = await embedded().open();
 });
 
-/** A database of its own, as far as the engine can tell. */
+/** Clears the engine's state, so that the engine sees a new database. */
 async function emptyState(): Promise<EngineState> {
   await database.script((run) => run('delete from engine_state'));
   return createEngineState(database.queries);
@@ -38,7 +38,7 @@ it('is given to one process of a database, and to the next when it is given back
   expect(other.epoch).toBeGreaterThan(first.epoch);
   expect(other.holder).not.toBe(first.holder);
   await other.release();
-  // The same folder, the same name.
+  // The same folder keeps its holder name.
   const again = await takeEngine({ folder, state, clock, log });
   expect([again.holder, again.epoch > other.epoch]).toEqual([first.holder, true]);
   await again.release();
@@ -47,7 +47,7 @@ it('is given to one process of a database, and to the next when it is given back
 it('is lost to another process once it has run out, and is noticed', async () => {
   const [state, clock, late] = [await emptyState(), new ManualClock(), new ManualClock()];
   const first = await takeEngine({ folder: await someFolder(), state, clock, log });
-  // The first one hangs while time goes on for the other.
+  // The first process hangs while the clock of the second one advances.
   late.advance(15_001);
   const second = await takeEngine({ folder: await someFolder(), state, clock: late, log });
   expect(first.lost.aborted).toBe(false);

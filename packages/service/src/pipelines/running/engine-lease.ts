@@ -15,25 +15,31 @@ import type { EngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
 import { isErrno } from '../../is-errno.js';
 
-/** Pipelines are run by another process already, or the folder belongs to another database. The message says what to do. */
+/**
+ * Another process already runs the pipelines, or the folder belongs to another database. The
+ * message states the remedy.
+ */
 export class EngineInUseError extends Error {
   override readonly name = 'EngineInUseError';
 }
 
-/** The right to run the pipelines of a database, with the buffers of a folder. */
+/** The exclusive right to run the pipelines of a database with the buffers in a folder. */
 export interface EngineLease {
-  /** Names this folder's engine; the same after a restart. */
+  /** Identifies the engine of this folder. Stable across restarts. */
   readonly holder: string;
-  /** Rises with every process that takes it. */
+  /** Fencing token: increases with every process that acquires the lease. */
   readonly epoch: number;
-  /** Aborted when another process has it. */
+  /** Aborted when another process has acquired the lease. */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
 export const ENGINE = 'engine';
 const DATABASE = 'meta:database/';
-/** Milliseconds. A process that was killed is replaced after this long where it left another folder. */
+/**
+ * Lease TTL in milliseconds. After this time, a process with another folder can take over from one
+ * that was killed.
+ */
 export const LEASE_TTL = 15_000;
 const BEAT = 5_000;
 
@@ -45,7 +51,7 @@ export interface TakeOptions {
 }
 
 /**
- * Takes a folder and a database for this process, and keeps them until `release`.
+ * Acquires a folder and a database for this process, and holds them until `release`.
  * @throws FolderInUseError, EngineInUseError
  */
 export async function takeEngine({ folder, state, clock, log }: TakeOptions): Promise<EngineLease> {
@@ -105,7 +111,8 @@ class Beat {
         this.lost.abort();
         return;
       } catch {
-        // What is pushed is kept without the database; cursors wait for it. Who has the lease is seen when it is back.
+        // Without the database, pushed records are still stored and cursor commits wait. The next
+        // renewal after the database is back shows which process holds the lease.
         this.log.warn('the lease of the engine could not be renewed; next try in a moment');
       }
     }
@@ -114,7 +121,8 @@ class Beat {
   async #renew(): Promise<boolean> {
     const { coordinator, lease } = this;
     const longer = await coordinator.renew(lease, LEASE_TTL);
-    // After a long sleep of the machine it has run out. If nobody had it meanwhile, nothing has happened.
+    // The lease may have expired while the machine was suspended. If no other process held it in
+    // the meantime, it can be acquired again without consequences.
     const next = longer ?? (await coordinator.acquire(ENGINE, lease.holder, LEASE_TTL));
     if (!next) return false;
     this.lease = next;
@@ -122,7 +130,10 @@ class Beat {
   }
 }
 
-/** The engine's name. It is kept in the folder, with the name of the database that the buffers in it belong to. */
+/**
+ * Returns the engine's name. It is stored in the folder, with the name of the database that the
+ * buffers in the folder belong to.
+ */
 async function identify(folder: string, state: EngineState): Promise<string> {
   const database = await databaseName(state);
   const path = join(folder, 'engine.json');

@@ -61,7 +61,7 @@ it('never lets a process that was replaced move a cursor, however often it took 
   const lease = await after.coordinator.acquire('p', 'one', TTL);
   if (!lease) throw new Error('no lease');
   expect(await after.coordinator.openCursor(lease, 'p/in')).toEqual({ version: 1, value: 'a' });
-  // It still believes that it has the lease.
+  // The old process still assumes that it holds the lease.
   expect(await before.coordinator.commitCursor(old, 'p/in', 1, 'late')).toEqual({ ok: false, reason: 'fenced' });
   expect(await before.coordinator.openCursor(old, 'p/in')).toBeUndefined();
   expect(await after.coordinator.commitCursor(lease, 'p/in', 1, 'b')).toEqual({ ok: true, version: 2 });

@@ -2,22 +2,26 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord, type JsonValue, type Store, type Stored } from '@connector-frame/engine';
 import type { EngineState } from '../../store/engine-state.js';
 
-/** State of the one process that runs pipelines. */
+/** State store of the one process that runs pipelines. */
 export interface EngineStore extends Store {
-  /** Writes the reports that have changed since the last time. */
+  /** Writes the reports that have changed since the last flush. */
   flush(): Promise<void>;
 }
 
-/** Reports of one statement. */
+/** Reports per SQL statement. */
 const AT_ONCE = 100;
-/** So often the lease of one pipeline may be taken in the life of a process before its tokens meet those of the next. */
+/**
+ * Tokens reserved per process: how often one process may acquire the lease of one pipeline before
+ * its tokens overlap those of the next process.
+ */
 const TAKINGS = 2 ** 20;
 
 /**
- * The store behind the coordinator of the embedded engine. Cursors are in the database when they are committed. Leases and
- * wishes are of this process alone, so they stay in memory; reports are written behind. Its tokens are higher than those of
- * every process before it, so that none of them moves a cursor any more.
- * @param epoch rises with every process that holds the engine
+ * Creates the store behind the coordinator of the embedded engine. Cursors are in the database once
+ * they are committed. Leases and desired state belong to this process alone and stay in memory;
+ * reports are written behind. Fencing tokens are higher than those of every earlier process, so an
+ * earlier process can no longer move a cursor.
+ * @param epoch increases with every process that holds the engine
  */
 export function createEngineStore(durable: EngineState, epoch: number): EngineStore {
   const cursors = new Map<string, Stored>();
@@ -27,14 +31,14 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
   const first: Stored = { version: 1, value: { token: epoch * TAKINGS } };
   let turn = Promise.resolve();
 
-  /** Writing and forgetting, one after the other. */
+  /** Serializes flushes and removals. */
   function inTurn(work: () => Promise<void>): Promise<void> {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
   }
 
-  /** As it was read before, or else from the database. */
+  /** Returns the cached value, or reads it from the database. */
   async function read(memory: Map<string, Stored>, key: string): Promise<Stored | undefined> {
     const known = memory.get(key);
     if (known) return known;
@@ -77,7 +81,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
       for (const key of keys) if (reports.has(key)) changed.add(key);
       throw error;
     }
-    // On the embedded database it was all done in this thread: others come first now.
+    // PGlite runs on this thread; yield to other tasks.
     await nextTurn();
   }
 
@@ -102,7 +106,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
         own.delete(prefix);
         reports.delete(prefix);
         changed.delete(prefix);
-        // Only cursors have more than one row by pipeline.
+        // Only cursors have more than one row per pipeline.
         if (prefix.startsWith('cursor:'))
           for (const key of cursors.keys()) if (key.startsWith(prefix)) cursors.delete(key);
         if (prefix.startsWith('cursor:') || prefix.startsWith('report:')) await durable.removeAll(prefix);
@@ -118,7 +122,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
   };
 }
 
-/** What a report says, without the time at which it did. */
+/** Serializes a report without its timestamp, to detect changes. */
 function said(report: JsonValue | undefined): string {
   return isRecord(report) ? JSON.stringify([report['holder'], report['value']]) : '';
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { RunningRow } from '../../store/running-pipelines.js';
 
-/** Another one whenever the pipeline has to be made again; not when it was renamed, paused or resumed. */
+/**
+ * Returns a hash that changes whenever the runner must be recreated, but not when the pipeline is
+ * renamed, paused or resumed.
+ */
 export function fingerprintOf({ pipeline, connectors, secrets, transforms }: RunningRow): string {
   const hash = createHash('sha256');
   const graph = [

@@ -1,8 +1,10 @@
-/** Which pipelines were said to have changed, and what of it was read since. */
+/** Tracks change notifications of pipelines and which of them have been read. */
 export class Hints {
-  /** Number of the last one. */
+  /** Number of the last notification. */
   last = 0;
-  /** The first hint of each pipeline that nobody has begun to read; and of those that are being read. */
+  /**
+   * First notification of each pipeline: not yet being read (`#waiting`), being read (`#reading`).
+   */
   readonly #waiting = new Map<string, number>();
   readonly #reading = new Map<string, number>();
 
@@ -11,7 +13,7 @@ export class Hints {
     if (!this.#waiting.has(id)) this.#waiting.set(id, this.last);
   }
 
-  /** Reading these begins: what is told from now on is not in it. */
+  /** Marks these pipelines as being read: the read does not cover later notifications. */
   take(ids: readonly string[]): void {
     for (const id of ids) {
       const hint = this.#waiting.get(id);
@@ -21,18 +23,18 @@ export class Hints {
     }
   }
 
-  /** They are read. */
+  /** Marks these pipelines as read. */
   done(ids: readonly string[]): void {
     for (const id of ids) this.#reading.delete(id);
   }
 
-  /** They can't be read now: nobody should wait. */
+  /** Drops all notifications after a failed read, so that no caller waits for them. */
   clear(): void {
     this.#waiting.clear();
     this.#reading.clear();
   }
 
-  /** Whether something is unread of what was told up to the hint of this number. */
+  /** Returns whether any notification up to this number has not been read. */
   pendingUpTo(number: number): boolean {
     for (const hints of [this.#waiting, this.#reading])
       for (const hint of hints.values()) if (hint <= number) return true;

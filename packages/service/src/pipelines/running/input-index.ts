@@ -2,17 +2,17 @@ import type { RunningPipeline } from './running-pipeline.js';
 
 const NONE: ReadonlySet<RunningPipeline> = new Set();
 
-/** Which pipelines an input stands in. */
+/** Index of pipelines by input connector. */
 export class InputIndex {
   readonly #pipelines = new Map<string, Set<RunningPipeline>>();
   readonly #inputs = new Map<RunningPipeline, readonly string[]>();
 
-  /** The pipelines that a pushed record of this input goes to. */
+  /** Returns the pipelines that receive the records pushed to this input. */
   of(connectorId: string): ReadonlySet<RunningPipeline> {
     return this.#pipelines.get(connectorId) ?? NONE;
   }
 
-  /** @param connectorIds of its inputs; none when it is gone */
+  /** @param connectorIds the pipeline's inputs; empty if it was removed */
   set(pipeline: RunningPipeline, connectorIds: readonly string[]): void {
     for (const id of this.#inputs.get(pipeline) ?? []) {
       const others = this.#pipelines.get(id);

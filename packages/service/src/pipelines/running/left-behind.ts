@@ -8,20 +8,23 @@ export interface EnginePlaces {
   state: EngineState;
   coordinator: Coordinator;
   bus: Bus;
-  /** Folders of buffers and of dead letters. */
+  /** Folder of all buffers (`streams`) and of all dead letters (`pipelines`). */
   streams: string;
   pipelines: string;
 }
 
-/** What there is of pipelines beside the database's rows: names as they were when it was looked at. */
+/** Snapshot of the state and files of pipelines, some of which may have been removed. */
 export interface LeftBehind {
-  /** Forgets what belongs to none of the pipelines any more. @param has whether there is such a pipeline, with that node */
+  /**
+   * Removes what no longer belongs to any pipeline.
+   * @param has returns whether the pipeline exists and, if `nodeId` is given, may contain that node
+   */
   forget(has: (pipelineId: string, nodeId?: string) => boolean): Promise<void>;
 }
 
 /**
- * Looks before pipelines are read, so that what a later one makes is not among it. Pipelines may be removed while no
- * engine runs.
+ * Lists stored state before pipelines are read, so that the list contains nothing that a pipeline
+ * creates later. Pipelines may be removed while no engine runs.
  */
 export async function findLeftBehind({
   state,

@@ -19,7 +19,7 @@ it('tells what came in each interval, without gaps, oldest first', () => {
     { time: START + 10_000, ingress: { records: 0, bytes: 0 }, egress: { records: 0, bytes: 0 }, errors: 0 },
     { time: START + 20_000, ingress: { records: 3, bytes: 30 }, egress: { records: 3, bytes: 30 }, errors: 0 },
   ]);
-  // An interval that is not over is not told.
+  // An interval is reported only once it is complete.
   expect(history.points(START + 29_000)).toHaveLength(2);
 });
 

@@ -3,28 +3,35 @@ import type { MetricsPoint } from '../engine.js';
 
 export const INTERVAL_SECONDS = 10;
 const INTERVAL = INTERVAL_SECONDS * 1_000;
-/** Ten minutes. */
+/** Intervals kept: ten minutes. */
 const KEPT = 60;
 
-/** The interval in which a moment lies: when it began. Milliseconds since the epoch. */
+/** Returns the start of the interval that contains `now`. Both in milliseconds since the epoch. */
 export const intervalOf = (now: number): number => Math.floor(now / INTERVAL) * INTERVAL;
 
-/** What one pipeline moved in each of the last intervals. Those without anything are not kept, only told. */
+/**
+ * Throughput of one pipeline in recent intervals. Empty intervals are not stored; `points` fills
+ * them in.
+ */
 export class MetricsHistory {
   readonly #points: MetricsPoint[] = [];
   #before: NodeCounts | undefined;
   #since: number | undefined;
 
-  /** From here on it is measured. @param counts of the time before */
+  /**
+   * Starts measuring. Later calls have no effect.
+   * @param counts totals up to now, which are not part of any interval
+   */
   begin(counts: NodeCounts, now: number): void {
     this.#before ??= counts;
     this.#since ??= intervalOf(now);
   }
 
   /**
-   * Takes what was counted up to now.
-   * @param interval that is just over
-   * @returns what came since the last time
+   * Records a sample.
+   * @param counts totals up to now
+   * @param interval start of the interval that has just ended
+   * @returns the difference from the previous sample
    */
   sample(counts: NodeCounts, interval: number): MetricsPoint {
     const before = this.#before ?? counts;
@@ -42,7 +49,7 @@ export class MetricsHistory {
     return point;
   }
 
-  /** The last intervals that are over, without gaps, oldest first. */
+  /** Returns the completed intervals of the last ten minutes, without gaps, oldest first. */
   points(now: number): MetricsPoint[] {
     const end = intervalOf(now);
     const from = Math.max(end - KEPT * INTERVAL, this.#since ?? end);
@@ -58,7 +65,7 @@ export class MetricsHistory {
 
 type Amount = NodeCounts['ingress'];
 
-/** Counts of a node that is gone are gone with it; nothing is ever taken back. */
+/** Totals shrink when a node is removed; a negative difference counts as zero. */
 const less = (now: Amount, before: Amount): Amount => ({
   records: Math.max(0, now.records - before.records),
   bytes: Math.max(0, now.bytes - before.bytes),

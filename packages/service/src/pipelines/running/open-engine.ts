@@ -25,7 +25,7 @@ import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
 export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
-  /** For this engine alone. */
+  /** Used by this engine only. */
   folder: string;
   database: Database;
   tables: Tables;
@@ -37,20 +37,23 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
 
 /** The embedded engine. */
 export interface RunningEngine extends PipelineEngine {
-  /** Resolves once every pipeline was begun. It need not be waited for. */
+  /** Resolves once every pipeline has been started. Callers don't have to await it. */
   readonly begun: Promise<void>;
   figures(): EngineFigures;
-  /** Takes nothing more in, lets each pipeline finish what it had begun, and gives the folder back. Twice is fine. */
+  /**
+   * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
+   * Idempotent.
+   */
   close(): Promise<void>;
 }
 
-/** Milliseconds. */
+/** Intervals in milliseconds. */
 const FLUSH = 2_000;
 const SWEEP = 30_000;
 
 /**
- * Runs the pipelines of a database in this process. Resolves before they have begun.
- * @throws FolderInUseError, EngineInUseError when another process does
+ * Runs the pipelines of a database in this process. Resolves before they have started.
+ * @throws FolderInUseError, EngineInUseError when another process runs them
  */
 export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
   const { folder, database, tables, vault, log, clock = systemClock, limits, ...rest } = options;
@@ -89,7 +92,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   const begun = begin().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));
 
-  /** Does something again and again, with pauses, until the end. */
+  /** Runs `work` repeatedly, with pauses, until the engine closes. */
   async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
     for (;;) {
       await clock.sleep(pause(), closing.signal);
@@ -135,7 +138,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const close = (): Promise<void> => (ended ??= end());
 
   const reported = createReportedEngine(state, clock, () => undefined);
-  // Another process has the pipelines: here they must not run on.
+  // Another process runs the pipelines now; this one must stop them.
   lease.lost.addEventListener('abort', () => void close());
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
   return {
@@ -152,8 +155,9 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
 }
 
 /**
- * One process holds all leases, in memory, so that nothing has to be said again and again: ten thousand pipelines that
- * rest cost next to nothing. The beats are spread, so that they do not all come at once.
+ * Returns limits for a single process that holds all leases in memory and does not have to renew
+ * them often: ten thousand idle pipelines cost almost nothing. Random intervals spread the
+ * reconciliations of pipelines over time.
  */
 const quietLimits = (): Partial<RunnerLimits> => ({
   beat: 45_000 + Math.random() * 30_000,

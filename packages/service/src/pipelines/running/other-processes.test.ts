@@ -9,16 +9,19 @@ import { createLog } from '../../log.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { takeEngine } from './engine-lease.js';
 
-/** What an engine finds that another process did: to the database, to the engine's place, while none ran. */
+/**
+ * How an engine reacts to other processes: to their changes in the database, to losing its lease,
+ * and to changes made while no engine runs.
+ */
 
 const RECORD = '{"n":0}';
 
-/** An input that is sent to. */
+/** Creates an input that receives pushed records. */
 async function makeInput(service: TestService, { team, key }: Tenant): Promise<string> {
   const body = { name: 'In', type: 'monad-http', config: {} };
   return (await service.call('POST', `/v2/${team}/inputs`, { key, body })).body.id;
 }
-/** @returns the id of its pipeline */
+/** @returns the id of the pipeline */
 async function build(service: TestService, { team, key }: Tenant, input: string): Promise<string> {
   const body = { input_id: input, name: 'P' };
   return (await service.call('POST', `/v2/${team}/integrations`, { key, body })).body.pipeline_id;
@@ -38,7 +41,7 @@ it(
       return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, { key: acme.key })).body.status;
     };
     await expect.poll(status).toBe('Running');
-    // As another process does it that can't tell.
+    // Simulates another process that can't send notifications.
     await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
     await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
     await service.database.script((run) => run('delete from pipelines'));
@@ -59,7 +62,7 @@ it('takes nothing in any more once another process has the engine', { timeout: 6
   const input = await makeInput(service, acme);
   await build(service, acme, input);
   expect(await service.engine?.append(input, [RECORD])).toMatchObject({ stored: true });
-  // This one hangs, and time goes on for the other.
+  // This engine hangs while the clock of the other process advances.
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
   const other = await takeEngine({
     folder,

@@ -2,15 +2,23 @@ import type { Clock } from '@connector-frame/engine';
 import type { Database } from '../../store/database.js';
 
 const CHANNEL = 'connector_frame_pipelines';
-/** Milliseconds before a lost connection is made again; meanwhile the sweep finds what has changed. */
+/**
+ * Milliseconds before reconnecting after a lost connection; until then, the sweep finds changes.
+ */
 const AGAIN = 5_000;
 
-/** Tells the process that runs the pipelines of a shared database that one has changed. A hint: it may be lost. */
+/**
+ * Notifies the process that runs the pipelines of a shared database that one has changed. The
+ * notification may be lost.
+ */
 export function tellOthers({ pool }: Pick<Database, 'pool'>, pipelineId: string): void {
   pool?.query('select pg_notify($1, $2)', [CHANNEL, pipelineId]).catch(() => undefined);
 }
 
-/** Hears what other processes tell, until `signal` is aborted. On the embedded database there are none. */
+/**
+ * Listens for notifications of other processes until `signal` is aborted. The embedded database has
+ * no other processes, so this returns immediately.
+ */
 export async function listenForHints(
   { pool }: Pick<Database, 'pool'>,
   heard: (pipelineId: string) => void,
@@ -31,11 +39,11 @@ export async function listenForHints(
         await client.query(`listen ${CHANNEL}`);
         await over;
       } finally {
-        // It must not go back to the others while it listens.
+        // Destroys the connection: it must not return to the pool while it listens.
         client.release(true);
       }
     } catch {
-      // The sweep goes on without it.
+      // The sweep finds changes without notifications.
     }
     await clock.sleep(AGAIN, signal);
   }

@@ -22,7 +22,7 @@ async function someFolder(): Promise<string> {
   return folder;
 }
 
-/** A service that ends with its test. */
+/** Starts a service that is killed when the test ends. */
 async function start(variables: Record<string, string>): Promise<ServiceProcess> {
   const service = await mustStart(variables);
   onTestFinished(() => service.kill('SIGKILL'));
@@ -105,7 +105,7 @@ describe('the process', { timeout: 120_000 }, () => {
 
     const again = new EventReader(await follow({ 'last-event-id': started.id }));
     expect((await again.next()).data.code).not.toBe('started');
-    // One that leaves is let go of.
+    // The service releases the stream of a client that disconnects.
     await again.leave();
     const { session_token: session } = await client.must<{ session_token: string }>('POST', '/v3/sessions', {
       organization_id: client.org,
@@ -149,7 +149,7 @@ describe('the process', { timeout: 120_000 }, () => {
     expect(await engine.exited).toBe(0);
     await there.must('PATCH', `/v1/~/pipelines/${id}`, { enabled: true });
     expect(await there.status(id)).toMatchObject({ status: 'Pending', ingress: { records: 10 } });
-    // The place is free at once, also for a process with another folder.
+    // The lease is free immediately, also for a process with another folder.
     const next = await start({ ...shared, DATA_DIR: await someFolder() });
     await until(there, id, { status: 'Running', ingress: { records: 10 } });
     for (const each of [next, other]) each.kill('SIGTERM');
@@ -163,7 +163,7 @@ interface Event {
   data: { sequence: number; code: string };
 }
 
-/** Reads server-sent events from an answer. */
+/** Reads server-sent events from a response. */
 class EventReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #decoder = new TextDecoder();
@@ -174,7 +174,7 @@ class EventReader {
     this.#reader = response.body.getReader();
   }
 
-  /** The next event, or the next with this code. */
+  /** Returns the next event, or the next one with this code. */
   async next(code?: string): Promise<Event> {
     for (;;) {
       const end = this.#text.indexOf('\n\n');

@@ -4,9 +4,10 @@ import { noEngine, type PipelineEngine } from '../engine.js';
 import { ENGINE, LEASE_TTL } from './engine-lease.js';
 
 /**
- * The engine as a process sees it that does not run it: its reports in the database tell how pipelines do. Records are not
- * taken in here; log and figures are with the engine.
- * @param tell passes on that a pipeline has changed
+ * Creates the engine of a process that does not run pipelines. It reads their state from the
+ * reports in the database and does not accept records. Logs and metrics are available only in the
+ * process that runs the engine.
+ * @param tell forwards the notification that a pipeline has changed
  */
 export function createReportedEngine(
   state: EngineState,
@@ -19,7 +20,7 @@ export function createReportedEngine(
     changed: tell,
     async status(pipeline) {
       const [engine, report] = await Promise.all([coordinator.holder(ENGINE), coordinator.reported(pipeline.id)]);
-      // It reports what has changed, and says with its own lease that it lives.
+      // The engine writes a report only on change; the renewals of its lease are its heartbeat.
       const heard = engine && engine.expiresAt - LEASE_TTL;
       const held = report && engine?.holder === report.holder ? engine : undefined;
       const seen = {

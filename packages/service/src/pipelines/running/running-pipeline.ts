@@ -25,23 +25,29 @@ export interface RunningTools extends ComponentTools {
   bus: Bus;
   coordinator: Coordinator;
   holder: string;
-  /** Each pipeline has a folder of its own in it. */
+  /** Contains one folder per pipeline. */
   folder: string;
   vaultOf: (organizationId: string) => Promise<OrganizationVault>;
-  /** Stores secrets that were sealed again. Never rejects: the next start does what failed. */
+  /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
   limits: () => Partial<RunnerLimits>;
 }
 
-/** Entries of a log that are kept: ten thousand pipelines that fail have ten thousand logs. */
+/** Log entries kept per pipeline: ten thousand failing pipelines have ten thousand logs. */
 const LOG_CAPACITY = 200;
 
 const CLOSED: Appended = { stored: false, reason: 'closed' };
 
-/** One pipeline of the embedded engine, over all changes of it: its runner is made again, log and figures go on. */
+/**
+ * One pipeline of the embedded engine. A change may recreate its runner; its log and metrics
+ * continue.
+ */
 export class RunningPipeline {
   readonly history = new MetricsHistory();
-  /** As it was last applied; another one is in the database when this is not the stamp there. */
+  /**
+   * Stamp of the row that was applied last. If the database has another one, the pipeline has
+   * changed.
+   */
   stamp: string | undefined;
   #log: PipelineLog | undefined;
   #runner: PipelineRunner | undefined;
@@ -49,7 +55,7 @@ export class RunningPipeline {
   #pipeline: Pipeline | undefined;
   #failure: { at: number; code: string; message: string } | undefined;
   #turn: Promise<void> = Promise.resolve();
-  /** While there is no runner, and will be one. */
+  /** Set while appended records have to wait for a runner. */
   #ready: Promise<void> | undefined;
   #open: () => void = () => undefined;
   #removed = false;
@@ -62,7 +68,7 @@ export class RunningPipeline {
     this.#shut();
   }
 
-  /** Brings it to what is in the database. Rejects when it could not be done now. */
+  /** Applies the row from the database. Rejects if that is not possible at the moment. */
   apply(row: RunningRow): Promise<void> {
     return this.#inTurn(async () => {
       if (this.stamp === row.stamp || this.#gone.signal.aborted) return;
@@ -82,7 +88,10 @@ export class RunningPipeline {
     });
   }
 
-  /** Takes records in, as soon as there is a runner again. `undefined`: the pipeline was removed. */
+  /**
+   * Appends records, after waiting for the runner if it is being recreated. Returns `undefined` if
+   * the pipeline was removed.
+   */
   async append(lines: readonly string[], options?: AppendOptions): Promise<Appended | undefined> {
     for (;;) {
       if (this.#ready) await this.#ready;
@@ -91,7 +100,7 @@ export class RunningPipeline {
       if (!runner) return CLOSED;
       try {
         const appended = await runner.append(lines, options);
-        // Closed for being made again: the next one takes them.
+        // The runner was closed to be recreated: the next runner takes the records.
         const isLast = this.#ready === undefined && this.#runner === runner && !this.#removed;
         if (appended.stored || appended.reason !== 'closed' || isLast) return appended;
       } catch (error) {
@@ -104,12 +113,15 @@ export class RunningPipeline {
     try {
       return (await this.#runner?.full()) ?? false;
     } catch {
-      // Whoever appends is told why.
+      // `append` reports the error.
       return false;
     }
   }
 
-  /** How it does. @param pipeline as it is in the database */
+  /**
+   * Returns the current state.
+   * @param pipeline its definition in the database
+   */
   async state(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
     if (this.#runner) return this.#runner.state(pipeline.enabled);
     const now = this.tools.clock.now();
@@ -120,7 +132,7 @@ export class RunningPipeline {
     return stateOf(pipeline, { enabled: pipeline.enabled, held: true, heartbeatAt: now, observation: seen }, now);
   }
 
-  /** At once, as it was last applied. */
+  /** Returns status and counts synchronously, for the row that was applied last. */
   summary(): NodeCounts & { status: PipelineStatus } {
     const enabled = this.#pipeline?.enabled ?? true;
     if (this.#runner) return this.#runner.summary(enabled);
@@ -129,12 +141,12 @@ export class RunningPipeline {
     return { status, ingress: none, egress: none, errors: 0 };
   }
 
-  /** Another number whenever something was counted; `undefined` while nothing can be. */
+  /** Changes whenever something is counted. `undefined` without a runner, which counts nothing. */
   get revision(): number | undefined {
     return this.#runner?.revision;
   }
 
-  /** Whether a node may be in it; once it was applied, whether it is. */
+  /** Returns whether the pipeline may contain a node. Exact once a row has been applied. */
   mayHold(nodeId: string): boolean {
     return this.#pipeline?.nodes.some(({ id }) => id === nodeId) ?? true;
   }
@@ -147,7 +159,7 @@ export class RunningPipeline {
     return this.#logged().tail(AbortSignal.any([signal, this.#gone.signal]), after);
   }
 
-  /** Stops; what is stored stays. */
+  /** Stops the runner. Stored records are kept. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       this.#gone.abort();
@@ -160,7 +172,7 @@ export class RunningPipeline {
     });
   }
 
-  /** Stops, and forgets all there is of it. */
+  /** Stops the runner and removes all state and files of the pipeline. */
   remove(): Promise<void> {
     return this.#inTurn(async () => {
       this.#removed = true;
@@ -169,7 +181,7 @@ export class RunningPipeline {
       try {
         if (this.#runner) await this.#runner.remove();
         else await coordinator.forget(this.id);
-        // A runner whose input could not be made knows of no buffer.
+        // A runner whose input could not be created does not know its buffer.
         for (const { id, component_type: type } of this.#pipeline?.nodes ?? [])
           if (type === 'input') await bus.remove(`${this.id}.${id}`);
         await rm(this.#folder, { recursive: true, force: true });
@@ -216,7 +228,7 @@ export class RunningPipeline {
     this.#open();
   }
 
-  /** The runner before finishes what it had begun, and takes records in until then. */
+  /** Stops the previous runner. It finishes its current work and accepts records until then. */
   async #unmake(row: RunningRow): Promise<void> {
     const before = this.#runner;
     if (!before) return;
@@ -230,7 +242,7 @@ export class RunningPipeline {
       if (node.component_type === 'input' && !kept.has(node.id)) await this.tools.bus.remove(`${this.id}.${node.id}`);
   }
 
-  /** From here on records wait for the next runner. */
+  /** Makes appended records wait for the next runner. */
   #shut(): void {
     this.#ready = new Promise((resolve) => {
       this.#open = () => {
@@ -259,7 +271,10 @@ export class RunningPipeline {
   }
 }
 
-/** The row as it is once these are stored: sealing again is no change that the pipeline has to be made again for. */
+/**
+ * Returns the row as it will be once the reseals are stored. Resealing must not recreate the
+ * runner.
+ */
 function withReseals(row: RunningRow, reseals: readonly Reseal[]): RunningRow {
   const sealed = new Map(reseals.map((each) => [each.id, each.sealed]));
   return {

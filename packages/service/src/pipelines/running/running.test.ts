@@ -51,7 +51,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     expect.poll(() => status(id), { timeout: 20_000 }).toMatchObject(wanted);
   const codes = async (id: string): Promise<string[]> =>
     (await send('GET', `/v2/~/pipelines/${id}/logs`)).body.entries.map(({ code }: { code: string }) => code);
-  /** What there is of a pipeline beside its row. */
+  /** Returns the state and files of a pipeline, apart from its row. */
   const remains = async (id: string) => [
     ...(await service.database.script((run) => run(`select key from engine_state where key like '%${id}%'`))),
     ...(await readdir(folder, { recursive: true })).filter((name) => name.includes(id)),
@@ -68,7 +68,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     const input = await make('inputs', { type: 'monad-http' });
     expect(await append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
     const { id } = await build(input);
-    // At once: nobody has to wait until it was seen to run.
+    // Succeeds immediately: the sender does not have to wait until the pipeline runs.
     expect(await append(input, lines(1_000))).toEqual({ stored: true, tooLarge: [] });
     await until(id, { status: 'Running', ingress: { records: 1_000 }, egress: { records: 1_000 }, waiting: 0 });
     await send('PATCH', `/v1/~/pipelines/${id}`, { enabled: false });
@@ -117,7 +117,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     );
     await send('PATCH', `/v2/~/outputs/${bad.output}`, { description: 'touched' });
     await until(bad.id, { status: 'Erroring', last_error: { code: 'secret_unreadable' } });
-    // What comes meanwhile waits for the secret to be entered again.
+    // Records wait in the buffer until the secret is entered again.
     expect(await append(input, lines(3))).toMatchObject({ stored: true });
     await until(bad.id, { waiting: 3 });
 
@@ -134,7 +134,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     await append(input, lines(20));
     await until(id, { status: 'Running', egress: { records: 20 } });
     const edit = send('PATCH', `/v2/~/outputs/${output}`, { config: { settings: settings(after.origin) } });
-    // Whoever sends while it is made again is told the truth.
+    // Records sent while the runner is recreated are stored, as acknowledged.
     const during = await Promise.all(lines(30, 20).map(async (line) => append(input, [line])));
     expect(during).toEqual(during.map(() => ({ stored: true, tooLarge: [] })));
     await edit;

@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Lets so many do their work at once; the others wait, in order. Between two beginnings the process gets to other things. */
+/**
+ * Semaphore: limits concurrent work; waiting callers run in order. Yields to the event loop before
+ * each start.
+ */
 export class Slots {
   #free: number;
   readonly #line: (() => void)[] = [];

@@ -17,16 +17,16 @@ export interface SupervisorOptions {
   log: Logger;
 }
 
-/** Pipelines that are begun or changed at once. */
+/** Pipelines that are started or changed concurrently. */
 const AT_ONCE = 16;
-/** On the embedded database each page blocks the process for a moment. */
+/** Rows per page. On the embedded database, each page blocks the process briefly. */
 const SWEEP_PAGE = 250;
 
 const FULL: Ingested = { stored: false, reason: 'full' };
 const CLOSED: Ingested = { stored: false, reason: 'closed' };
 const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
 
-/** Keeps a runner for every pipeline of the database, as it is there. */
+/** Keeps one runner per pipeline and reconciles it with the database. */
 export class Supervisor implements PipelineEngine {
   readonly #running = new Map<string, RunningPipeline>();
   readonly #index = new InputIndex();
@@ -46,17 +46,20 @@ export class Supervisor implements PipelineEngine {
     });
   }
 
-  /** Resolves once every pipeline was begun, or has failed to. */
+  /** Resolves once every pipeline has started or failed to start. */
   begin(): Promise<void> {
     return (this.#beginning ??= this.#begin());
   }
 
-  /** All that run now. */
+  /** Returns all pipelines of this process. */
   running(): Iterable<RunningPipeline> {
     return this.#running.values();
   }
 
-  /** @param nodeId that may stand in it: of one that was not read yet, any may */
+  /**
+   * Returns whether the pipeline exists and, if `nodeId` is given, may contain that node.
+   * @param nodeId any node is possible in a pipeline that has not been read yet
+   */
   has(id: string, nodeId?: string): boolean {
     const running = this.#running.get(id);
     return running !== undefined && (nodeId === undefined || running.mayHold(nodeId));
@@ -85,7 +88,7 @@ export class Supervisor implements PipelineEngine {
 
   async *tail(pipelineId: string, signal: AbortSignal, after?: number): AsyncGenerator<LogEntry, void, void> {
     const over = AbortSignal.any([signal, this.#closing.signal]);
-    // One that was just made may not have been read yet.
+    // A pipeline that was just created may not have been read yet.
     if (!this.#running.has(pipelineId)) await this.#reader.caughtUp(over);
     const running = this.#running.get(pipelineId);
     if (running) yield* running.tail(over, after);
@@ -93,22 +96,23 @@ export class Supervisor implements PipelineEngine {
 
   async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
     if (this.#closing.signal.aborted) return CLOSED;
-    // Another process may have told of one a moment ago.
+    // Another process may have just reported a new pipeline of this input.
     if (this.#index.of(connectorId).size === 0) await this.#reader.caughtUp(this.#closing.signal);
     const pipelines = [...this.#index.of(connectorId)];
     const [first] = pipelines;
     if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
     for (const each of pipelines) this.#reader.hurry(each.id);
     if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
-    // Sent again, they would come twice where they were stored: better not to begin.
+    // After `full`, the sender sends all records again, which would duplicate them in every
+    // pipeline that stored them: append to none if one is full.
     if ((await Promise.all(pipelines.map((each) => each.full()))).includes(true)) return FULL;
     const answers = await Promise.all(pipelines.map((each) => each.append(lines, options)));
-    // One that was removed meanwhile wants nothing any more.
+    // Ignores pipelines that were removed in the meantime.
     const wanted = answers.filter((answer) => answer !== undefined);
     return wanted.find((answer) => !answer.stored) ?? wanted[0] ?? NO_PIPELINE;
   }
 
-  /** Compares all with the database: finds what no hint told of. */
+  /** Compares all pipelines with the database, to find changes without a notification. */
   async sweep(): Promise<void> {
     const unseen = new Set(this.#running.keys());
     for (let after = ''; !this.#closing.signal.aborted;) {
@@ -124,7 +128,7 @@ export class Supervisor implements PipelineEngine {
     for (const id of unseen) this.#reader.look(id);
   }
 
-  /** Takes nothing more in, lets each finish what it had begun. */
+  /** Stops accepting records and lets each pipeline finish its current work. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#reader.end();
@@ -147,7 +151,9 @@ export class Supervisor implements PipelineEngine {
     await this.#reader.begin();
   }
 
-  /** Never rejects: what failed comes again. */
+  /**
+   * Never rejects. Retries a failed start; the next start of the engine retries a failed removal.
+   */
   async #apply(id: string, row: RunningRow | undefined): Promise<void> {
     const running = this.#running.get(id);
     if (!row) {
@@ -188,7 +194,7 @@ export class Supervisor implements PipelineEngine {
     return this.options.tools.clock.sleep(AGAIN, this.#closing.signal);
   }
 
-  /** Again and again, until it does not fail. */
+  /** Retries until `work` succeeds or the supervisor closes. */
   async #insist(work: () => Promise<void>): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
