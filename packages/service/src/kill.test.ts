@@ -20,6 +20,4 @@ it(`killed at random, ${KILLS} times: what was acknowledged arrives, a batch at 
   expect(result.repeatedBatches).toBeLessThanOrEqual(result.kills);
   expect(result.repeatedPages).toBeLessThanOrEqual(result.kills);
   expect(result.repeatedInFile).toBeLessThanOrEqual(result.kills * BATCH);
-  // The fastest start, so that other load on this machine does not affect the result.
-  expect(result.quickestStart).toBeLessThan(5_000);
 }, 600_000);

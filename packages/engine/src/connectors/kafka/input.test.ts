@@ -4,6 +4,7 @@ import { kcat, startKafka, type Kafka } from '../../../../../test/support/kafka.
 import { createEgress } from '../../egress/index.js';
 import type { DataRecord, JsonValue } from '../../records/record.js';
 import { systemClock } from '../../runner/clock.js';
+import { EndError } from '../../runner/ends.js';
 import { createKafkaInput } from './input.js';
 
 let cluster: Kafka;
@@ -39,17 +40,24 @@ async function read(
   const stop = new AbortController();
   const run: Run = { records: [], cursor };
   let pages = 0;
-  for await (const page of input.pages(cursor, stop.signal)) {
-    await deliver(page.records);
-    run.records.push(...page.records);
-    run.cursor = page.cursor;
-    pages += 1;
-    if (enough(run.records, pages)) {
-      stop.abort();
-      break;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      for await (const page of input.pages(run.cursor, stop.signal)) {
+        await deliver(page.records);
+        run.records.push(...page.records);
+        run.cursor = page.cursor;
+        pages += 1;
+        if (enough(run.records, pages)) {
+          stop.abort();
+          break;
+        }
+      }
+      return run;
+    } catch (error) {
+      // Kafka may ask to retry while the group rebalances; the runner then continues at the cursor.
+      if (!(error instanceof EndError && error.code === 'upstream_error') || attempt === 5) throw error;
     }
   }
-  return run;
 }
 
 const upTo = (count: number) => (records: readonly DataRecord[]) => records.length >= count;
