@@ -12,7 +12,7 @@ export const phrases = [
   [/\bwhoever\b/, 'the caller, the client, the reader'],
   [/\bof (our|one's|somebody's) own\b/, 'our own before the noun, or nothing'],
   [/\b(stand|stands|stood) in\b(?! for)/, 'is in, contains, replaces'],
-  [/(^|[.:;] )(Those|That) (of|that)\b/, 'name the thing again'],
+  [/(^|[.] )(Those|That) of\b/, 'name the thing again'],
   [/\bwhat (was|is) (asked|begun|seen|wanted|wished)\b/, 'the request, the progress, the observed or desired state'],
   [/\bunder way\b/, 'in progress, in flight, running'],
   [/\bfor good\b/, 'permanently'],

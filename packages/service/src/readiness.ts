@@ -3,7 +3,7 @@ import type { Store } from './store/store.js';
 
 /** Reports whether this replica should receive requests. */
 export interface Readiness {
-  /** Marks the replica as not ready for good, because it is shutting down. */
+  /** Marks the replica as permanently not ready, because it is shutting down. */
   stop(): void;
   /** Runs the checks. Each one reports `ok`, or in a few words what is wrong. */
   check(): Promise<{ ready: boolean; checks: Record<string, string> }>;

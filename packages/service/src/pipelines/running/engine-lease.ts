@@ -170,6 +170,6 @@ async function databaseName(state: EngineState): Promise<string> {
 function inUse(holder: Lease | undefined, now: number): EngineInUseError {
   const seconds = Math.ceil(Math.max(0, (holder?.expiresAt ?? now) - now) / 1_000);
   return new EngineInUseError(
-    `Another process runs the pipelines of this database: ${holder?.holder ?? 'it has just begun'}. Set ENGINE=off here, so that this replica only answers. If that process is gone for good, start again in ${seconds} seconds.`,
+    `Another process runs the pipelines of this database: ${holder?.holder ?? 'it has just started'}. Set ENGINE=off here, so that this replica only serves the API. If that process is gone permanently, start again in ${seconds} seconds.`,
   );
 }
