@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { findPhrases } from './words.mjs';
 
-const files = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).split('\n').filter(Boolean);
+// Issue 11: the READMEs of the packages are still to be rewritten.
+const files = execFileSync('git', ['ls-files', '*.md', ':!packages/*/README.md'], { encoding: 'utf8' })
+  .split('\n')
+  .filter(Boolean);
 let count = 0;
 for (const file of files) {
   // Blanks replace code and generated tables, which quote titles of tests, so that line numbers stay right.
