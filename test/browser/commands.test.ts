@@ -41,6 +41,14 @@ const command = async (name: string): Promise<void> => {
   await page.evaluate(() => document.querySelector('iframe')?.blur());
   await send({ type: 'command', command: name });
 };
+/** Counts the commands the frame receives from now on; the returned function reads the count. */
+async function countCommands(): Promise<() => Promise<number>> {
+  await inside().evaluate(() => {
+    const counter = Object.assign(globalThis, { received: 0 });
+    addEventListener('message', ({ data }) => (counter.received += data.type === 'command' ? 1 : 0));
+  });
+  return () => inside().evaluate(() => Object(globalThis).received);
+}
 const focused = () => inside().evaluate(() => document.activeElement?.id ?? '');
 
 async function fill(): Promise<void> {
@@ -123,11 +131,14 @@ describe('test and cancel', () => {
     });
     await fill();
     await page.evaluate(() => document.body.appendChild(document.createElement('button')).focus());
+    const received = await countCommands();
     await command('test');
     await command('test');
     const busy = () => form().getByRole('button', { name: 'Test connection' }).getAttribute('aria-busy');
     await expect.poll(busy).toBe('true');
     await command('test');
+    // The last command may reach the frame's process after the response does.
+    await expect.poll(received).toBe(3);
     release();
     await form().getByRole('heading', { name: 'Connection works' }).waitFor();
     expect(writes).toEqual(['test-connection']);
