@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// Packages are read from their sources, so that a test never runs against a stale build.
+// Resolve packages to their sources, so that a test never runs against a stale build.
 const resolve = { conditions: ['source', 'default'] };
 
 export default defineConfig({
@@ -25,7 +25,8 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          // Two files at a time share two cores; a browser and a service start in each, modules are loaded once for all.
+          // Test files share two cores, and each starts a browser and a service. Without isolation,
+          // modules are loaded once for all files.
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 120_000,
