@@ -1,4 +1,7 @@
-/** What the engine is compared with: takes bodies of JSON lines, parses each, appends them to a file, answers once they are on disk. */
+/**
+ * Baseline for the engine: accepts NDJSON bodies, parses each line, appends the body to a file, and
+ * responds once it is on disk.
+ */
 import { open, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 

@@ -1,6 +1,7 @@
 /**
- * What the form is compared with: a page that does nothing but the same path. Its script (Lit and a template) loads, says ready, takes a token, asks the same
- * service for the same type, and renders a label, a control and a line of help for each field.
+ * Baseline for the form: a page that takes only the same path. Its script (Lit and one template)
+ * loads, posts `ready`, receives a token, fetches the same type from the same service, and renders
+ * a label, a control and a help text for each field.
  */
 import { html, render } from 'lit';
 

@@ -4,13 +4,13 @@ import { report, sideBySide } from './lib.mjs';
 const ROUNDS = 15;
 const MANY = 10;
 
-/** One host page with both ways in, so that they differ in nothing but the call. */
+/** One host page that loads both APIs, so the two measurements differ only in the call. */
 const CODE = `
   import { createConnectorFrame } from '@connector-frame/core/connect';
   import '@connector-frame/element/define';
   globalThis.createConnectorFrame = createConnectorFrame;`;
 
-/** Milliseconds until `count` forms are shown, each in a container of its own. */
+/** Returns the milliseconds until `count` forms are shown, each in its own container. */
 async function timeToReady(browser, pages, mount, count) {
   const context = await browser.newContext();
   const page = await context.newPage();

@@ -1,4 +1,4 @@
-/** The whole service with its engine, in a process of its own, on an empty folder. */
+/** Runs the whole service with its engine in a separate process, on an empty data folder. */
 import { createServer } from '@connector-frame/service';
 
 const server = await createServer({ ...process.env, SERVICE_PORT: '0', LOG_LEVEL: 'error' });

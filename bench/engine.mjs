@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { report, sideBySide } from './lib.mjs';
 
 const ROUNDS = 7;
-/** Records a body, and bodies a round. */
+/** Records per body, and bodies per round. */
 const RECORDS = 500;
 const BODIES = 400;
 const SHARE = 0.6;
 
-/** An audit event of usual size: about 400 bytes. */
+/** A typical audit event of about 400 bytes. */
 const event = (number) => ({
   id: `evt_${String(number).padStart(12, '0')}`,
   published: new Date(1_750_000_000_000 + number).toISOString(),
@@ -43,7 +43,7 @@ async function startProcess(file, { words = [], env = {} } = {}) {
   };
 }
 
-/** Talks to the service as a host's backend does. */
+/** Returns a function that calls the service as a host's backend does. */
 function api({ url: base, apiKey }) {
   return async (method, path, content) => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
@@ -54,7 +54,7 @@ function api({ url: base, apiKey }) {
   };
 }
 
-/** An input that is pushed to, with a pipeline to the output. */
+/** Creates a push input and a pipeline from it to the given output. */
 async function build(call, org, output) {
   const made = await call('POST', `/v2/${org}/outputs`, output);
   const input = await call('POST', `/v2/${org}/inputs`, {
@@ -75,7 +75,7 @@ async function build(call, org, output) {
   return { ...input.ingest, delivered: async () => (await state()).egress.records };
 }
 
-/** Records a second, from the first byte sent to the last record delivered. */
+/** Returns records per second, measured from the first byte sent to the last record delivered. */
 async function through(load, { url, token, delivered }, bodies = BODIES) {
   const before = (await delivered?.()) ?? 0;
   const headers = { 'content-type': 'application/x-ndjson', ...(token && { authorization: `Bearer ${token}` }) };

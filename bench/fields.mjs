@@ -1,4 +1,4 @@
-/** A connector type of thirty fields of the usual kinds, one of them a secret. */
+/** A connector type with thirty common fields, one of them a secret. */
 const word = (index) => ['Account', 'Region', 'Project', 'Stream', 'Index', 'Topic', 'Folder', 'Channel'][index % 8];
 
 const field = (index) => {

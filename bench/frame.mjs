@@ -27,7 +27,10 @@ const HOST_CODE = `
   import { createConnectorFrame } from '@connector-frame/core/connect';
   globalThis.createConnectorFrame = createConnectorFrame;`;
 
-/** Host page, service with the type of thirty fields, and the bare page beside the form on the service's origin. */
+/**
+ * Starts the host page, the service with the thirty-field type, and the bare page on the service's
+ * origin.
+ */
 export async function openPages(hostName = 'localhost', contents = HOST_CODE) {
   const service = await openService();
   const hostScript = await script({ stdin: { contents, resolveDir: `${root}test` } });
@@ -104,8 +107,9 @@ export const launch = (args = []) =>
   });
 
 /**
- * In the frame: tells the page the moment its controls have been painted, on the clock that both share. By a message: a look from outside
- * would have the browser read a script of the automation's own in the midst of what is measured.
+ * Runs in the frame. Posts the time at which its controls were painted to the page, on the clock
+ * that both share. It uses a message because a query from the test driver would make the browser
+ * evaluate the driver's own script during the measurement.
  */
 function notePainted(count) {
   if (parent === self) return;
@@ -129,7 +133,10 @@ function notePainted(count) {
   observer.observe(document, { childList: true, subtree: true });
 }
 
-/** Milliseconds from the call on the host page to the painted fields, in a browser without a cache. */
+/**
+ * Returns the milliseconds from the call on the host page to the painted fields, in a browser
+ * without a cache.
+ */
 async function timeToPaint(browser, pages, mount) {
   const context = await browser.newContext();
   await context.addInitScript(`(${notePainted})(${FIELDS})`);
@@ -168,7 +175,10 @@ function mountBare({ frameOrigin, ...init }) {
   return started;
 }
 
-/** Milliseconds that one key press takes in the form's handlers, in the middle of thirty fields. */
+/**
+ * Returns the sorted durations, in milliseconds, of a key press in the form's event handlers, in
+ * the middle of thirty fields.
+ */
 async function keyPress(browser, pages) {
   const page = await browser.newPage();
   await page.goto(pages.host);
@@ -201,7 +211,11 @@ async function keyPress(browser, pages) {
   return times.sort((a, b) => a - b);
 }
 
-/** A product and the service are of one site (`app.` and `connect.` of one name) or of two; browsers run two in processes of their own. */
+/**
+ * Compares the form with the bare page. `hostName` decides whether the host and the service are
+ * same-site (`app.` and `connect.` of one domain) or cross-site; browsers run cross-site frames in
+ * a separate process.
+ */
 async function comparePaint(browser, name, hostName) {
   const pages = await openPages(hostName);
   try {

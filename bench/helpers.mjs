@@ -6,7 +6,7 @@ import { median, report } from './lib.mjs';
 const COUNTS = [10, 100, 1_000, 10_000];
 const ROUNDS = 200;
 
-/** The service in memory that the helpers' tests use; its inputs name their pipelines. */
+/** Loads the in-memory service of the lifecycle helpers' tests. Its inputs list their pipelines. */
 async function loadService() {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('../test/support/fake-pipelines.ts', import.meta.url))],
@@ -19,7 +19,10 @@ async function loadService() {
   return fakePipelines;
 }
 
-/** Requests of one call, and the median of its milliseconds, the service's own time taken off. */
+/**
+ * Returns the number of requests of one call and its median duration in milliseconds, without the
+ * time spent in the service.
+ */
 async function measure(fake, call) {
   const times = [];
   let inService = 0;

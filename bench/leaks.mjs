@@ -4,7 +4,7 @@ import { report } from './lib.mjs';
 const MOUNTS = 1_000;
 const HEAP_GROWTH = 300_000;
 
-/** Counts what the page keeps alive: listeners of window and document, timers, iframes. */
+/** Counts what the page keeps alive: listeners of window and document, and timers. */
 function countEverything() {
   if (parent !== self) return;
   const live = (globalThis.live = { listeners: 0, timers: new Set() });
@@ -36,7 +36,10 @@ function countEverything() {
   };
 }
 
-/** Mounts and lets go of frames; each tenth one is let become ready first. */
+/**
+ * Mounts and removes frames one after another. Every tenth frame becomes ready first; the others
+ * are removed in the next animation frame. With `drop`, containers are removed without `destroy()`.
+ */
 async function cycle({ options, times, drop }) {
   for (let index = 0; index < times; index += 1) {
     const container = document.createElement('div');

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 
-/** Bytes after gzip at its best level: what a visitor downloads. */
+/** Returns the size in bytes after gzip at level 9. */
 export const gzipped = (content) => gzipSync(content, { level: 9 }).length;
 
 export function median(values) {
@@ -10,8 +10,8 @@ export function median(values) {
 }
 
 /**
- * Runs two measurements in turn, A B A B ..., so that a machine whose speed drifts treats both alike.
- * Answers the medians and the median of the ratios A/B taken pair by pair.
+ * Runs two measurements alternately (A B A B ...), so that drift in machine speed affects both
+ * equally. Returns both medians and the median of the pairwise ratios A/B.
  */
 export async function sideBySide(rounds, a, b) {
   const pairs = [];
@@ -25,12 +25,12 @@ export async function sideBySide(rounds, a, b) {
 
 const rows = [];
 
-/** Notes one figure with its bound. `within` is left out for figures that are told, not bounded. */
+/** Records and prints one figure with its bound. Omit `within` for figures that have no bound. */
 export function report(name, measured, bound, within) {
   rows.push({ name, measured, bound, within });
   const mark = within === undefined ? ' ' : within ? '\u2713' : '\u2717';
   console.log(`${mark} ${name}: ${measured}${bound ? ` (${bound})` : ''}`);
 }
 
-/** Answers how many figures were out of their bounds. */
+/** Returns the number of figures outside their bounds. */
 export const missed = () => rows.filter((row) => row.within === false).length;

@@ -1,4 +1,7 @@
-/** A process of its own that sends requests over kept connections, so that its own work is not counted as the server's. */
+/**
+ * Sends requests over keep-alive connections from a separate process, so its CPU time is not
+ * attributed to the server.
+ */
 import { Agent, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });

@@ -13,7 +13,10 @@ import {
   systemClock,
 } from '@connector-frame/service';
 
-/** A service on an embedded database in a new folder: its dependencies, a team, and a key. Nothing is limited, nothing goes out. */
+/**
+ * Opens a service on an embedded database in a new folder and returns its dependencies, a team and
+ * an API key. Rate limits are off, and egress is rejected.
+ */
 export async function openService() {
   const folder = mkdtempSync(join(tmpdir(), 'connector-frame-bench-'));
   const log = createLog('silent');

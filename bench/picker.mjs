@@ -6,7 +6,7 @@ import { median, report } from './lib.mjs';
 
 const TYPES = 500;
 const ROUNDS = 12;
-/** One frame of a screen that shows sixty in a second, in milliseconds. */
+/** Duration of one frame at 60 Hz, in milliseconds. */
 const FRAME = 1_000 / 60;
 
 const vendors = [
@@ -44,7 +44,7 @@ const types = Array.from({ length: TYPES }, (_, index) => {
   };
 });
 
-/** Serves one page with the picker alone. */
+/** Serves a page that contains only the picker. */
 async function servePage() {
   const { outputFiles } = await build({
     stdin: {
@@ -69,7 +69,10 @@ async function servePage() {
   return { origin: `http://localhost:${server.address().port}`, close: () => server.close() };
 }
 
-/** In the page: milliseconds from a change of the search to the results laid out, for each letter of each word. */
+/**
+ * Runs in the page. Returns the milliseconds from a search input event to the laid-out results, for
+ * each letter of each word.
+ */
 async function typeWords({ types, rounds }) {
   const picker = document.querySelector('connector-catalog');
   picker.types = types;

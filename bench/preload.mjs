@@ -8,7 +8,10 @@ const CODE = `
 
 const ROUNDS = 20;
 
-/** In the frame: tells the page the moment it has its `init`, on the clock that both share. */
+/**
+ * Runs in the frame. Posts the time at which `init` arrived to the page, on the clock that both
+ * share.
+ */
 function noteInit() {
   if (parent === self) return;
   addEventListener('message', ({ data }) => {
@@ -16,7 +19,10 @@ function noteInit() {
   });
 }
 
-/** On the page, before the call: the frame is loaded ahead, and rests. */
+/**
+ * Runs on the page before the measured call: preloads the frame, then waits 100 ms after its `load`
+ * event.
+ */
 async function prepare({ frameOrigin }) {
   globalThis.preloadConnectorFrame({ frameOrigin });
   const iframe = document.querySelector('html > iframe');
@@ -32,7 +38,10 @@ function mount(options) {
   });
 }
 
-/** Milliseconds from the call on the host page to `init` in the frame, in a browser without a cache. */
+/**
+ * Returns the milliseconds from the call on the host page to `init` in the frame, in a browser
+ * without a cache.
+ */
 async function timeToInit(browser, pages, { prepared, movable }) {
   const context = await browser.newContext();
   await context.addInitScript(noteInit);
@@ -63,7 +72,8 @@ export default async function preload() {
     await compare(browser, two, 'without moveBefore, two sites', { movable: false, bound: 0.8 });
     await two.close();
 
-    // A frame of the page's own site runs in the page's process, so that a second one finds no process to be warm: told, not bounded.
+    // A same-site frame runs in the page's process, so without `moveBefore` there is no process to
+    // warm up. That figure is reported without a bound.
     const one = await openPages('localhost', CODE);
     await compare(browser, one, 'with moveBefore, one site', { movable: true, bound: 0.2 });
     await compare(browser, one, 'without moveBefore, one site', { movable: false });

@@ -1,4 +1,4 @@
-/** A destination that only counts: the other side of the `http` output. */
+/** A destination for the `http` output that discards every request body. */
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {

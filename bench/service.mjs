@@ -13,7 +13,7 @@ const CALLS = 2_000;
 const SHARE = 0.7;
 const ROWS = 50;
 
-/** Remembers what every read answered, so that what is measured is the service without its storage. */
+/** Caches the result of every read, so the measurement covers the service without its storage. */
 function remembering(target) {
   const answers = new Map();
   return new Proxy(target, {
@@ -33,7 +33,10 @@ function remembering(target) {
   });
 }
 
-/** Serves an app, and answers what one of its requests costs this process: microseconds of CPU, by the operating system's account. */
+/**
+ * Serves an app. `cost` returns the CPU time of this process per request in microseconds, as the
+ * operating system accounts it.
+ */
 async function openServer(app) {
   const server = createServer(getRequestListener(app.fetch));
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
@@ -55,7 +58,7 @@ async function openServer(app) {
 }
 
 async function compare(name, service, bare, request) {
-  // Both get warm before anything counts.
+  // Warm up both before measuring.
   await service.cost(request);
   await bare.cost(request);
   const { a, b, ratio } = await sideBySide(
@@ -89,7 +92,7 @@ export default async function service() {
     const read = async (path) => (await app.fetch(call(path)())).text();
 
     const key = new TextEncoder().encode('a key of thirty-two bytes, or so.');
-    // Moments as a database driver gives them.
+    // Dates, as a database driver returns them.
     const moment = (key, value) => (key.endsWith('_at') ? new Date(value) : value);
     const connectors = JSON.parse(await read(`/v1/${team}/inputs?limit=${ROWS}`), moment);
     const types = await read('/v1/inputs');

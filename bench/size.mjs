@@ -5,7 +5,9 @@ import { gzipped, report } from './lib.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** What a host page downloads for this import, bundled and minified as its own build would do. */
+/**
+ * Returns what a host page downloads for an import, bundled and minified as its own build would do.
+ */
 async function bundled(code, external = []) {
   const result = await build({
     stdin: { contents: code, resolveDir: `${root}test` },

@@ -5,7 +5,7 @@ import { sources } from './build/sources.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** What a reader of each page is shown beside it: the embed first. */
+/** Source files shown beside each page, the embed first. */
 const shown = {
   script: ['script/connector.html', 'script/page.js', 'shared/connector.css'],
   html: ['html/connector.html', 'shared/connector.css'],
@@ -13,7 +13,10 @@ const shown = {
   vue: ['vue/ConnectForm.vue', 'vue/App.vue'],
 };
 
-/** The pages, one folder each. Everything is a file of its own: their policy allows nothing inline. */
+/**
+ * Builds the pages, one folder each. Their CSP allows nothing inline, so everything is a separate
+ * file.
+ */
 export default defineConfig({
   root: path('src/pages'),
   plugins: [singleFileComponents(), sources(path('src/pages'), shown)],
@@ -30,12 +33,12 @@ export default defineConfig({
     modulePreload: false,
     sourcemap: true,
     rolldownOptions: {
-      // 'use client' is for the servers of React frameworks, and this is a browser's bundle.
+      // 'use client' is for the servers of React frameworks and has no effect in a browser bundle.
       checks: { moduleLevelDirective: false, pluginTimings: false },
       input: {
         ...Object.fromEntries(Object.keys(shown).map((page) => [page, path(`src/pages/${page}/index.html`)])),
         gallery: path('src/pages/gallery/index.html'),
-        // For the lists that the server writes.
+        // Loaded by the lists that the server renders.
         'pipeline-row': path('src/pages/shared/pipelines/pipeline-row.ts'),
       },
     },

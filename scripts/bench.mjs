@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: sizes to the byte, speed as ratios taken side by side in one run. Words after `--` choose sections: `npm run bench -- size`.
+ * `npm run bench`: measures sizes in bytes, and speed as ratios of two measurements taken side by
+ * side in one run. Arguments after `--` select sections: `npm run bench -- size`.
  */
 import { ensureBrowser } from './lib/ensure-browser.mjs';
 import { ensurePackages } from './lib/ensure-packages.mjs';

@@ -1,4 +1,7 @@
-/** Builds every package: types and JavaScript by tsc, then the catalog's data, the form's page, and the demo's pages. */
+/**
+ * Builds every package: types and JavaScript with tsc, then the data of the catalog, the page of
+ * the form, and the pages of the demo.
+ */
 import { ensurePackages } from './lib/ensure-packages.mjs';
 import { build } from './lib/build.mjs';
 

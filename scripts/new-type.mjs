@@ -1,6 +1,6 @@
 /**
- * `npm run new-type -- <input|output> <type-id> "<Name>"`: writes a connector type to fill in, one data file. The build says what is
- * still missing: `npm run check-types`.
+ * `npm run new-type -- <input|output> <type-id> "<Name>"`: writes the data file of a new connector
+ * type, to be filled in. `npm run check-types` lists what is still missing.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { root } from './lib/root.mjs';
@@ -9,8 +9,8 @@ const USAGE =
   'Usage: npm run new-type -- <input|output> <type-id> "<Name>" [--print], for example: input acme-audit-logs "Acme Audit Logs"';
 
 /**
- * A file with the fields that most products have: an address, and a token. Its sentences lack their period, so that the check of the
- * catalog names each until it is written.
+ * Returns a file with the fields that most products have: an address and a token. Its sentences
+ * lack their period, so the check of the catalog reports each one until it is written.
  */
 function draft(kind, typeId, name) {
   const [vendor] = name.split(' ');

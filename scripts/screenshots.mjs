@@ -1,6 +1,8 @@
 /**
- * `node scripts/screenshots.mjs`: the pictures of the guides, `docs/images/<page>-<light|dark>.png`, from the built demo. Words choose pages:
- * `node scripts/screenshots.mjs react vue`; `pipeline` is the list of connections with one that runs.
+ * `node scripts/screenshots.mjs`: takes the screenshots of the guides,
+ * `docs/images/<page>-<light|dark>.png`, from the built demo. Arguments select pages: `node
+ * scripts/screenshots.mjs react vue`; `pipeline` is the list of connections with a running
+ * pipeline.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +18,7 @@ if (!(await build())) process.exit(1);
 
 const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
 const { startDemo } = await import(`${root}demo/dist/start-demo.js`);
-// The addresses stand in the pictures: those of `npm start`.
+// The pictures show the addresses: use those of `npm start`.
 const demo = await startDemo({ DATA_DIR: folder, LOG_LEVEL: 'silent' });
 const browser = await chromium.launch({
   executablePath: CHROME_PATH,
@@ -32,7 +34,7 @@ await browser.close();
 await demo.close();
 rmSync(folder, { recursive: true });
 
-/** A page of the demo, signed in. */
+/** Opens a page of the demo, signed in. */
 async function open(path, colorScheme) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 880 }, deviceScaleFactor: 1.5, colorScheme });
   await page.goto(`${demo.hostUrl}${path}`);
@@ -54,7 +56,10 @@ async function shootForm(way, colorScheme) {
   await keep(page, way, colorScheme);
 }
 
-/** Two connections: one at rest, one that takes events in for a while before the picture is taken. */
+/**
+ * Prepares two connections: one paused, one that receives events for a while before the picture is
+ * taken.
+ */
 async function shootPipeline(name, colorScheme) {
   const page = await open('/script/?kind=input&type=monad-http', colorScheme);
   await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).waitFor();
@@ -84,7 +89,10 @@ async function connect(page, name) {
   await row(page, name).getByText('Running', { exact: true }).waitFor();
 }
 
-/** Sends events to the address that the page shows, more and less of them, and leaves its details open. */
+/**
+ * Sends a varying number of events per second to the address that the page shows, and leaves its
+ * details open.
+ */
 async function feed(page, name, seconds) {
   const open = row(page, name);
   await open.getByRole('button', { name: 'Details' }).click();

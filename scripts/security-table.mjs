@@ -1,7 +1,10 @@
 /**
- * `npm run security-table`: writes the table of SECURITY.md from the rows and the last recorded run, both in test/security.
- * With reports of Vitest's `json` reporter (`npm run security-table -- tests.json`), records them as that run first.
- * `npm run security-table -- run` makes such a run: every test file that names a row, in full, in three engines.
+ * `npm run security-table`: writes the table of SECURITY.md from the rows and the last recorded
+ * run, both in test/security.
+ * - `npm run security-table -- tests.json` first records reports of Vitest's `json` reporter as the
+ *   last run.
+ * - `npm run security-table -- run` first makes such a run: every test file that names a row, in
+ *   full, in three engines.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
@@ -20,7 +23,7 @@ if (reports.length > 0) {
 }
 writeFileSync(page, withTable(readFileSync(page, 'utf8'), readJson(rowsFile), readJson(runFile)));
 
-/** Runs the tests. Returns the path of their report. */
+/** Runs the tests and resolves to the path of their report. */
 async function newRun() {
   const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()), ...(await ensureWebkit()) };
   const report = `${cache}/security-run.json`;

@@ -1,4 +1,4 @@
-/** `npm start`: installs and builds what is missing, then runs the service and the demo host. */
+/** `npm start`: installs and builds what is missing, then starts the service and the demo host. */
 import { ensurePackages } from './lib/ensure-packages.mjs';
 import { build } from './lib/build.mjs';
 import { root } from './lib/root.mjs';

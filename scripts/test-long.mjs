@@ -1,10 +1,13 @@
 /**
- * `npm run test:long`: every test in full (`LONG=1`), in three engines, 200 kills of the whole service, and the mutation check, which breaks a
- * security property at a time and expects a test to notice. Takes hours on two cores.
- * Words after `--` go to the test runner, and nothing else is run then: `npm run test:long -- packages/engine/src/connectors/ssrf`.
- * `npm run test:long -- kills` and `npm run test:long -- mutations` run these alone, `… -- mutations S30 S31` the mutations of these
- * properties.
- * The last line counts: `N passed, N failed`.
+ * `npm run test:long`: every test in full (`LONG=1`) in three engines, 200 kills of the whole
+ * service, and the mutation check, which breaks one security property at a time and expects a test
+ * to detect it. Takes hours on two cores.
+ * - `npm run test:long -- packages/engine/src/connectors/ssrf`: other arguments go to the test
+ *   runner, and nothing else runs.
+ * - `npm run test:long -- kills` and `npm run test:long -- mutations` run only these steps; `… --
+ *   mutations S30 S31` runs the mutations of these properties.
+ *
+ * The last line of the output is the count: `N passed, N failed`.
  */
 import { checkMutations } from './lib/mutation-check.mjs';
 import { prepare } from './lib/prepare.mjs';
@@ -12,7 +15,7 @@ import { run } from './lib/run.mjs';
 import { say } from './lib/say.mjs';
 import { createTally } from './lib/tally.mjs';
 
-/** What the tests read: see test/support/long.ts. */
+/** Read by the tests: see test/support/long.ts. */
 const LONG = { LONG: '1' };
 const KILLS = 200;
 

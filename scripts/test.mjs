@@ -1,7 +1,9 @@
 /**
  * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
- * Words after `--` go to the test runner: `npm test -- packages/core`.
- * The last line counts: `N passed, N failed`, and `N skipped`: what an engine can't do, or an engine that is not there.
+ * Arguments after `--` go to the test runner: `npm test -- packages/core`.
+ *
+ * The last line of the output is the count: `N passed, N failed`, and `N skipped` for tests that an
+ * engine does not support or whose engine is missing.
  */
 import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';

@@ -1,4 +1,7 @@
-/** `npm run type-table`: writes docs/connector-types.md from the catalog and the engine as they were built last. */
+/**
+ * `npm run type-table`: writes docs/connector-types.md from the last build of the catalog and the
+ * engine.
+ */
 import { writeFileSync } from 'node:fs';
 import { loadCatalog } from '@connector-frame/catalog';
 import { connectors } from '@connector-frame/engine/connectors';

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import { transformWithOxc, type Plugin } from 'vite';
 import { compileScript, parse } from 'vue/compiler-sfc';
 
-/** Compiles Vue's single-file components, script and template into one function: Vue's own compiler, and nothing else of a plugin is needed here. */
+/**
+ * Compiles Vue single-file components, script and template into one function, with Vue's own
+ * compiler. The demo needs no other feature of a Vue plugin.
+ */
 export function singleFileComponents(): Plugin {
   return {
     name: 'single-file-components',

@@ -3,9 +3,10 @@ import { basename, join } from 'node:path';
 import type { Plugin } from 'vite';
 
 /**
- * Writes the files that each page shows as its source into `sources.json`, as they are, for the demo's server.
- * @param folder where the paths start
- * @param files by page
+ * Emits `sources.json` for the demo's server: the unmodified files that each page shows as its
+ * source.
+ * @param folder base folder of the paths
+ * @param files paths of the files, by page
  */
 export function sources(folder: string, files: Readonly<Record<string, readonly string[]>>): Plugin {
   const read = async (path: string) => ({ name: basename(path), code: await readFile(join(folder, path), 'utf8') });

@@ -6,7 +6,7 @@ import { serve } from '../../test/support/serve.js';
 import { readRecord } from './server/record.js';
 import { startDemo, type Demo } from './start-demo.js';
 
-// A new embedded database takes its seconds on a busy machine.
+// Creating an embedded database takes several seconds on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
@@ -14,7 +14,7 @@ let demo: Demo | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'demo-'));
-  // Stand-ins for what a build makes: these tests are about what starts, not about what it shows.
+  // Minimal build output: these tests cover startup, not the content of the pages.
   await mkdir(join(folder, 'form/assets'), { recursive: true });
   await writeFile(join(folder, 'form/index.html'), '<!doctype html><meta name="api-bases" content="" />');
   await mkdir(join(folder, 'pages/script'), { recursive: true });
@@ -42,7 +42,7 @@ async function start(environment: Record<string, string> = {}): Promise<Demo> {
   return demo;
 }
 
-/** A browser's requests after signing in as a tenant. */
+/** Signs in as a tenant and returns functions that send requests with its session cookie. */
 async function signIn(origin: string, tenantId: string) {
   const json = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
   const answer = await fetch(`${origin}/demo/sign-in`, {

@@ -6,20 +6,20 @@ import { createServer } from '@connector-frame/service';
 import { createDemoHandler } from './server/create-demo-handler.js';
 import { readRecord, writeRecord } from './server/record.js';
 
-/** Variables as text; an empty one counts as not set. */
+/** Environment variables. An empty value counts as unset. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The running demo. */
 export interface Demo {
-  /** Address of the host product: `http://localhost:3000`. */
+  /** URL of the host product: `http://localhost:3000`. */
   readonly hostUrl: string;
-  /** Address of the service: `http://localhost:4000`. */
+  /** URL of the service: `http://localhost:4000`. */
   readonly serviceUrl: string;
-  /** Stops both, data on disk. Twice is fine. */
+  /** Stops both servers after writing all data to disk. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The product's customers: sign-in names, and the names of their teams in the service. */
+/** The product's customers: IDs for sign-in, and names of their teams in the service. */
 const customers = [
   { id: 'acme', name: 'Acme' },
   { id: 'globex', name: 'Globex' },
@@ -28,9 +28,9 @@ const customers = [
 const defaultPages = fileURLToPath(new URL('public', import.meta.url));
 
 /**
- * Starts the service, and "Northwind Security" in front of it. May run again on the same data: organization, teams and
- * API key are those of the first time.
- * @throws Error with a sentence that says what to set
+ * Starts the service and the demo product "Northwind Security". A restart on the same data reuses
+ * the organization, the teams and the API key.
+ * @throws Error with a message that says what to set
  */
 export async function startDemo(environment: Environment, pages = defaultPages): Promise<Demo> {
   const port = readPort(environment['HOST_PORT'] || '3000');
@@ -38,7 +38,8 @@ export async function startDemo(environment: Environment, pages = defaultPages):
   const service = await createServer({
     ...environment,
     LOG_LEVEL: environment['LOG_LEVEL'] || 'warn',
-    // Files that pipelines write, beside the rest. Private networks stay closed until EGRESS_ALLOW opens them.
+    // Write pipelines' files next to the other data. Private networks stay blocked until
+    // EGRESS_ALLOW allows them.
     FILE_OUTPUT_DIR: environment['FILE_OUTPUT_DIR'] || join(folder, 'files'),
   });
   let handle = starting;
@@ -68,7 +69,10 @@ export async function startDemo(environment: Environment, pages = defaultPages):
   }
 }
 
-/** Answers until the real handler is there: its port may be known only once it is open. */
+/**
+ * Responds with 503 until the real handler exists. That handler needs the port, which is only known
+ * once it is open.
+ */
 const starting: RequestListener = (_request, response) => {
   response.writeHead(503, { 'retry-after': '1' }).end();
 };

@@ -1,4 +1,4 @@
-/** The process: `npm start` ends here. */
+/** Entry point of `npm start`. */
 import { startDemo } from './start-demo.js';
 
 try {
@@ -23,7 +23,7 @@ try {
     });
   }
 } catch (error) {
-  // The sentence alone: it says what to do, and a stack does not.
+  // Print only the message: it says what to do, and a stack does not.
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }

@@ -3,12 +3,15 @@ import { root } from './root.mjs';
 import { run } from './run.mjs';
 import { say } from './say.mjs';
 
-/** In the order of their arrows: a package finds what it reads from the ones before it. */
+/** In dependency order: each package reads the build output of the ones before it. */
 const packages = ['catalog', 'core', 'form', 'element', 'react', 'vue', 'host', 'engine', 'service']
   .map((name) => `packages/${name}`)
   .concat('demo');
 
-/** Answers whether all of it was built. tsc and Vite are quick when nothing changed. */
+/**
+ * Builds everything and resolves to whether that succeeded. tsc and Vite are fast when nothing
+ * changed.
+ */
 export async function build() {
   say('Building ...');
   if ((await run('npx', ['tsc', '-b'])) !== 0) return false;

@@ -16,10 +16,11 @@ import { cache, root } from './root.mjs';
 import { fail, say } from './say.mjs';
 
 /**
- * Finds a Chromium for the browser tests: `CHROME_PATH`, the headless one inside an npm package (Linux on x64; a new
- * context takes it a tenth of the time that a whole browser needs), or an installed Chrome or Chromium.
- * `BROWSER=installed` skips the packaged one.
- * Answers the environment for the tests: `CHROME_PATH`, and what a machine without the browser's libraries and fonts needs.
+ * Finds a Chromium for the browser tests: `CHROME_PATH`, the headless build inside an npm package
+ * (Linux x64; it creates a context in a tenth of the time of a full browser), or an installed
+ * Chrome or Chromium. `BROWSER=installed` skips the packaged build. Resolves to the environment for
+ * the tests: `CHROME_PATH`, and variables for a machine that lacks the browser's libraries and
+ * fonts.
  */
 export async function ensureBrowser() {
   if (process.env.CHROME_PATH) return { CHROME_PATH: process.env.CHROME_PATH };
@@ -39,7 +40,8 @@ async function packaged() {
   const folder = `${cache}/chromium-${packageVersion()}`;
   if (!existsSync(folder)) {
     say('Unpacking the browser from the npm packages ...');
-    // Unpacked aside and renamed, so that an interrupted run leaves no half of a browser behind.
+    // Unpack into a temporary folder and rename it, so that an interrupted run leaves no partial
+    // browser.
     const draft = `${folder}.${process.pid}`;
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { recursive: true });

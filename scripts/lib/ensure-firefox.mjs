@@ -11,9 +11,10 @@ const advice =
   'Install Firefox (Debian: apt-get install firefox-esr) or name it: FIREFOX_PATH=/path/to/firefox npm test';
 
 /**
- * Finds a Firefox for the tests that run in two engines: `FIREFOX_PATH`, an installed one, or Debian's `firefox-esr`, which it
- * installs as root. Answers the environment for the tests, empty on a machine where it can't be installed: those tests
- * are then skipped, and counted as skipped.
+ * Finds a Firefox for the tests that run in two engines: `FIREFOX_PATH`, an installed one, or
+ * Debian's `firefox-esr`, which it installs if run as root. Resolves to the environment for the
+ * tests. It is empty if Firefox can't be installed; those tests are then skipped and counted as
+ * skipped.
  */
 export async function ensureFirefox() {
   const path = await ensureProgram({
@@ -29,7 +30,7 @@ export async function ensureFirefox() {
 
 function find() {
   if (process.env.FIREFOX_PATH) return process.env.FIREFOX_PATH;
-  // A shell on Windows answers a path that Windows does not know.
+  // A shell on Windows returns a path that Windows does not recognize.
   const found = process.platform !== 'win32' && (onPath('firefox-esr') ?? onPath('firefox'));
   return found || installed.find((path) => existsSync(path));
 }

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
 
-/** Makes sure that tests can set up a network namespace with `ip`. Where it is missing and can't be installed they are skipped. */
+/**
+ * Ensures that tests can set up a network namespace with `ip`. If it is missing and can't be
+ * installed, those tests are skipped.
+ */
 export const ensureIproute = () =>
   ensureProgram({
     name: 'iproute2',

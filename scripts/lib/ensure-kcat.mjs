@@ -1,7 +1,10 @@
 import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
 
-/** Makes sure that `kcat` is there: the tests of Kafka use it as another client, and the mock brokers inside of its library. */
+/**
+ * Ensures that `kcat` is installed. The Kafka tests use it as an independent client, and the mock
+ * brokers of its library.
+ */
 export const ensureKcat = () =>
   ensureProgram({
     name: 'kcat',

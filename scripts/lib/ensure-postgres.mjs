@@ -2,7 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
 
-/** Makes sure that a PostgreSQL server can be started by the tests: from the path, from Debian's folders, or by installing it. */
+/**
+ * Ensures that the tests can start a PostgreSQL server: from `PATH`, from Debian's folders, or by
+ * installing it.
+ */
 export const ensurePostgres = () =>
   ensureProgram({
     name: 'PostgreSQL',

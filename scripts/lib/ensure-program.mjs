@@ -4,13 +4,14 @@ import { run } from './run.mjs';
 import { fail, say } from './say.mjs';
 
 /**
- * Makes sure that a program is there, by its Debian packages when it is missing and this is root on Debian. Answers what `find` answers.
- * @param name as people say it
- * @param find looks for it; whatever is true is a find
- * @param packages Debian packages that it comes in
- * @param purpose what it is for
- * @param advice what to do where it can't be installed
- * @param goWithout runs where it can't be installed; by default that ends the command
+ * Ensures that a program is available. Installs its Debian packages if it is missing and the
+ * process runs as root on Debian. Resolves to the result of `find`.
+ * @param name display name
+ * @param find returns a truthy value if the program is available
+ * @param packages Debian packages that contain it
+ * @param purpose what it is used for; shown during installation
+ * @param advice what to do if it can't be installed
+ * @param goWithout called if it can't be installed; by default, exits the process
  */
 export async function ensureProgram({
   name,

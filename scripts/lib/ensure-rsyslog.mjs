@@ -4,7 +4,7 @@ import { onPath } from './on-path.mjs';
 
 const packages = ['rsyslog', 'rsyslog-openssl', 'rsyslog-gnutls'];
 
-/** Makes sure that rsyslog, with TLS, can be started by the tests: the one that is there, or by installing it. */
+/** Ensures that the tests can start rsyslog with TLS: uses the installed one, or installs it. */
 export const ensureRsyslog = () =>
   ensureProgram({
     name: 'rsyslog',

@@ -6,9 +6,10 @@ const packages = ['webkit2gtk-driver', 'xvfb'];
 const advice = `Install it (Debian: apt-get install ${packages.join(' ')}) or name its driver: WEBKIT_DRIVER_PATH=/path/to/WebKitWebDriver`;
 
 /**
- * Finds WebKitGTK for the long run: its driver (`WEBKIT_DRIVER_PATH`, or one on the path) and an X server for it. Installs
- * both from the Debian packages when run as root on Debian. Returns the environment for the tests, empty on a machine
- * where it can't be installed: the WebKit tests are then skipped, and counted as skipped.
+ * Finds WebKitGTK for the long run: its driver (`WEBKIT_DRIVER_PATH`, or one on the path) and an X
+ * server for it. Installs both from the Debian packages if run as root on Debian. Resolves to the
+ * environment for the tests. It is empty if WebKitGTK can't be installed; the WebKit tests are then
+ * skipped and counted as skipped.
  */
 export async function ensureWebkit() {
   const path = await ensureProgram({
@@ -23,7 +24,8 @@ export async function ensureWebkit() {
 }
 
 function find() {
-  // The tests start both through `setpriv` of util-linux, so that neither outlives a test run that is killed.
+  // The tests start both through `setpriv` of util-linux, so that neither outlives a killed test
+  // run.
   if (process.platform !== 'linux' || !onPath('Xvfb') || !onPath('setpriv')) return undefined;
   return process.env.WEBKIT_DRIVER_PATH ?? onPath('WebKitWebDriver');
 }

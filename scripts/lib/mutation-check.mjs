@@ -17,10 +17,11 @@ import { run } from './run.mjs';
 import { say } from './say.mjs';
 
 /**
- * Breaks one property at a time in a copy of the tree, runs the test that shows it, and counts it as passed when a test with
- * the property's id in its title fails. The tests pass on the unchanged copy first, or their failures would prove nothing.
- * @param env of the test runner
- * @param rows ids of the properties to break. Default: all
+ * Breaks one property at a time in a copy of the tree, runs the test that covers it, and counts the
+ * mutation as passed if a test with the property's ID in its title fails. First runs the tests on
+ * the unchanged copy: if they failed there, later failures would prove nothing.
+ * @param env environment of the test runner
+ * @param rows IDs of the properties to break. Default: all
  */
 export async function checkMutations(tally, env, rows = []) {
   const chosen = mutations.filter(({ row }) => rows.length === 0 || rows.includes(row));
@@ -57,7 +58,7 @@ export async function checkMutations(tally, env, rows = []) {
   }
 }
 
-/** Writes a source file, and builds its package where the tests read what is built. */
+/** Writes a source file, and rebuilds its package if the tests read the build output. */
 async function write(folder, path, source, build) {
   writeFileSync(path, source);
   if (build === undefined) return;
@@ -65,7 +66,7 @@ async function write(folder, path, source, build) {
   if (code !== 0) throw new Error(`${build} does not build with ${path} as it is.`);
 }
 
-/** `undefined`: the text is not there, or not once. */
+/** Returns the mutated source, or `undefined` if the text does not occur exactly once. */
 function mutate(source, { find, replace }) {
   const changed = source.replaceAll(find, replace);
   if (changed === source) return undefined;
@@ -73,7 +74,7 @@ function mutate(source, { find, replace }) {
   return changed;
 }
 
-/** The working tree, with the packages' own links leading into the copy. */
+/** Copies the working tree. The workspace links of the copy lead to its own packages. */
 function copyTree() {
   const folder = mkdtempSync(join(tmpdir(), 'connector-frame-mutations-'));
   for (const name of readdirSync(root)) {
@@ -89,7 +90,7 @@ function copyTree() {
     if (name !== '@connector-frame') symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
   const scope = join(root, 'node_modules', '@connector-frame');
-  // Links of a workspace are relative: copied, they lead to the copy's own packages.
+  // Workspace links are relative: the copied links resolve to the copied packages.
   cpSync(scope, join(modules, '@connector-frame'), { recursive: true, verbatimSymlinks: true });
   for (const name of readdirSync(scope)) {
     if (!lstatSync(join(scope, name)).isSymbolicLink()) throw new Error(`${scope}/${name} is no link to a workspace.`);
@@ -97,7 +98,7 @@ function copyTree() {
   return folder;
 }
 
-/** Full titles of the tests that failed; `undefined`: the files could not be run. */
+/** Returns the full titles of the failed tests, or `undefined` if the files could not be run. */
 async function failuresOf(folder, files, env) {
   const report = join(folder, 'mutation-tests.json');
   rmSync(report, { force: true });

@@ -3,12 +3,14 @@ const egress = (path) => `packages/engine/src/egress/${path}`;
 const form = (path) => `packages/form/src/${path}`;
 
 /**
- * Security and reliability properties, each with a change of the sources that breaks it and the test that must notice.
- * - `row`: the property's id. A test whose title holds it must fail.
- * - `find`: a text that stands in `file` exactly once, or a regular expression with the flag `g`, of which every match is replaced.
- *   Where it is not found the mutation counts as failed: change it together with the code.
- * - `env`: variables for the test
- * - `build`: the package to build first, for tests in a browser, which read what is built
+ * Security and reliability properties, each with a source change that breaks it and the test that
+ * must detect the change.
+ * - `row`: ID of the property. A test with this ID in its title must fail.
+ * - `find`: a string that occurs in `file` exactly once, or a regular expression with the flag `g`,
+ *   of which every match is replaced. If it is not found, the mutation counts as failed: update it
+ *   together with the code.
+ * - `env`: environment variables for the test
+ * - `build`: the package to build first, for browser tests, which read the build output
  */
 export const mutations = [
   {
@@ -222,7 +224,7 @@ export const mutations = [
     find: "if (text.includes('\\0') || /\\p{Surrogate}/u.test(text)) {",
     replace: 'if (text.length < 0) {',
     test: service('http/fuzz.test.ts'),
-    // The short version has other calls each day, which may not hold one.
+    // The short version makes different calls each day, which may not include one.
     env: { LONG: '1' },
   },
 ];

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Where a command stands, as a shell finds it; `undefined` where there is none. */
+/** Returns the path of a command as the shell resolves it, or `undefined` if it is not found. */
 export function onPath(command) {
   try {
     return execFileSync('sh', ['-c', `command -v ${command}`], {

@@ -9,8 +9,9 @@ import { ensureRsyslog } from './ensure-rsyslog.mjs';
 import { ensureWebkit } from './ensure-webkit.mjs';
 
 /**
- * Installs what the tests need and builds. Returns the environment that names the browsers, and whether the build succeeded.
- * @param webkit whether to install WebKit too, which only the long run uses
+ * Installs what the tests need, and builds. Resolves to the environment variables that name the
+ * browsers, and whether the build succeeded.
+ * @param webkit whether to install WebKit as well, which only the long run uses
  */
 export async function prepare({ webkit = false } = {}) {
   await ensurePackages();

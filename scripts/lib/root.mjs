@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
-/** The repository's folder, with a slash at its end. */
+/** Path of the repository, with a trailing slash. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the commands make for themselves; goes with node_modules. */
+/** Cache folder of these commands. It is removed together with node_modules. */
 export const cache = `${root}node_modules/.cache/connector-frame`;

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { root } from './root.mjs';
 
-/** Runs a command in the repository with its output shown. Answers the exit code (a signal counts as 1). */
+/**
+ * Runs a command in the repository and shows its output. Resolves to the exit code, or 1 if it was
+ * ended by a signal.
+ */
 export function run(command, args, { env, cwd = root, quiet = false } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {

@@ -1,7 +1,7 @@
-/** One line of progress, so that a long step is never a silent one. */
+/** Prints one line of progress, so that no long step is silent. */
 export const say = (text) => console.log(`\u203a ${text}`);
 
-/** Ends the command with a sentence that says what is missing and what to do. */
+/** Prints what is missing and what to do, and exits with 1. */
 export function fail(text) {
   console.error(`\u2717 ${text}`);
   process.exit(1);

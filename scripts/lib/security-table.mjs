@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { root } from './root.mjs';
 import { testFiles } from './test-files.mjs';
 
-/** The rows: what must hold, each with an id that titles of tests name. `page`: an attack by a page, which runs in every engine. */
+/**
+ * The rows: properties that must hold, each with an ID that test titles refer to. `page`: an attack
+ * by a page, which runs in every engine.
+ */
 export const rowsFile = `${root}test/security/rows.json`;
-/** What the last recorded run of the tests said about each row. */
+/** Result of the last recorded test run for each row. */
 export const runFile = `${root}test/security/run.json`;
-/** The page with the table. */
+/** Path of the page that contains the table. */
 export const page = `${root}SECURITY.md`;
 
 const id = /\b[SR]\d{2}\b/g;
@@ -14,20 +17,20 @@ const begin =
   '<!-- security table: written by npm run security-table from test/security. Changes by hand are lost. -->';
 const end = '<!-- end of the security table -->';
 
-/** The row ids in a title. */
+/** Returns the row IDs in a title. */
 export const idsIn = (title) => [...new Set(title.match(id) ?? [])];
 
-/** Its titles are made up. */
+/** Excluded, because it tests this module with invented titles. */
 const notOne = 'test/unit/security-table.test.ts';
 
-/** The ids in the titles of each test file that has any. */
+/** Returns the row IDs in the titles of each test file that has any. */
 export function namedRows() {
   const files = testFiles().filter((file) => file !== notOne);
   const named = files.map((file) => [file, new Set(titlesIn(readFileSync(root + file, 'utf8')).flatMap(idsIn))]);
   return new Map(named.filter(([, ids]) => ids.size > 0));
 }
 
-/** The titles of a test file that name a row, as they stand in its source. */
+/** Returns the titles in the source of a test file that name a row. */
 export function titlesIn(source) {
   const code = source.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
   return [...code.matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1,/g)]
@@ -36,9 +39,9 @@ export function titlesIn(source) {
 }
 
 /**
- * What reports of Vitest's `json` reporter say about each row: by file, the titles that name it, the engines, and how many
- * tests passed, failed or did not run.
- * @param reports as they were parsed
+ * Condenses reports of Vitest's `json` reporter to the result of each row. By file: the titles that
+ * name the row, the engines, and how many tests passed, failed or did not run.
+ * @param reports parsed reports
  */
 export function condense(reports) {
   const rows = {};
@@ -82,14 +85,14 @@ function note(entry, path, row, status, file) {
   entry.titles = unique([...entry.titles, plain(title)]);
 }
 
-/** A title without its ids and its engine. */
+/** Removes the IDs and the engine from a title. */
 const plain = (title) =>
   title
     .replace(/ in (Chromium|Firefox|WebKit)$/, '')
     .replace(/^[SR]\d{2}(, [SR]\d{2})*: /, '')
     .replace(/ \([SR]\d{2}(, [SR]\d{2})*(; [^)]*)?\)/, '');
 
-/** The page with the table in its place. */
+/** Returns the page with its table replaced. */
 export function withTable(markdown, rows, run) {
   const [before, after] = [markdown.indexOf(begin), markdown.indexOf(end)];
   if (before < 0 || after < 0) throw new Error(`${page} lacks the comments around the table`);

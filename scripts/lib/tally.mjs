@@ -3,7 +3,7 @@ import { cache } from './root.mjs';
 import { run } from './run.mjs';
 import { say } from './say.mjs';
 
-/** What passed and failed in one command, over all of its steps. */
+/** Counts what passed and failed over all steps of one command. */
 export function createTally() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const count = (name, passed) => {
@@ -14,7 +14,9 @@ export function createTally() {
   return {
     count,
 
-    /** Runs the tests whose path holds one of the words, or all, and adds them up one by one. */
+    /**
+     * Runs the tests whose path contains one of the words, or all tests, and adds up the results.
+     */
     async vitest(words, env) {
       say('Running the tests ...');
       const report = `${cache}/tests.json`;
@@ -29,14 +31,14 @@ export function createTally() {
         counts.passed += numPassedTests;
         counts.failed += numFailedTests;
         counts.skipped += numPendingTests;
-        // A file that could not even be loaded, or an error outside any test, is a failure too.
+        // A file that failed to load, or an error outside any test, counts as a failure.
         if (code !== 0 && numFailedTests === 0) count(`the test run (${numFailedTestSuites} suites)`, false);
       } catch {
         count('the test run', false);
       }
     },
 
-    /** Prints the last line, `N passed, N failed`, and ends the process. */
+    /** Prints the last line, `N passed, N failed`, and exits. */
     end() {
       const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
       console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);

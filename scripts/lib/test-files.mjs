@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { root } from './root.mjs';
 
-/** Every test file of the repository, as paths below its folder with forward slashes. */
+/** Returns every test file, as paths relative to the repository with forward slashes. */
 export function testFiles() {
   const packages = readdirSync(`${root}packages`).map((name) => `packages/${name}/src`);
   return [...packages, 'demo/src', 'test/browser', 'test/unit']

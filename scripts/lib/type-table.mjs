@@ -1,10 +1,10 @@
 import { format, resolveConfig } from 'prettier';
 import { root } from './root.mjs';
 
-/** Where the page lies. */
+/** Path of the page. */
 export const page = `${root}docs/connector-types.md`;
 
-/** From the surest down; the words of `evidence` in a type file. */
+/** Meaning of the values of `evidence` in a type file, from the most to the least reliable. */
 const evidence = {
   openapi: "the vendor's or the service's OpenAPI document",
   docs: 'the public documentation of the vendor or the service',
@@ -25,9 +25,9 @@ const line = ({ type, tests, runs, polls }) => {
 };
 
 /**
- * The page that lists all connector types, as Markdown.
- * @param types those of the catalog
- * @param connectors what there is in code for a type, as `@connector-frame/engine/connectors` answers
+ * Renders the page that lists all connector types, as Markdown.
+ * @param types the types of the catalog
+ * @param connectors returns the code of a type, as `@connector-frame/engine/connectors` does
  */
 export async function typeTable(types, connectors) {
   const rows = types.map((type) => {

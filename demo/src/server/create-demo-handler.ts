@@ -5,7 +5,7 @@ import { createPipelineRoutes } from './pipelines/create-pipeline-routes.js';
 import { createSignIn, type Tenant } from './sign-in.js';
 
 export interface DemoOptions {
-  /** The service, as this server and browsers reach it. */
+  /** URL of the service, for this server and for browsers. */
   serviceUrl: string;
   apiKey: string;
   tenants: readonly Tenant[];
@@ -13,14 +13,17 @@ export interface DemoOptions {
   pages: string;
 }
 
-/** "Northwind Security": its sign-in, its pages, and the host routes behind them. */
+/**
+ * Creates the request handler of "Northwind Security": its sign-in, its pages, and the host routes
+ * behind them.
+ */
 export async function createDemoHandler(options: DemoOptions): Promise<(request: Request) => Promise<Response>> {
   const { serviceUrl, apiKey, tenants } = options;
   const signIn = createSignIn(tenants);
   const host = createHost({
     serviceUrl,
     apiKey,
-    // The person chooses what goes with a pipeline; the first is what goes when nobody chose.
+    // Users choose what to delete with a pipeline. The first entry is the default.
     cleanup: ['full', 'keep-output', 'pipeline-only'],
     authorizeTenant(request, tenantId) {
       const tenant = signIn.tenantOf(request);

@@ -1,9 +1,10 @@
 import { escape } from './html.js';
 
 /**
- * Puts values into a page's template: `{{name}}` becomes the value as text, and an attribute that is only an empty value is left out. The result is
- * both what the page sends and what it shows as its source, so the two can't differ.
- * @throws Error for a name without a value
+ * Fills a page template: `{{name}}` becomes the escaped value, and an attribute whose whole value
+ * is empty is omitted. The page both sends the result and shows it as its source, so the two can't
+ * differ.
+ * @throws Error if a name has no value
  */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   const valueOf = (name: string): string => {

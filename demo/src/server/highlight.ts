@@ -15,7 +15,10 @@ const all = new RegExp(
   'g',
 );
 
-/** Colors code by the few shapes that a reader's eye looks for. The words of scripts are plain text in HTML. */
+/**
+ * Highlights comments, strings, tags, names and keywords. Script keywords are not highlighted in
+ * HTML files.
+ */
 export function highlight(code: string, file: string): Html[] {
   const isScript = !file.endsWith('.html');
   const out: Html[] = [];

@@ -1,4 +1,4 @@
-/** Markup that is safe to send: every text in it was escaped on its way in. */
+/** Markup that is safe to send: all interpolated text has been escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,10 @@ export class Html {
 
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
-/** A template whose values become text; only other templates stay markup. `false`, `null` and `undefined` are nothing. */
+/**
+ * Template tag that escapes its values; nested templates stay markup. `false`, `null` and
+ * `undefined` render as nothing.
+ */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(parts.reduce((text, part, index) => text + markup(values[index - 1]) + part));
 }

@@ -1,6 +1,6 @@
 import { formPlace, isOwnForm, seeOther } from './own-form.js';
 
-/** How the pages look: colors and shapes, and light or dark. */
+/** Theme of the pages: colors and shapes (`preset`), and light or dark (`scheme`). */
 export interface Look {
   preset: (typeof presets)[number];
   scheme: (typeof schemes)[number];
@@ -11,7 +11,7 @@ export const schemes = ['auto', 'light', 'dark'] as const;
 
 const cookieName = 'northwind_look';
 
-/** What this browser chose; the first of each otherwise. */
+/** Returns the choice in the browser's cookie. Defaults to the first preset and scheme. */
 export function lookOf(request: Request): Look {
   const [, words = ''] =
     new RegExp(`(?:^|;\\s*)${cookieName}=([\\w.]+)`).exec(request.headers.get('cookie') ?? '') ?? [];
@@ -22,7 +22,10 @@ export function lookOf(request: Request): Look {
   };
 }
 
-/** `POST /demo/look`, a form with `preset` or `scheme`: remembers it and goes back. `undefined` for other addresses. */
+/**
+ * Handles `POST /demo/look`, a form with `preset` or `scheme`: stores the choice in a cookie and
+ * redirects back. Resolves to `undefined` for other requests.
+ */
 export async function handleLook(request: Request): Promise<Response | undefined> {
   if (new URL(request.url).pathname !== '/demo/look' || request.method !== 'POST') return undefined;
   if (!isOwnForm(request)) return new Response('Only this site’s own pages set their look.', { status: 403 });

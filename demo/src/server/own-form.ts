@@ -1,11 +1,14 @@
-/** Whether a page of this server sent the request: browsers say so, and no page can say it falsely. */
+/**
+ * Returns whether a page of this server sent the request. Browsers set `Sec-Fetch-Site` and
+ * `Origin`; pages can't forge them.
+ */
 export function isOwnForm(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin';
   return request.headers.get('origin') === new URL(request.url).origin;
 }
 
-/** The page on this server that the form stood in; `/` when that is not told. */
+/** Returns the page of this server that submitted the form, from `Referer`. Falls back to `/`. */
 export function formPlace(request: Request): URL {
   const here = new URL(request.url);
   const from = request.headers.get('referer') ?? '';
@@ -13,7 +16,7 @@ export function formPlace(request: Request): URL {
   return url?.origin === here.origin ? url : new URL('/', here);
 }
 
-/** After a form: the browser asks for the next page with GET. */
+/** Redirects after a form submission. The browser requests the target with GET. */
 export function seeOther(url: URL, cookie: string): Response {
   return new Response(null, {
     status: 303,

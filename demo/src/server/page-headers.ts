@@ -1,6 +1,7 @@
 /**
- * The headers of a page that embeds the form. The form itself needs `frame-src`, the drop-in needs `script-src`, a page that shows vendors' marks needs
- * `img-src`, and Vue wants the name of its own Trusted Types policy; the rest is what a careful product sends anyway.
+ * Returns the headers of a page that embeds the form. The form requires `frame-src`, the drop-in
+ * `script-src`, vendor icons `img-src`, and Vue the name of its Trusted Types policy. The other
+ * headers and directives are general hardening.
  * @param service origin of the service
  */
 export function pageHeaders(service: string): Record<string, string> {

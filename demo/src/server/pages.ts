@@ -12,12 +12,12 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** Names of assets hold a hash of what is in them. */
+/** Asset names contain a content hash, so responses are immutable. */
 const assetHeaders = { 'cache-control': 'public, max-age=31536000, immutable', 'x-content-type-options': 'nosniff' };
 
 /**
- * Serves the built pages. They are read once, and only what was found is ever served: a path from outside reaches no disk.
- * Answers `undefined` for addresses that are no page.
+ * Serves the built pages. Reads all files once, at startup, and serves only those: request paths
+ * never reach the file system. Resolves to `undefined` for other paths.
  */
 export async function createPages(
   folder: string,

@@ -1,18 +1,18 @@
 import type { ComponentKind } from '@connector-frame/core/connect';
 
-/** What an address of a page asks for. Everything in it came from outside. */
+/** The query of a page URL. All of it is untrusted input. */
 export interface PagePlace {
   kind: ComponentKind;
-  /** The type whose form is open; empty for the lists. */
+  /** Type of the open form; empty for the lists. */
   typeId: string;
-  /** The connector that is edited; empty for a new one. */
+  /** The connector being edited; empty for a new one. */
   connectorId: string;
-  /** Words that narrow the catalog. */
+  /** Search terms for the catalog. */
   words: string;
   category: string;
-  /** One was just deleted. */
+  /** A connection was just deleted. */
   isDeleted: boolean;
-  /** The connector that was just saved, and whether it was there before. */
+  /** The connector just saved, and whether it was created or updated. */
   saved?: { id: string; how: 'connected' | 'updated' };
 }
 

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tenant } from './sign-in.js';
 
-/** What the host product keeps on its own side: its API key, and which team belongs to which customer. */
+/** Data that the host product stores: its API key, and the team of each customer. */
 export interface HostRecord {
   apiKey: string;
   /** Parent organization of the teams. */
@@ -12,7 +12,7 @@ export interface HostRecord {
 
 const fileIn = (folder: string) => join(folder, 'host.json');
 
-/** The record of an earlier start, if there is one. */
+/** Returns the record of an earlier start, or `undefined` if there is none. */
 export async function readRecord(folder: string): Promise<HostRecord | undefined> {
   try {
     return JSON.parse(await readFile(fileIn(folder), 'utf8'));
@@ -24,7 +24,9 @@ export async function readRecord(folder: string): Promise<HostRecord | undefined
   }
 }
 
-/** Only this user may read it: it holds the API key. */
+/**
+ * Writes the record atomically, readable only by the current user because it contains the API key.
+ */
 export async function writeRecord(folder: string, record: HostRecord): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const half = `${fileIn(folder)}.new`;

@@ -10,17 +10,17 @@ import { formHead, lists, type Listed } from './views/lists.js';
 import { bar, gate, side, type PageName, type Way } from './views/shell.js';
 import type { SourceFile } from './views/source-panel.js';
 
-/** What the pages are made of, apart from the request. */
+/** Dependencies of the pages. */
 export interface PageParts {
-  /** The service, as browsers reach it: the drop-in comes from there. */
+  /** URL of the service, as browsers reach it. The drop-in is loaded from there. */
   serviceUrl: string;
   tenants: readonly Tenant[];
   tenantOf: (request: Request) => Tenant | undefined;
-  /** Answers the host's own routes. */
+  /** Handles the host's routes. */
   host: (request: Request) => Promise<Response>;
 }
 
-/** A built page: its document with places to fill, and the files that it shows. */
+/** A built page: its template, and the files shown as its source. */
 export interface BuiltPage {
   way: PageName;
   document: string;
@@ -28,8 +28,8 @@ export interface BuiltPage {
 }
 
 /**
- * The page for whoever asks, with what their address says.
- * @param rowScript address of the script of `<pipeline-row>`
+ * Renders a page for the signed-in tenant and the place in the URL.
+ * @param rowScript URL of the script of `<pipeline-row>`
  */
 export async function renderPage(
   request: Request,
@@ -65,7 +65,10 @@ function finished(page: BuiltPage, look: Look, title: string, body: Html): strin
     .replace('{{body}}', () => body.text);
 }
 
-/** The embed of the pages that the server writes: the file that is shown is the file that is sent. */
+/**
+ * File with the embed of the server-rendered pages. The file that is shown is the file that is
+ * sent.
+ */
 const embedFile = 'connector.html';
 
 function filled(page: BuiltPage, place: PagePlace, tenant: Tenant, { serviceUrl }: PageParts): SourceFile[] {
@@ -94,7 +97,7 @@ async function product(
   return lists(place, { types, connectors }, { tenantId: tenant.id, script: rowScript });
 }
 
-/** Asks the host's route as the person's browser would, with the same cookie and the same refusals. */
+/** Calls a route of the host with the browser's cookie, so that the same authorization applies. */
 async function list<Item>(request: Request, path: string, { host }: PageParts): Promise<Listed<Item>> {
   const headers = { cookie: request.headers.get('cookie') ?? '' };
   const response = await host(new Request(new URL(path, request.url), { headers }));

@@ -20,7 +20,7 @@ function post(path: string, body: unknown, headers: Record<string, string> = {})
   return request(path, { method: 'POST', headers: json, body: JSON.stringify(body) });
 }
 
-/** Signs in and answers the headers the browser sends from then on. */
+/** Signs in and returns the headers that the browser sends from then on. */
 async function enter(tenantId: string): Promise<{ cookie: string }> {
   const answer = await signIn.handle(post('/demo/sign-in', { tenantId }));
   expect(answer?.status).toBe(200);

@@ -1,24 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import { formPlace, isOwnForm, seeOther } from './own-form.js';
 
-/** A customer of the demo product. `organizationId` is its team in the service: that record never leaves this server. */
+/**
+ * A customer of the demo product. `organizationId` is its team in the service; the mapping is
+ * stored on this server only.
+ */
 export interface Tenant {
   id: string;
   name: string;
   organizationId: string;
 }
 
-/** The demo product's own sign-in. It asks for no password; all else is as a product would do it. */
+/**
+ * Sign-in of the demo product. It asks for no password; otherwise it works like that of a real
+ * product.
+ */
 export interface SignIn {
-  /** Who sent this request. */
+  /** Returns the tenant that is signed in on this request. */
   tenantOf: (request: Request) => Tenant | undefined;
-  /** `GET /demo/me`, `POST /demo/sign-in { tenantId }`, `POST /demo/sign-out`; `undefined` for other addresses. */
+  /**
+   * Handles `GET /demo/me`, `POST /demo/sign-in { tenantId }` and `POST /demo/sign-out`. Resolves
+   * to `undefined` for other paths.
+   */
   handle(request: Request): Promise<Response | undefined>;
 }
 
 const cookieName = 'northwind_session';
 
-/** Sessions kept at once; the oldest goes first. */
+/** Maximum number of sessions. The oldest is evicted first. */
 const maxSessions = 10_000;
 
 export function createSignIn(tenants: readonly Tenant[]): SignIn {
@@ -61,7 +70,7 @@ export function createSignIn(tenants: readonly Tenant[]): SignIn {
       if (pathname === '/demo/me' && request.method === 'GET') return me(tenantOf(request));
       if (pathname !== '/demo/sign-in' && pathname !== '/demo/sign-out') return undefined;
       if (request.method !== 'POST') return refuse(405, 'invalid_request', 'Use POST.');
-      // Another site's page can't send JSON, and its forms are refused: nobody is signed in or out against their will.
+      // Prevent login CSRF: other sites can't send JSON, and their forms are rejected.
       const type = request.headers.get('content-type') ?? '';
       const isForm = type.startsWith('application/x-www-form-urlencoded');
       if (!isForm && !type.startsWith('application/json')) {
@@ -79,7 +88,10 @@ async function readTenantId(request: Request): Promise<unknown> {
   return typeof body === 'object' && body !== null && 'tenantId' in body ? body.tenantId : undefined;
 }
 
-/** Where the form was. What stood open there may belong to the workspace before: then it is the lists alone. */
+/**
+ * Returns the page that the form was on. If someone was signed in before, returns the lists
+ * instead, because an open form may belong to the previous tenant.
+ */
 function listsOf(request: Request, wasSignedIn: boolean): URL {
   const url = formPlace(request);
   if (!wasSignedIn) return url;
@@ -88,7 +100,10 @@ function listsOf(request: Request, wasSignedIn: boolean): URL {
   return url;
 }
 
-/** `Lax`, as products do: the cookie does not travel into the form's frame, nor with another site's requests. */
+/**
+ * `SameSite=Lax`, as is usual for products: the cookie is not sent into the form's frame, nor with
+ * requests of other sites.
+ */
 function cookie(value: string, maxAge: number): string {
   return `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax`;
 }

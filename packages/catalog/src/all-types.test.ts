@@ -1,4 +1,4 @@
-/** What must hold for every type of the catalog, those added later included. */
+/** Invariants of every type in the catalog, including types added later. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { compile } from './build/compile.js';
@@ -22,7 +22,7 @@ import { discriminatorOf, isGroup, isList, isMap } from './validate/schema.js';
 const { types, problems } = compile(readSources(fileURLToPath(new URL('..', import.meta.url))));
 const named = types.map((type): [string, ConnectorTypeData] => [`${type.kind} ${type.type_id}`, type]);
 
-/** Every choice a type offers, one at a time, as `exampleConfig` takes it. */
+/** Returns every choice a type offers, one at a time, in the form that `exampleConfig` takes. */
 function choicesOf(type: ConnectorTypeData): Map<string, string | boolean>[] {
   const choices: Map<string, string | boolean>[] = [new Map()];
   for (const { path, field, inRow } of fieldsOf(type)) {
@@ -35,7 +35,7 @@ function choicesOf(type: ConnectorTypeData): Map<string, string | boolean>[] {
   return choices;
 }
 
-/** A union's value with another choice than `value` made. */
+/** Returns a value of a union with a different choice than `value`. */
 function otherChoice(union: UnionSchema, value: unknown): Record<string, string> {
   const discriminator = discriminatorOf(union);
   const chosen = getAt(value, `/${discriminator}`);
@@ -47,7 +47,10 @@ it('the sources have no problem', () => {
   expect(problems).toEqual([]);
 });
 
-/** What a form that nobody filled in must ask for. An optional group asks for nothing until something in it is filled. */
+/**
+ * Returns the paths that an empty form must report as required. An optional group requires nothing
+ * until one of its fields is filled.
+ */
 function askedWhenEmpty(type: ConnectorTypeData, empty: ConnectorConfig): string[] {
   const fields = fieldsOf(type);
   const idle = fields
@@ -63,7 +66,8 @@ function askedWhenEmpty(type: ConnectorTypeData, empty: ConnectorConfig): string
     .filter((path) => !idle.some((group) => path.startsWith(group)));
 }
 
-// One test a type: with a thousand of them the runner's own work for each would be most of it.
+// One test per type: with about a thousand separate tests, most of the time would be runner
+// overhead.
 describe.each(['input', 'output'])('every %s', (kind) => {
   it.each(named.filter(([, type]) => type.kind === kind))('%s', (_name, type) => {
     const { config: schema } = type;
@@ -85,7 +89,7 @@ describe.each(['input', 'output'])('every %s', (kind) => {
           const value = getAt(example, path);
           if (value === undefined) continue;
           if (field['x-destination']) decided++;
-          // A secret that is an address or a CA itself: entering another one is the change.
+          // For a secret that is itself an address or a CA, entering a new value is the change.
           if (secret) continue;
           const elsewhere = isUnion(field)
             ? otherChoice(field, value)
@@ -115,7 +119,7 @@ describe.each(['input', 'output'])('every %s', (kind) => {
     const sparse = exampleConfig(schema);
     for (const { path, field, required, inRow } of fields) {
       if (!required || inRow || isGroup(field) || getAt(sparse, path) === undefined) continue;
-      // A group that has nothing left is asked for by no one.
+      // Without its only field, an optional group is empty and requires nothing.
       const around = fields.find(({ field: group, path: at }) => isGroup(group) && path.startsWith(`${at}/`));
       if (around && !around.required && Object.keys(Object(getAt(sparse, around.path))).length === 1) continue;
       const without = validateConfig(schema, setAt(sparse, path, undefined)).map((issue) => issue.path);

@@ -1,4 +1,7 @@
-/** The words of the whole catalog, beside each other: what no check of a single file can see, and what says nothing. */
+/**
+ * Checks texts across the whole catalog: consistency between types, which no single-file check can
+ * see, and texts without information.
+ */
 import { describe, expect, it } from 'vitest';
 import { fieldsOf } from './build/walk.js';
 import { loadCatalog } from './load-catalog.js';
@@ -23,7 +26,7 @@ const bare = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{
 const kinds = (type: ConnectorTypeData, text: string): string => `${type.kind} ${bare(text)}`;
 const singular = (type: ConnectorTypeData): string => kinds(type, type.name.replaceAll(/s\b/gi, ''));
 
-/** The keys under which there are several different values. */
+/** Returns the values of each key that has more than one distinct value. */
 function several<T>(all: readonly T[], key: (each: T) => string, value: (each: T) => string): string[] {
   const found = new Map<string, Set<string>>();
   for (const each of all) found.set(key(each), (found.get(key(each)) ?? new Set()).add(value(each)));
@@ -39,7 +42,7 @@ describe('labels', () => {
   });
 
   it('are the same wherever many types explain a field in the same words', () => {
-    // Where a place is told ("Settings → API keys"), several things may lie there.
+    // Help that names a location ("Settings → API keys") may apply to several different values.
     const told = words.filter(({ help }) => help !== '' && !help.includes('→'));
     const count = new Map<string, number>();
     for (const { help } of told) count.set(help, (count.get(help) ?? 0) + 1);

@@ -19,14 +19,21 @@ const SAMPLES: Record<string, string> = {
 };
 
 export interface ExampleOptions {
-  /** Fill optional fields too. */
+  /** Also fill optional fields. */
   optional?: boolean;
-  /** Choices to make, by the pointer of the discriminator, choice or switch. */
+  /** Choices to make, by the pointer of the discriminator, enum or boolean field. */
   choices?: ReadonlyMap<string, string | boolean>;
 }
 
 /**
- * A configuration that the schema accepts, for tests and galleries: required fields filled from their examples and defaults.
+ * Returns a configuration that the schema accepts, for tests and galleries. Fills required fields
+ * from their examples and defaults.
+ *
+ * @example
+ * ```ts
+ * const type = loadCatalog().get('input', 'okta-systemlog');
+ * if (type) exampleConfig(type.config, { optional: true });
+ * ```
  */
 export function exampleConfig(schema: ConnectorConfigSchema, options: ExampleOptions = {}): ConnectorConfig {
   const sample = (field: FieldSchema, path: string): unknown => {
@@ -68,7 +75,7 @@ export function exampleConfig(schema: ConnectorConfigSchema, options: ExampleOpt
     secrets: fill(schema.secrets, '/secrets'),
   };
   if (options.optional) return pruneConfig(schema, config);
-  // Conditional fields were all filled; those that are not asked for go.
+  // All conditional fields were filled: remove those that are not both shown and required.
   for (const section of ['settings', 'secrets'] as const)
     for (const [key, field] of Object.entries(schema[section].properties)) {
       const when = field['x-when'];

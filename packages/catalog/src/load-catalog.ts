@@ -3,9 +3,20 @@ import { readCatalog, type Catalog } from './read-catalog.js';
 
 let loaded: Catalog | undefined;
 
-/** The catalog of this package, read once per process, synchronously. Throws when it has not been built. */
+/**
+ * Returns the catalog of this package. Reads it synchronously on the first call and caches it for
+ * the process.
+ *
+ * @throws Error if the catalog has not been built
+ * @example
+ * ```ts
+ * const names = loadCatalog()
+ *   .list('input')
+ *   .map(({ name }) => name);
+ * ```
+ */
 export function loadCatalog(): Catalog {
-  // `dist` is beside `src`, and this file may run from either.
+  // `dist` is a sibling of `src`, and this file may run from either.
   loaded ??= readCatalog(fileURLToPath(new URL('../dist', import.meta.url)));
   return loaded;
 }

@@ -1,66 +1,74 @@
 /**
- * How a type is read by asking its vendor's HTTP API again and again: data alone, no code.
+ * Declarative definition of an input that polls its vendor's HTTP API: data only, no code.
  *
- * A template is a text with `{{...}}` in it: `{{/settings/account_id}}` is a setting, `{{since}}` and `{{until}}` are the
- * borders of the stretch of time asked for (`{{since:seconds}}` in another form), `{{after}}` is the last record's id,
- * `{{each}}` an id of the list the stream is read for, `{{page_size}}` the stream's own. A query parameter, or a part of
- * one, whose template names something that is not there is left out. Secrets stand in `authentication` alone.
+ * A template is a string with `{{...}}` placeholders: `{{/settings/account_id}}` is a setting,
+ * `{{since}}` and `{{until}}` are the bounds of the requested time window (`{{since:seconds}}` in
+ * another format), `{{after}}` is the ID of the last record, `{{each}}` is an ID of the list that
+ * the stream is read for, and `{{page_size}}` is the page size of the stream. A query parameter, or
+ * a part of one, is omitted if its template refers to a value that does not exist. Secrets are
+ * allowed in `authentication` only.
  */
 
-/** Text with `{{...}}` in it. */
+/** String with `{{...}}` placeholders. */
 export type PollTemplate = string;
-/** JSON Pointer into a record or an answer; empty: all of it. */
+/** JSON Pointer into a record or a response. The empty string selects all of it. */
 export type PollPath = string;
 /** JSON Pointer of a setting (`/settings/...`) or a secret (`/secrets/...`). */
 export type PollField = string;
 
-/** How a moment is written: `2026-01-01T00:00:00.000Z`, the same without milliseconds, since 1970, or the day in UTC. */
+/**
+ * Format of a timestamp: `2026-01-01T00:00:00.000Z`, the same without milliseconds, seconds or
+ * milliseconds since 1970, or the date in UTC.
+ */
 export type PollTimeForm = 'rfc3339' | 'rfc3339_seconds' | 'seconds' | 'milliseconds' | 'date';
 
-/** A bearer token, key or password as it is. */
+/** A bearer token, key or password that is sent as it is. */
 export type PollKeyAuthentication =
   | { kind: 'bearer'; secret: PollField }
   | { kind: 'header'; name: string; secret: PollField; prefix?: string }
   | { kind: 'query'; name: string; secret: PollField }
   | { kind: 'basic'; user: PollField; password?: PollField };
 
-/** OAuth 2.0 client credentials (RFC 6749, 4.4), or a vendor's grant that is like it. */
+/** OAuth 2.0 client credentials (RFC 6749, section 4.4), or a vendor's similar grant. */
 export interface PollClientCredentials {
   kind: 'client_credentials';
   token_url: PollTemplate;
   client_id: PollField;
   client_secret: PollField;
-  /** Where the client names itself. Default `basic`: the `Authorization` header. */
+  /** Where the client credentials are sent. Default `basic`: the `Authorization` header. */
   client?: 'basic' | 'body';
-  /** Default `form`. */
+  /** Encoding of the token request. Default `form`. */
   body?: 'form' | 'json';
   /** Default `client_credentials`. */
   grant_type?: string;
   parameters?: Readonly<Record<string, PollTemplate>>;
-  /** Before the token in `Authorization`. Default `Bearer `. */
+  /** Prefix of the token in `Authorization`. Default `Bearer `. */
   prefix?: string;
 }
 
-/** A token for a statement signed with a private key: RFC 7523, 2.1 (`jwt_bearer`) and 2.2 (`client_assertion`). */
+/**
+ * Exchanges a JWT signed with a private key for a token: RFC 7523, section 2.1 (`jwt_bearer`) or
+ * section 2.2 (`client_assertion`).
+ */
 export interface PollPrivateKeyJwt {
   kind: 'private_key_jwt';
   grant: 'jwt_bearer' | 'client_assertion';
   token_url: PollTemplate;
-  /** Secret with the key: PKCS 8 as PEM, or the JSON file of a Google service account. */
+  /** Secret that contains the key: PKCS #8 as PEM, or the JSON file of a Google service account. */
   key: PollField;
   key_format: 'pem' | 'service_account';
   /** Default `RS256`. */
   algorithm?: 'RS256' | 'RS384' | 'RS512' | 'ES256' | 'ES384' | 'PS256';
-  /** Default for a service account: its own address. */
+  /** Default for a service account: its email address. */
   issuer?: PollField;
-  /** On whose behalf. Default: as `issuer`, and nobody for a service account. */
+  /** Subject of the token. Default: `issuer`; none for a service account. */
   subject?: PollField;
-  /** Default: the token's address. */
+  /** Default: the token URL. */
   audience?: PollTemplate;
   scopes?: readonly string[];
 }
 
-/** Duo's own: every request is signed. https://duo.com/docs/adminapi#authentication */
+/** Duo request signing: every request is signed. https://duo.com/docs/adminapi#authentication */
 export interface PollDuoSignature {
   kind: 'duo_hmac';
   key: PollField;
@@ -72,27 +80,29 @@ export type PollSingleAuthentication =
 
 export type PollAuthentication =
   | PollSingleAuthentication
-  /** One of several, by a setting with a choice. */
+  /** One of several, selected by a setting. */
   | { kind: 'choice'; field: PollField; of: Readonly<Record<string, PollSingleAuthentication>> };
 
 export interface PollRequest {
-  /** After the base address; each value that goes in is one segment. */
+  /** Appended to `base_url`. Each interpolated value is one path segment. */
   path: PollTemplate;
-  /** Several parts are joined by a space. */
+  /** The parts of a list are joined with a space. */
   query?: Readonly<Record<string, PollTemplate | readonly PollTemplate[]>>;
 }
 
 export interface PollRecords {
-  /** Of the list in the answer. */
+  /** Path of the record list in the response. */
   path: PollPath;
-  /** The vendor leaves the list out when it is empty. */
+  /** The vendor omits the list when it is empty. */
   optional?: true;
-  /** What tells a record apart, one part or several. Absent: all of it does. */
+  /** One or several paths that identify a record. Default: the whole record. */
   id?: PollPath | readonly PollPath[];
   time?: PollPath;
   /** Default `rfc3339`. */
   time_form?: 'rfc3339' | 'seconds' | 'milliseconds';
-  /** Only records whose text at `path` is in the list at `field`; an empty list takes all. */
+  /**
+   * Keeps only records whose string at `path` is in the list at `field`. An empty list keeps all.
+   */
   only?: { path: PollPath; field: PollField };
 }
 
@@ -100,44 +110,49 @@ export type PollPagination =
   | { kind: 'none' }
   /** `Link: <...>; rel="next"` (RFC 8288). */
   | { kind: 'link_header' }
-  /** A text in the answer, or several joined by a comma, that goes into a parameter. */
+  /** A string in the response, or several joined with a comma, sent as a parameter. */
   | { kind: 'body_cursor'; path: PollPath; parameter: string }
-  /** An address in the answer; with `parameter`, only that parameter of it is taken. */
+  /** A URL in the response. With `parameter`, only that query parameter is taken from it. */
   | { kind: 'body_url'; path: PollPath; parameter?: string }
-  /** Number of the first record, from 0; ends with a page that is not full. */
+  /** Zero-based index of the first record. Ends with a page that is not full. */
   | { kind: 'offset'; parameter: string }
-  /** Number of the page; ends with a page that is not full. */
+  /** Page number. Ends with a page that is not full. */
   | { kind: 'page'; parameter: string; first: number };
 
 export type PollCursor =
-  /** Stretches of time that overlap; what was seen in the overlap is not delivered again. */
+  /** Overlapping time windows. Records already seen in the overlap are not delivered again. */
   | {
       kind: 'time';
-      /** Setting with the moment to begin at. Absent or empty: now. */
+      /** Setting with the start time. Absent or empty: now. */
       start?: PollField;
-      /** How far back each stretch reaches: what turns up so late is still found. */
+      /** Seconds by which each window reaches back, so that late records are found. */
       overlap_seconds: number;
-      /** Longest stretch the vendor answers for. */
+      /** Longest window that the vendor accepts, in seconds. */
       longest_seconds?: number;
-      /** The vendor takes whole days; what is older than asked for is left out here. */
+      /** The vendor accepts whole days only. Records older than requested are filtered out. */
       whole_days?: true;
-      /** Ids of records kept for the overlap. Default 5,000. */
+      /** Number of record IDs kept for the overlap. Default 5,000. */
       seen?: number;
-      /** `again`: places between pages don't last; after a stop the stretch is read from its beginning. */
+      /**
+       * `again`: page cursors expire; after a stop, the window is read again from its beginning.
+       */
       resume?: 'again';
     }
-  /** The next link is there even when there is nothing more, and is where to go on later. */
+  /**
+   * The vendor returns a next link even if there are no more records; the next poll continues
+   * there.
+   */
   | { kind: 'link'; start?: PollField; overlap_seconds: number; seen?: number }
-  /** Records come by ascending id, and `{{after}}` asks for those behind one. */
+  /** Records are sorted by ascending ID, and `{{after}}` requests those after the last one. */
   | { kind: 'id' }
-  /** All of it each time. */
+  /** Reads everything on each poll. */
   | { kind: 'none' };
 
 export interface PollStream extends PollRequest {
-  /** Part of the place that is stored: changing it starts over. */
+  /** Part of the stored cursor: renaming a stream starts it over. */
   name: string;
   page_size: number;
-  /** Read the stream for each id of this list, as `{{each}}`. */
+  /** Reads the stream once for each ID of this list, as `{{each}}`. */
   each?: PollRequest & { records: { path: PollPath; id: PollPath }; page_size: number; pagination: PollPagination };
   records: PollRecords;
   pagination: PollPagination;
@@ -145,38 +160,50 @@ export interface PollStream extends PollRequest {
 }
 
 export interface PollRate {
-  /** Header with the requests that are left. At 0 nothing is asked until `reset`. */
+  /** Header with the number of remaining requests. At 0, no request is sent until `reset`. */
   remaining?: string;
   reset?: string;
-  /** What `reset` holds: a moment in seconds since 1970, or seconds from now. */
+  /** Format of `reset`: a time in seconds since 1970 (`epoch`), or seconds from now (`seconds`). */
   reset_form?: 'epoch' | 'seconds';
-  /** When the vendor asks for less and names no time. Default 60. */
+  /** Seconds to wait when the vendor throttles without a time. Default 60. */
   wait_seconds?: number;
-  /** Answers beside 429 that ask for less. */
+  /** Responses other than 429 that mean throttling. */
   throttled?: readonly PollThrottled[];
-  /** Setting with the customer's own limit: `{ rate, unit }`. */
+  /** Setting with the customer's own rate limit: `{ rate, unit }`. */
   limit?: PollField;
 }
 
-/** An answer with this status, and with this header (holding `is`), or with one of these words at `path` of its body. */
+/**
+ * A response with this status and either this header (with the value `is`), or one of these strings
+ * at `path` of its body.
+ */
 export type PollThrottled =
   { status: number; header: string; is?: string } | { status: number; path: PollPath; in: readonly string[] };
 
 export interface PollDefinition {
-  /** `contract`: tested against a server that answers as the vendor documents. Nobody has run it against the vendor. */
+  /**
+   * `contract`: tested against a server that responds as the vendor documents, never against the
+   * vendor itself.
+   */
   verified: 'contract';
-  /** What it was built from. */
+  /** Vendor pages that the definition was built from. */
   documentation: readonly string[];
-  /** `https://...`, without a slash at the end. A value in it is part of a host name, or all of it. */
+  /**
+   * `https://...` without a trailing slash. An interpolated value is part of the host name, or the
+   * whole URL.
+   */
   base_url: PollTemplate;
   authentication: PollAuthentication;
   headers?: Readonly<Record<string, string>>;
-  /** Between readings. Default 60. */
+  /** Seconds between polls. Default 60. */
   interval_seconds?: number;
-  /** Setting with a cron schedule, in UTC, instead. */
+  /** Setting with a cron schedule in UTC, used instead of `interval_seconds`. */
   schedule?: PollField;
   rate?: PollRate;
   streams: readonly PollStream[];
-  /** Asked by the connection test: an answer with a list. `since` and `until` are the last hour. */
+  /**
+   * Request of the connection test. The response must contain a list. `since` and `until` are the
+   * last hour.
+   */
   check: PollRequest & { records: { path: PollPath; optional?: true } };
 }

@@ -2,15 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectorKind, ConnectorTypeData } from './types.js';
 
-/** Every connector type there is. Answers are frozen and shared: copy before changing anything. */
+/**
+ * All connector types. Returned values are frozen and shared: copy them before changing anything.
+ */
 export interface Catalog {
-  /** All types of a kind, sorted by name. */
+  /** Returns all types of a kind, sorted by name. */
   list(kind: ConnectorKind): readonly ConnectorTypeData[];
-  /** One type, with its schemas; undefined when there is none of that id. */
+  /** Returns a type with its schemas, or undefined if the ID is unknown. */
   get(kind: ConnectorKind, typeId: string): ConnectorTypeData | undefined;
-  /** Minified SVG of the vendor's mark; undefined where a monogram is to be shown. */
+  /** Returns the vendor's mark as minified SVG, or undefined if a monogram is to be shown. */
   icon(typeId: string): string | undefined;
-  /** Name of that mark, shared by all types of a vendor. */
+  /** Returns the name of that mark, which all types of a vendor share. */
   iconName(typeId: string): string | undefined;
 }
 
@@ -30,7 +32,10 @@ function readText(path: string): string {
   }
 }
 
-/** Reads a catalog that the build wrote to `directory`. Icons are read when first asked for. */
+/**
+ * Reads a catalog that the build wrote to `directory`. Icons are read on first use.
+ * @throws Error if a file can't be read
+ */
 export function readCatalog(directory: string): Catalog {
   const file: { types: ConnectorTypeData[] } = JSON.parse(readText(join(directory, 'catalog.json')));
   const types = deepFreeze(file.types);

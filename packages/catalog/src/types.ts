@@ -1,43 +1,48 @@
-/** The data format of the catalog: what a type file says, and what the service serves. */
+/** Data format of the catalog: the content of a type file, and what the service serves. */
 import type { PollDefinition } from './poll.js';
 
 export type * from './poll.js';
 
-/** `input` brings data in, `output` delivers it. */
+/** `input` reads data, `output` delivers it. */
 export type ConnectorKind = 'input' | 'output';
 
 /**
- * Shown (and, with `required`, asked for) only while the field at `path` holds one of the values in `in`.
- * `path` is a JSON Pointer from the config: `/settings/auth_type`.
+ * Shows a field (and, with `required`, requires it) only while the field at `path` holds one of the
+ * values in `in`. `path` is a JSON Pointer from the config: `/settings/auth_type`.
  */
 export interface Condition {
   path: string;
   in: readonly (string | number | boolean)[];
-  /** Holds too, all of them: the conditions of the field at `path`, where that one may be hidden itself. */
+  /**
+   * Further conditions that must all hold: those of the field at `path`, if it may itself be
+   * hidden.
+   */
   and?: readonly Pick<Condition, 'path' | 'in'>[];
-  /** Required while shown. Such a field is absent from its parent's `required`. */
+  /** Required while shown. Such a field is not listed in its parent's `required`. */
   required?: boolean;
 }
 
-/** Words every field may carry, beside JSON Schema's own. */
+/** Annotations that every field may carry, in addition to JSON Schema's own keywords. */
 interface Annotations {
   /** Label. */
   title?: string;
-  /** Help, one or two sentences: where in the vendor's console the value is found. */
+  /** Help text of one or two sentences: where in the vendor's console the value is found. */
   description?: string;
   /** `examples[0]` is the placeholder. */
   examples?: readonly string[];
   deprecated?: boolean;
-  /** Folded under "Advanced". */
+  /** Shown in the collapsed "Advanced" section. */
   'x-advanced'?: boolean;
   /**
-   * This value decides where the secrets of the connector are sent; changing it asks for them again. On a secret, as a
-   * connection string is one: a new value asks for the other secrets.
+   * The value decides where the secrets of the connector are sent. A change requires entering them
+   * again. On a secret, such as a connection string, a new value requires entering the other
+   * secrets again.
    */
   'x-destination'?: boolean;
   /**
-   * This value decides how the secrets of the connector are protected on their way: TLS, certificate checks, sign-in
-   * mechanism. Like `x-destination`, changing it asks for them again; unlike it, it is no address to show to a person.
+   * The value decides how the secrets of the connector are protected in transit: TLS, certificate
+   * checks, sign-in mechanism. As with `x-destination`, a change requires entering them again;
+   * unlike it, the value is not an address to show to a user.
    */
   'x-transport'?: boolean;
   'x-when'?: Condition;
@@ -45,9 +50,9 @@ interface Annotations {
   'x-role'?: 'synthetic-toggle';
 }
 
-/** Formats the form has a control for and the validator checks. */
+/** Formats that the form has a control for and the validator checks. */
 export type StringFormat =
-  | 'uri' // absolute http(s) address
+  | 'uri' // absolute http(s) URL
   | 'hostname' // host without scheme, path or port
   | 'host-port' // host with optional port
   | 'email'
@@ -64,7 +69,10 @@ export interface StringSchema extends Annotations {
   maxLength?: number;
   /** Linear-time regular expression, anchored, `u` flag. */
   pattern?: string;
-  /** Said when `pattern` or `format` does not match: what to do, in the field's own words. */
+  /**
+   * Message for a value that does not match `pattern` or `format`: what to do, in terms of the
+   * field.
+   */
   'x-message'?: string;
   enum?: readonly string[];
   /** Labels of the `enum` values. */
@@ -88,7 +96,7 @@ export interface BooleanSchema extends Annotations {
   default?: boolean;
 }
 
-/** List of strings, or list of flat objects. */
+/** A list of strings, or a list of flat objects. */
 export interface ArraySchema extends Annotations {
   type: 'array';
   items: StringSchema | ObjectSchema;
@@ -97,7 +105,7 @@ export interface ArraySchema extends Annotations {
   uniqueItems?: boolean;
 }
 
-/** Nested object. */
+/** A nested object. */
 export interface ObjectSchema extends Annotations {
   type: 'object';
   properties: Readonly<Record<string, FieldSchema>>;
@@ -105,7 +113,7 @@ export interface ObjectSchema extends Annotations {
   additionalProperties: false;
 }
 
-/** Key/value map of strings; `writeOnly` makes the whole map one secret. */
+/** A key/value map of strings. `writeOnly` makes the whole map one secret. */
 export interface MapSchema extends Annotations {
   type: 'object';
   additionalProperties: StringSchema;
@@ -114,8 +122,9 @@ export interface MapSchema extends Annotations {
 }
 
 /**
- * One branch of a union: the discriminator's `const`, and one sibling object that holds its fields (absent when it has none).
- * The object's key is the discriminator's value unless a service calls it otherwise: `{ Format: 'delimited', delimited_format: {} }`.
+ * One branch of a union: the discriminator's `const`, and one sibling object that holds its fields
+ * (absent if it has none). The key of the object equals the discriminator's value, unless a service
+ * names it differently: `{ Format: 'delimited', delimited_format: {} }`.
  */
 export interface VariantSchema {
   title: string;
@@ -125,18 +134,21 @@ export interface VariantSchema {
   additionalProperties: false;
 }
 
-/** `{ type: "webhook", webhook: { ... } }`: the discriminator is the one property that is a `const` in every branch. */
+/**
+ * `{ type: "webhook", webhook: { ... } }`: the discriminator is the one property that is a `const`
+ * in every branch.
+ */
 export interface UnionSchema extends Annotations {
   type: 'object';
   oneOf: readonly VariantSchema[];
-  /** Discriminator value chosen at first. */
+  /** Initial discriminator value. */
   default?: string;
 }
 
 export type FieldSchema =
   StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema | MapSchema | UnionSchema;
 
-/** What a secret may be: a string, or a map of strings. Both carry `writeOnly: true`. */
+/** A secret: a string, or a map of strings. Both carry `writeOnly: true`. */
 export type SecretSchema = (StringSchema | MapSchema) & { writeOnly: true };
 
 export interface SettingsSchema extends ObjectSchema {
@@ -157,7 +169,7 @@ export interface ConnectorConfigSchema {
   secrets: SecretsSchema;
 }
 
-/** What the fields of a type were taken from, from the surest down. */
+/** Source of the field definitions of a type, from the most to the least reliable. */
 export type Evidence =
   | 'openapi'
   | 'docs'
@@ -169,12 +181,14 @@ export type Evidence =
   | 'vendor-api-convention'
   | 'recall-unverified';
 
-/** One connector type, as a data file holds it and the catalog serves it (references resolved). */
+/**
+ * A connector type as defined in a data file and served by the catalog, with references resolved.
+ */
 export interface ConnectorTypeData {
   type_id: string;
   kind: ConnectorKind;
   name: string;
-  /** One plain sentence of what it brings or where it delivers. */
+  /** One plain sentence: what it reads, or where it delivers. */
   description: string;
   category: string;
   vendor: string;
@@ -182,20 +196,32 @@ export interface ConnectorTypeData {
   version: string;
   evidence: Evidence;
   /**
-   * Host the secrets are sent to when no setting decides it: `api.github.com`. A type with secrets has this, or a field
-   * marked `x-destination`, or both.
+   * Host that the secrets are sent to if no setting decides it: `api.github.com`. A type with
+   * secrets has this, a field marked `x-destination`, or both.
    */
   fixed_destination?: string;
-  /** Key in `icons.json`, and name of the SVG, shared by all types of the vendor; absent: a monogram is shown. */
+  /**
+   * Key in `icons.json` and name of the SVG, shared by all types of the vendor. Absent: a monogram
+   * is shown.
+   */
   icon?: string;
-  /** JSON Pointers (`/settings/host`, `/secrets/password`) in the order shown; what is absent follows: required settings, secrets, optional settings. */
+  /**
+   * JSON Pointers (`/settings/host`, `/secrets/password`) in display order. Fields that are not
+   * listed follow: required settings, secrets, optional settings.
+   */
   order?: readonly string[];
   config: ConnectorConfigSchema;
-  /** How the type is read over its vendor's HTTP API, for inputs that need no code. Not served to browsers. */
+  /**
+   * Polling definition for the vendor's HTTP API, for inputs that need no code. Not served to
+   * browsers.
+   */
   poll?: PollDefinition;
 }
 
-/** A configuration as a person fills it in. Secrets here are plain values; a kept secret is absent. */
+/**
+ * A configuration as entered by a user. Secrets are plain values here; a stored secret that is kept
+ * is absent.
+ */
 export interface ConnectorConfig {
   settings: Record<string, unknown>;
   secrets: Record<string, unknown>;
@@ -218,16 +244,17 @@ export type IssueCode =
   | 'too_deep'
   | 'masked';
 
-/** One thing wrong with a configuration. Never holds the value. */
+/** A problem with a configuration. Never contains the value. */
 export interface Issue {
   /** JSON Pointer from the config: `/settings/headers/0/name`. */
   path: string;
   code: IssueCode;
   /**
-   * The bound or format that was not met, for the sentence: `{ minimum: 1 }`, `{ maxLength: 64 }`, `{ minItems: 1 }`,
-   * `{ type: 'integer' }`, `{ format: 'hostname', found: 'url' }`. `found` is one of the words listed in `validate/formats.ts`.
+   * The bound or format that was not met, for use in a message: `{ minimum: 1 }`, `{ maxLength: 64
+   * }`, `{ minItems: 1 }`, `{ type: 'integer' }`, `{ format: 'hostname', found: 'url' }`. `found`
+   * is one of the codes listed in `validate/formats.ts`.
    */
   params?: Readonly<Record<string, string | number>>;
-  /** The type's own words for it (`x-message`). */
+  /** Message defined by the type (`x-message`). */
   message?: string;
 }

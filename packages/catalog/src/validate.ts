@@ -1,6 +1,7 @@
 /**
- * The one validator, for the form and the service alike: same schema, same answer on both sides. No dependency, no DOM,
- * no side effect; nothing here throws on hostile data.
+ * Validator shared by the form and the service: for the same schema and configuration, both get the
+ * same result. It has no dependencies, no DOM access and no side effects, and never throws on
+ * hostile data.
  */
 import type { ConnectorConfig, ConnectorConfigSchema, Issue } from './types.js';
 import { validateConfig, type ValidateOptions } from './validate/validate-config.js';
@@ -24,7 +25,14 @@ export {
 } from './validate/schema.js';
 export { validateConfig, type ValidateOptions };
 
-/** What is wrong at or below one pointer. */
+/**
+ * Returns the issues at or below one pointer.
+ *
+ * @example
+ * ```ts
+ * validateField(schema, config, '/settings/headers');
+ * ```
+ */
 export const validateField = (
   schema: ConnectorConfigSchema,
   config: ConnectorConfig,

@@ -1,4 +1,4 @@
-/** A contact sheet: the form of every connector type, each shown while it is near the window. */
+/** Contact sheet: the form of every connector type, mounted only while it is near the viewport. */
 import '@connector-frame/element/define';
 import { createSearch } from '@connector-frame/element/catalog';
 import type { CatalogType, ComponentKind } from '@connector-frame/core/connect';
@@ -11,7 +11,7 @@ interface Shown {
   type: CatalogType;
 }
 
-/** Forms that are there at once: each is a page of its own. */
+/** Maximum number of mounted forms. Each is a separate document. */
 const AT_ONCE = 12;
 
 const root = document.querySelector<HTMLElement>('#gallery');
@@ -80,7 +80,7 @@ function sheetOf({ kind, type }: Shown): HTMLElement {
   id.textContent = type.type_id;
   title.append(type.name, id);
   card.className = 'card';
-  // As high as a form of usual length, so that the page does not jump while forms come.
+  // Reserve the height of a typical form, so the page does not shift while forms load.
   card.style.minBlockSize = '480px';
   sheet.className = 'sheet';
   Object.assign(sheet.dataset, { kind, typeId: type.type_id });
@@ -88,13 +88,16 @@ function sheetOf({ kind, type }: Shown): HTMLElement {
   return sheet;
 }
 
-/** Those that have been near the longest go first. */
+/**
+ * Mounts the forms of the sheets that came near the viewport last, at most `AT_ONCE`, and removes
+ * the others.
+ */
 function showNear(near: ReadonlySet<HTMLElement>, tenantId: string): void {
   const wanted = [...near].slice(-AT_ONCE);
   for (const form of document.querySelectorAll('.sheet connector-frame')) {
     const sheet = form.closest<HTMLElement>('.sheet');
     if (!sheet || wanted.includes(sheet)) continue;
-    // As high as the form was, so that nothing below it moves.
+    // Keep the form's height, so nothing below it moves.
     const card = form.parentElement;
     if (card) card.style.minBlockSize = `${card.offsetHeight}px`;
     form.remove();

@@ -10,7 +10,7 @@ interface Props {
   types: CatalogType[];
 }
 
-/** The products, with their search. */
+/** The catalog of connector types, with search. */
 export function Catalog({ kind, types }: Props) {
   return (
     <>

@@ -22,7 +22,7 @@ interface Props {
   onGone: (name: string) => void;
 }
 
-/** What this tenant has connected. */
+/** Lists the tenant's connectors. */
 export function Connections({
   kind,
   tenantId,

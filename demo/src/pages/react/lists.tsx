@@ -19,7 +19,7 @@ interface Props {
   saved: (SavedConnector & { how: string }) | undefined;
 }
 
-/** What is connected, and what can be. */
+/** Shows the tenant's connectors and the catalog. */
 export function Lists({ kind, tenantId, saved }: Props) {
   const types = useList(() => api.catalog(kind));
   const connectors = useList(() =>

@@ -1,4 +1,7 @@
-/** A vendor's mark, or the first letter of the name. */
+/**
+ * Shows the vendor's icon, or the first letter of the
+ * name.
+ */
 export function Mark({
   icon,
   name,

@@ -5,12 +5,15 @@ import {
   onLookChange,
 } from '../shared/look.js';
 
-/** The form's tokens, from what the page looks like. */
+/**
+ * Returns appearance tokens that match the page's theme.
+ * Rerenders the component when the theme changes.
+ */
 export function useAppearance() {
   const look = useSyncExternalStore(
     onLookChange,
     currentLook,
   );
-  // Another look has other computed colors.
+  // The computed colors depend on the theme.
   return useMemo(currentAppearance, [look]);
 }

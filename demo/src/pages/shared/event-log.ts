@@ -8,8 +8,9 @@ interface Entry {
 }
 
 /**
- * Writes down what the form told the page, newest first. A page that is left keeps its list for the next one in the same tab.
- * @param detail an object is written as JSON
+ * Adds an event to the log of what the form reported, newest first. The log is kept in
+ * `sessionStorage`, so the next page in the same tab shows it too.
+ * @param detail an object is shown as JSON
  */
 export function log(name: string, detail: string | object = ''): void {
   const text = typeof detail === 'string' ? detail : JSON.stringify(detail, null, 1);
@@ -17,12 +18,12 @@ export function log(name: string, detail: string | object = ''): void {
   try {
     sessionStorage.setItem(key, JSON.stringify(entries.slice(0, longest)));
   } catch {
-    // Storage is blocked: this event is shown, and forgotten with the page.
+    // Storage is blocked: show the event without keeping it.
   }
   show(entries.slice(0, longest));
 }
 
-/** Shows what pages before this one wrote down. */
+/** Shows the events that earlier pages in this tab logged. */
 export function showEvents(): void {
   show(kept());
 }

@@ -1,16 +1,17 @@
 import type { CatalogType, ComponentKind, ConfiguredConnector } from '@connector-frame/core/connect';
 
-/** What can be connected, from the host's own route. */
+/** Fetches the connector types of a kind from the host's route. */
 export const catalog = (kind: ComponentKind) => ask<CatalogType[]>(`/api/catalog?kind=${kind}`);
 
-/** What this tenant has connected. */
+/** Fetches the tenant's connectors of a kind from the host's route. */
 export const connectors = (kind: ComponentKind, tenantId: string) =>
   ask<ConfiguredConnector[]>(`/api/connectors?kind=${kind}&tenantId=${encodeURIComponent(tenantId)}`);
 
 /**
- * Our own backend answers in the shapes its contract names, so they are believed here.
- * @param body makes it a write
- * @throws Error with a message for people
+ * Calls the demo's own backend. Responses are not validated, because the backend is trusted to
+ * follow its contract.
+ * @param body sent as JSON with POST; without it, the request is a GET
+ * @throws Error with a message for users
  */
 export async function ask<T>(path: string, body?: object): Promise<T> {
   let response: Response;
@@ -20,7 +21,7 @@ export async function ask<T>(path: string, body?: object): Promise<T> {
   } catch (cause) {
     throw new Error('Northwind’s server does not answer. Is it still running?', { cause });
   }
-  if (response.status === 401) location.reload(); // Signed out elsewhere: the server shows the sign-in.
+  if (response.status === 401) location.reload(); // Signed out elsewhere: the server responds with the sign-in page.
   const answer: T & { message?: string } = await response.json().catch(() => ({}));
   if (response.ok) return answer;
   throw new Error(answer.message ?? `The server answered ${response.status}.`);

@@ -2,7 +2,10 @@ import type { Appearance } from '@connector-frame/core/connect';
 
 const changes = new EventTarget();
 
-/** Runs when the page looks different. Answers the function that stops it. */
+/**
+ * Calls `run` when the theme or color scheme of the page changes. Returns a function that removes
+ * the listeners.
+ */
 export function onLookChange(run: () => void): () => void {
   changes.addEventListener('change', run);
   prefersDark.addEventListener('change', run);
@@ -14,13 +17,16 @@ export function onLookChange(run: () => void): () => void {
 
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** What the page looks like, as one word. */
+/** Returns the current theme and color scheme, such as `harbor dark`, with `auto` resolved. */
 export function currentLook(): string {
   const { look = '' } = document.documentElement.dataset;
   return look.endsWith(' auto') ? look.replace('auto', prefersDark.matches ? 'dark' : 'light') : look;
 }
 
-/** The choices work without a script, by a new page. With one the page stays, and so does what is typed in it. */
+/**
+ * Applies a theme choice without reloading the page, so that unsaved input is kept. Without a
+ * script, the form posts the choice and the server renders a new page.
+ */
 export function bindLook(form: HTMLFormElement): void {
   form.addEventListener('submit', (event) => {
     const button = event.submitter;
@@ -31,14 +37,14 @@ export function bindLook(form: HTMLFormElement): void {
     const [preset = '', scheme = ''] = (document.documentElement.dataset['look'] ?? '').split(' ');
     document.documentElement.dataset['look'] = name === 'preset' ? `${value} ${scheme}` : `${preset} ${value}`;
     changes.dispatchEvent(new Event('change'));
-    // The server keeps it for the next page; a choice that could not be kept still holds for this one.
+    // Store the choice on the server for later pages. If that fails, it still applies to this page.
     fetch(form.action, { method: 'POST', body: new URLSearchParams({ [name]: value }), redirect: 'manual' }).catch(
       () => {},
     );
   });
 }
 
-/** The tokens that make a form look like a part of the page: what the page's own style sheet says just now. */
+/** Returns appearance tokens that match the page, read from its current computed styles. */
 export function currentAppearance(): Appearance {
   const { color, fontFamily, accentColor, backgroundColor, borderTopColor, borderTopLeftRadius } = getComputedStyle(
     document.querySelector('#look-sample') ?? document.body,

@@ -1,6 +1,9 @@
 import type { ComponentKind } from '@connector-frame/core/connect';
 
-/** What the page shows: a kind's lists, or one connector of it (new without `connectorId`). */
+/**
+ * What the page shows: the lists of a kind, or the form of one connector (a new one without
+ * `connectorId`).
+ */
 export interface Place {
   kind: ComponentKind;
   typeId?: string | undefined;
@@ -23,15 +26,15 @@ export function placeHref({ kind, typeId, connectorId }: Place): string {
   return `?${query}`;
 }
 
-/** Shows a place and tells {@link followPlaces}. */
+/** Navigates to a place and notifies {@link followPlaces}. */
 export function goTo(place: Place): void {
   history.pushState(null, '', placeHref(place));
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
 /**
- * Calls `show` with every place a person goes to: links with a query, back and forward. The product's own menu follows. Answers the function that stops
- * it.
+ * Calls `show` on every navigation: links with a query, back and forward. Also updates the current
+ * item of the product's menu. Returns a function that removes the listeners.
  */
 export function followPlaces(show: (place: Place) => void): () => void {
   const here = () => {
@@ -58,7 +61,10 @@ export function followPlaces(show: (place: Place) => void): () => void {
   };
 }
 
-/** Another view: its heading gets the focus, so that a keyboard and a screen reader go on from there. */
+/**
+ * Moves the focus to the heading of a new view, so that keyboard and screen reader users continue
+ * from there.
+ */
 export function enterView(): void {
   scrollTo(0, 0);
   document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });

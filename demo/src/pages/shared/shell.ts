@@ -1,4 +1,4 @@
-/** What the pages with a script share, around the product: the look without a new page, and the list of events. */
+/** Shared by the pages with a script: changing the theme without a reload, and the event log. */
 import { showEvents } from './event-log.js';
 import { bindLook, currentLook, onLookChange } from './look.js';
 
@@ -8,7 +8,8 @@ const follow = () => {
   if (hint) hint.hidden = opened === currentLook() || !document.querySelector('connector-frame');
 };
 
-// A form takes its look once: typed work is not thrown away for another one unless the person says so.
+// A form reads its appearance once, when it opens. Changing it requires a reload, which would
+// discard unsaved input, so the user decides.
 document.addEventListener('ready', () => ((opened = currentLook()), follow()), { capture: true });
 hint?.querySelector('button')?.addEventListener('click', () => document.querySelector('connector-frame')?.reload());
 onLookChange(follow);

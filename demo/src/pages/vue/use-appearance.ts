@@ -4,7 +4,10 @@ import {
   onLookChange,
 } from '../shared/look.js';
 
-/** The form's tokens, from what the page looks like. */
+/**
+ * Returns appearance tokens that match the page's theme.
+ * The ref updates when the theme changes.
+ */
 export function useAppearance() {
   const appearance = shallowRef(currentAppearance());
   onScopeDispose(

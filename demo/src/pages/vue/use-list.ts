@@ -1,6 +1,9 @@
 import { shallowReactive } from 'vue';
 
-/** A list of the host: asked for at once, and again by `load`. */
+/**
+ * Loads a list from the host immediately. `load` fetches
+ * it again.
+ */
 export function useList<Item>(
   ask: () => Promise<Item[]>,
 ) {

@@ -7,7 +7,7 @@ import { createPipelineRoutes } from './create-pipeline-routes.js';
 const [apiKey, token] = ['key-canary-4711', 'token-canary-0815'];
 const tenants = ['acme', 'globex'].map((id) => ({ id, name: id, organizationId: `org-${id}` }));
 
-/** A service with one input of Acme's and its pipeline. */
+/** Fake service: one input of Acme with its pipeline. */
 let service: Awaited<ReturnType<typeof serve>>;
 let asked: { method: string; path: string; headers: Record<string, unknown>; body: string }[] = [];
 let hasPipeline = true;
@@ -109,7 +109,8 @@ async function again() {
 }
 
 test('asking again costs the service one question, and the rates only every ten seconds', async () => {
-  // The service's intervals end at full tens of seconds; a moment later there is a new one to ask for.
+  // The service's intervals end at multiples of ten seconds; a completed one is available shortly
+  // after.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-01T00:00:04Z') });
   await again();
   vi.setSystemTime(Date.parse('2026-01-01T00:00:11Z'));
@@ -214,7 +215,7 @@ describe('a test event', () => {
 
 const entry = (sequence: number) => ({ sequence, time: '2026-01-01T00:00:00Z', level: 'info', message: 'Hello' });
 
-/** The events of an answer, one by one as they come. */
+/** Reads the server-sent events of a response one at a time. */
 function events(answer: Response) {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('no body');
   let text = '';

@@ -8,25 +8,26 @@ import { createFinder, fieldsOfWrite, inputId, scopeOf } from './scope.js';
 import { createSnapshots } from './snapshot.js';
 
 export interface PipelineRouteOptions {
-  /** The service, as this server reaches it. */
+  /** URL of the service, as this server reaches it. */
   serviceUrl: string;
-  /** The product's key. It never leaves this server. */
+  /** API key of the product. It never leaves this server. */
   apiKey: string;
   tenantOf: (request: Request) => Tenant | undefined;
 }
 
-/** Inputs that one request may ask for. */
+/** Maximum number of inputs per request. */
 const most = 20;
 
 /**
- * What a row of the connections shows beside the host's own routes, for whoever is signed in and for no other tenant:
+ * Creates the routes that the connection list uses in addition to the host's own. They serve the
+ * signed-in tenant only:
  *
- * - `GET /demo/pipelines?tenantId=&inputId=&inputId=`: how the pipelines of up to 20 inputs do
- * - `GET /demo/pipelines/log?tenantId=&inputId=`: the log of one, as server-sent events
- * - `GET /demo/pipelines/ingest?tenantId=&inputId=`: where it takes records in
+ * - `GET /demo/pipelines?tenantId=&inputId=&inputId=`: pipeline status of up to 20 inputs
+ * - `GET /demo/pipelines/log?tenantId=&inputId=`: log of one pipeline, as server-sent events
+ * - `GET /demo/pipelines/ingest?tenantId=&inputId=`: where an input receives records
  * - `POST /demo/pipelines/token`, `POST /demo/pipelines/test-event`, both `{ tenantId, inputId }`
  *
- * Answers `undefined` for other addresses.
+ * The handler resolves to `undefined` for other paths.
  */
 export function createPipelineRoutes({ serviceUrl, apiKey, tenantOf }: PipelineRouteOptions) {
   const service = createServiceRequest({ baseUrl: serviceUrl, apiKey });
@@ -73,7 +74,7 @@ export function createPipelineRoutes({ serviceUrl, apiKey, tenantOf }: PipelineR
       if (request.method !== route.method) throw new Refusal(405, 'invalid_request', `Use ${route.method}.`);
       return await route.run(request, url);
     } catch (error) {
-      // What the service said is for nobody's browser.
+      // Don't expose the service's error messages to browsers.
       return refusalResponse(error instanceof Refusal ? error : down);
     }
   };

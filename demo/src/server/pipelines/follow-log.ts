@@ -2,10 +2,10 @@ import { countOf, fieldsOf, listOf } from './read.js';
 import { Refusal } from './refusal.js';
 import { unlessGone, type Finder, type Scope } from './scope.js';
 
-/** Lines that a page begins with. */
+/** Maximum number of stored lines sent first. */
 const firstLines = 50;
 
-/** Milliseconds after which a browser asks again when the stream broke off. */
+/** Delay in milliseconds before a browser reconnects a stream that broke off. */
 const retry = 2_000;
 
 export interface LogSource {
@@ -15,8 +15,9 @@ export interface LogSource {
 }
 
 /**
- * The log of an input's pipeline as server-sent events: the last lines, or those after the event that `after` names, and then
- * each as it is written. The service's stream passes through as it comes, and ends with the browser's.
+ * Streams the log of an input's pipeline as server-sent events: the most recent lines, or those
+ * after the event `after`, and then each new line. Forwards the service's stream unchanged and
+ * closes it when the browser disconnects.
  */
 export async function followLog(source: LogSource, scope: Scope, id: string, after: string | null): Promise<Response> {
   const found = await source.finder.find(scope, id);
@@ -25,7 +26,7 @@ export async function followLog(source: LogSource, scope: Scope, id: string, aft
 
   const lines = listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(unlessGone))['entries']);
   const from = countOf(lines.at(-1)?.['sequence']);
-  // A log that is shorter than what the page has seen began anew, with the service.
+  // A last sequence number below `after` means that the log restarted with the service.
   const seen = Number(after) <= from ? Number(after) : 0;
   const known = lines.filter(({ sequence }) => countOf(sequence) > seen);
 

@@ -3,10 +3,13 @@ import { countOf, fieldsOf, textOf, type Fields } from './read.js';
 import { Refusal } from './refusal.js';
 import { unlessGone, type Scope } from './scope.js';
 
-/** Milliseconds until a test event counts as not taken. */
+/** Timeout of a test event in milliseconds. */
 const patience = 10_000;
 
-/** Where an input takes records in that are sent to it; `null` for one that fetches them itself. Without the token. */
+/**
+ * Returns where an input receives pushed records, without the token. Resolves to `null` for an
+ * input that fetches its records itself.
+ */
 export async function ingestPlace(scope: Scope, id: string): Promise<IngestPlace | null> {
   const ingest = await ingestOf(scope, id);
   const [url, host, port] = [textOf(ingest['url']), textOf(ingest['host']), countOf(ingest['port'])];
@@ -14,21 +17,21 @@ export async function ingestPlace(scope: Scope, id: string): Promise<IngestPlace
   return { url, listens: host === null ? null : { host, port }, hasToken: textOf(ingest['token']) !== null };
 }
 
-/** The token that senders show. Its own tenant may have it, on demand. */
+/** Returns the ingest token of an input to its own tenant. */
 export async function ingestToken(scope: Scope, id: string): Promise<{ token: string }> {
   const token = textOf((await ingestOf(scope, id))['token']);
   if (token === null) throw new Refusal(404, 'not_found', 'This connection has no token.');
   return { token };
 }
 
-/** What the service's own answers mean for who sent the event. */
+/** Messages for the status codes of the service's ingest endpoint. */
 const refusals: Readonly<Record<number, string>> = {
   409: 'There is no pipeline behind this connection yet.',
   429: 'The buffer is full just now. Try again in a moment.',
   503: 'Nothing is taken in just now. Try again in a moment.',
 };
 
-/** Sends one event to an input of type `monad-http`, as any sender would. */
+/** Sends one event to an input of type `monad-http` over its public ingest URL. */
 export async function sendTestEvent(scope: Scope, id: string): Promise<TestEventAnswer> {
   const ingest = await ingestOf(scope, id);
   const [url, token] = [textOf(ingest['url']), textOf(ingest['token'])];

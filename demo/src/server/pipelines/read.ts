@@ -1,4 +1,7 @@
-/** Readers of what the service answers: what is not there, or of another kind, is nothing. */
+/**
+ * Tolerant readers for the service's responses: missing values and values of another type become
+ * empty.
+ */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function fieldsOf(value: unknown): Fields {
@@ -13,7 +16,7 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A count: 0 where there is none. */
+/** Returns a finite number, or 0. */
 export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }

@@ -1,4 +1,7 @@
-/** What a page is told when it can't have what it asked for: our own words, in the shape of the host's routes. */
+/**
+ * An error response in the format of the host's routes. The message is the demo's own, never the
+ * service's.
+ */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -14,7 +17,7 @@ export function refusalResponse({ status, code, message }: Refusal): Response {
   return answer({ code, message }, status);
 }
 
-/** JSON for this page's own scripts, never kept. */
+/** Returns a JSON response for the page's own scripts that must not be cached. */
 export function answer(body: unknown, status = 200): Response {
   return Response.json(body, {
     status,

@@ -5,10 +5,10 @@ import { isOwnForm } from '../own-form.js';
 import { fieldsOf, type Fields } from './read.js';
 import { Refusal } from './refusal.js';
 
-/** Milliseconds for which the way from an input to its pipeline is remembered. */
+/** Cache TTL of the pipeline of an input, in milliseconds. */
 const kept = 30_000;
 
-/** The inputs of whoever is signed in, and their pipelines: nobody else's are found. */
+/** The signed-in tenant's inputs and pipelines. Other tenants' resources are not found. */
 export interface Scope {
   /** Calls the service with the product's API key. */
   request: ServiceRequest;
@@ -18,20 +18,23 @@ export interface Scope {
 
 const idPattern = /^[\w-][\w.:-]{0,127}$/;
 
-/** An id that may stand in a path of the service. */
+/** Validates an ID before it becomes part of a service path. */
 export function inputId(value: unknown): string {
   if (typeof value === 'string' && idPattern.test(value)) return value;
   throw new Refusal(400, 'invalid_request', '"inputId" is not the id of an input.');
 }
 
-/** Whose data a request may have. The tenant it names has to be the one that is signed in. */
+/** Returns the scope of a request. The tenant that it names must be the one that is signed in. */
 export function scopeOf(tenant: Tenant | undefined, tenantId: unknown, request: ServiceRequest): Scope {
   if (!tenant) throw new Refusal(401, 'unauthenticated', 'Sign in first.');
   if (tenantId !== tenant.id) throw new Refusal(403, 'forbidden', 'You may not act for this tenant.');
   return { request, org: tenant.organizationId, tenantId: tenant.id };
 }
 
-/** The fields of a write that a page of this site sent. No other site can send JSON, nor be this one's page. */
+/**
+ * Reads the JSON body of a write. Rejects requests from other sites: they can't send JSON
+ * cross-origin, nor forge the headers that `isOwnForm` checks.
+ */
 export async function fieldsOfWrite(request: Request): Promise<Fields> {
   if (!(request.headers.get('content-type') ?? '').startsWith('application/json')) {
     throw new Refusal(415, 'invalid_request', 'Send application/json.');
@@ -42,7 +45,10 @@ export async function fieldsOfWrite(request: Request): Promise<Fields> {
 
 const keyOf = ({ org }: Scope, id: string): string => `${org} ${id}`;
 
-/** Finds the pipelines of inputs, and remembers them for a while: a page asks every few seconds. */
+/**
+ * Creates a lookup of the pipelines of inputs. Results are cached, because a page polls every few
+ * seconds.
+ */
 export function createFinder() {
   const known = new Map<string, { found: ResolvedIntegration; until: number }>();
   return {
@@ -55,14 +61,17 @@ export function createFinder() {
       if (found) known.set(keyOf(scope, id), { found, until: now + kept });
       return found;
     },
-    /** It is not where it was. */
+    /** Drops a cached pipeline that no longer exists. */
     forget: (scope: Scope, id: string): void => void known.delete(keyOf(scope, id)),
   };
 }
 
 export type Finder = ReturnType<typeof createFinder>;
 
-/** What is not there, or is another tenant's, which is the same. All else is a failure. */
+/**
+ * Maps 404 to `null`: the resource does not exist or belongs to another tenant, which are
+ * indistinguishable. Rethrows every other error.
+ */
 export function unlessGone(error: unknown): null {
   if (error instanceof ServiceRequestError && error.status === 404) return null;
   throw error;

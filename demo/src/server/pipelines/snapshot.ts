@@ -3,7 +3,10 @@ import { states } from '../../pages/shared/pipelines/states.js';
 import { countOf, fieldsOf, listOf, textOf } from './read.js';
 import { unlessGone, type Finder, type Scope } from './scope.js';
 
-/** The service tells of intervals of ten seconds that are over: of one more a moment after the next one began. */
+/**
+ * Length of the service's metric intervals and the delay until a completed interval is available,
+ * in milliseconds.
+ */
 const [interval, moment] = [10_000, 1_500];
 
 const statuses = Object.keys(states);
@@ -12,7 +15,10 @@ function isStatus(word: unknown): word is PipelineSnapshot['status'] {
   return typeof word === 'string' && statuses.includes(word);
 }
 
-/** How the pipelines of inputs do. One question to the service for each, and a second one every ten seconds. */
+/**
+ * Creates a reader of pipeline status. Each snapshot costs one request to the service, and every
+ * ten seconds a second one for the history.
+ */
 export function createSnapshots(finder: Finder) {
   const histories = new Map<string, { points: number[]; until: number }>();
 
@@ -29,7 +35,7 @@ export function createSnapshots(finder: Finder) {
     return points;
   }
 
-  /** `null`: the input has no pipeline. */
+  /** Resolves to `null` if the input has no pipeline. */
   return async function snapshotOf(scope: Scope, id: string): Promise<PipelineSnapshot | null> {
     for (let tries = 0; tries < 2; tries += 1) {
       const found = await finder.find(scope, id);
@@ -51,7 +57,7 @@ export function createSnapshots(finder: Finder) {
           history: await historyOf(scope, path),
         };
       }
-      // It was deleted since it was found.
+      // The cached pipeline no longer exists: look it up again.
       finder.forget(scope, id);
     }
     return null;

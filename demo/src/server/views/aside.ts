@@ -2,7 +2,7 @@ import { html, type Html } from '../html.js';
 import type { Way } from './shell.js';
 import { sourcePanel, type SourceFile } from './source-panel.js';
 
-/** Beside the product: how the page is made, and what it hears from the form. */
+/** Renders the column beside the product: source files, and the events of the form. */
 export function aside(way: Way, files: readonly SourceFile[]): Html {
   return html`<aside class="aside">
     ${sourcePanel(files)}
@@ -16,7 +16,10 @@ export function aside(way: Way, files: readonly SourceFile[]): Html {
   </aside>`;
 }
 
-/** A page without a script hears nothing, yet its style sheet sees the element's states. */
+/**
+ * The HTML page has no script to receive events; its style sheet matches the custom states of the
+ * element.
+ */
 const states = html`<ul class="states">
   ${['loading', 'ready', 'saved', 'error'].map((state) => html`<li data-state="${state}"><code>:state(${state})</code></li>`)}
 </ul>`;

@@ -2,7 +2,7 @@ import { html, type Html } from '../html.js';
 import type { Tenant } from '../sign-in.js';
 import { searchField } from './search-field.js';
 
-/** The contact sheet of all forms, which its script fills. */
+/** Renders the contact sheet of all forms, which is filled by its script. */
 export function gallery(tenant: Tenant): Html {
   return html`<main class="gallery" id="gallery" tabindex="-1" data-tenant-id="${tenant.id}">
     <h1>Every form</h1>

@@ -5,7 +5,7 @@ import { html, type Html } from '../html.js';
 import type { PagePlace } from '../place.js';
 import { searchField } from './search-field.js';
 
-/** What a list holds, or why it can't be had. */
+/** Items of a list, or why it could not be loaded. */
 export type Listed<Item> = { items: readonly Item[] } | { failure: string };
 
 export interface Lists {
@@ -13,14 +13,14 @@ export interface Lists {
   connectors: Listed<ConfiguredConnector>;
 }
 
-/** What the rows of inputs need for their pipelines. */
+/** Data that the rows of inputs need for their pipelines. */
 export interface RowParts {
   tenantId: string;
-  /** Address of the script of `<pipeline-row>`. */
+  /** URL of the script of `<pipeline-row>`. */
   script: string;
 }
 
-/** What is connected, and what can be: for the pages that have no script for it. */
+/** Renders the tenant's connectors and the catalog, for pages without a script that does so. */
 export function lists(place: PagePlace, { types, connectors }: Lists, rows: RowParts): Html {
   const known = 'items' in types ? types.items : [];
   const made = 'items' in connectors ? connectors.items : [];
@@ -123,7 +123,7 @@ function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
     }`;
 }
 
-/** The way back to the lists, and the heading of an open form. */
+/** Renders the link back to the lists and the heading of an open form. */
 export function formHead(place: PagePlace): Html {
   const { list, one } = words[place.kind];
   return html`<a class="back" href="${address(place, {})}">

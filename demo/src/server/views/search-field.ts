@@ -1,6 +1,9 @@
 import { html, type Html } from '../html.js';
 
-/** The field in which products are searched. @param sent the words that were sent by it, where its form is sent to the server */
+/**
+ * Renders the search field for products.
+ * @param sent current search terms, if the form is submitted to the server
+ */
 export function searchField(sent?: string): Html {
   return html`<label class="search">
     <span class="hidden">Search products</span>

@@ -3,18 +3,21 @@ import { presets, schemes, type Look } from '../look.js';
 import type { PagePlace } from '../place.js';
 import type { Tenant } from '../sign-in.js';
 
-/** The ways to embed a form, one page each. */
+/** Methods of embedding a form, one page each. */
 export const ways = { script: 'Script', html: 'HTML', react: 'React', vue: 'Vue' } as const;
 export type Way = keyof typeof ways;
 
-/** A way in, or the contact sheet of all forms. */
+/** An embedding method, or the contact sheet of all forms. */
 export type PageName = Way | 'gallery';
 
 export function isPage(text: string): text is PageName {
   return text === 'gallery' || Object.hasOwn(ways, text);
 }
 
-/** The demo's own bar: which way, which look. Plain links and forms, so that no page needs a script for it. */
+/**
+ * Renders the demo's bar: embedding method and theme. Uses plain links and forms, so no page needs
+ * a script for it.
+ */
 export function bar(way: PageName, look: Look, place: PagePlace): Html {
   return html`<a class="skip" href="#main">Skip to content</a>
     <header class="bar">
@@ -47,7 +50,7 @@ function choice(name: 'preset' | 'scheme', value: string, chosen: string): Html 
   </button>`;
 }
 
-/** The product's side: whose workspace, and what there is to set. */
+/** Renders the product's sidebar: settings and workspace. */
 export function side(place: PagePlace, tenant: Tenant | undefined, tenants: readonly Tenant[]): Html {
   const current = place.typeId === '' ? 'page' : 'true';
   const link = (kind: PagePlace['kind'], label: string, path: string) =>
@@ -87,7 +90,7 @@ export function side(place: PagePlace, tenant: Tenant | undefined, tenants: read
   </section>`;
 }
 
-/** Asks who it is, and for no password. */
+/** Renders the sign-in card. It asks for no password. */
 export function gate(tenants: readonly Tenant[]): Html {
   return html`<section class="gate" aria-labelledby="sign-in-title">
     <h1 id="sign-in-title">Sign in to Northwind</h1>

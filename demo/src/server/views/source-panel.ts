@@ -1,13 +1,13 @@
 import { html, type Html } from '../html.js';
 import { highlight } from '../highlight.js';
 
-/** A file of a page, as it stands in the repository or as it was filled for this answer. */
+/** A source file of a page: unmodified, or with its template filled for this response. */
 export interface SourceFile {
   name: string;
   code: string;
 }
 
-/** The page's own source, the first file open. */
+/** Renders the page's source files, with the first one expanded. */
 export function sourcePanel(files: readonly SourceFile[]): Html {
   return html`<section class="source" aria-labelledby="source-title">
     <h2 id="source-title">Source of this page</h2>

@@ -1,4 +1,4 @@
-/** The words a picker groups types by. */
+/** Categories that a picker groups types by. */
 export const INPUT_CATEGORIES = [
   'AI Tools',
   'Application Security',

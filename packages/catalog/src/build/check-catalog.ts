@@ -1,4 +1,4 @@
-/** What holds between files. */
+/** Checks across files. */
 import type { ConnectorTypeData } from '../types.js';
 import { oneOf, type Problem } from './problem.js';
 
@@ -7,7 +7,7 @@ export interface SourceType {
   data: ConnectorTypeData;
 }
 
-/** Checks file names, and that no two types claim the same place. */
+/** Checks file names, and that no two types share a name or have conflicting icons. */
 export function checkCatalog(types: readonly SourceType[], icons: ReadonlySet<string>): Problem[] {
   const problems: Problem[] = [];
   const names = new Map<string, string>();
@@ -34,7 +34,7 @@ export function checkCatalog(types: readonly SourceType[], icons: ReadonlySet<st
         message: `${oneOf([data.icon])} is not in icons.json: add it there, or leave it out`,
       });
     const twin = marks.get(data.type_id);
-    // The icon's address has no kind in it.
+    // The icon's URL does not contain the kind.
     if (twin && twin.icon !== data.icon)
       problems.push({
         file,

@@ -1,4 +1,4 @@
-/** The words people read: present, short, and written as sentences. */
+/** User-facing texts: present, short, and punctuated. */
 import type { ConnectorTypeData } from '../types.js';
 import { isUnion } from '../validate/schema.js';
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES } from './categories.js';
@@ -15,7 +15,7 @@ function copyProblem(text: string, limit: number, sentence: boolean): string | u
   return !sentence && text.endsWith('.') ? 'is a label: no period at the end' : undefined;
 }
 
-/** Checks every text of a type that a person will read. */
+/** Checks every user-facing text of a type. */
 export function checkCopy(file: string, data: ConnectorTypeData): Problem[] {
   const problems: Problem[] = [];
   const add = (pointer: string, message: string): void => void problems.push({ file, pointer, message });

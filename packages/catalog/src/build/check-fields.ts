@@ -1,4 +1,4 @@
-/** What each field promises must be true: patterns, bounds, defaults, examples. */
+/** Rules of each field: patterns, bounds, defaults, examples. */
 import type { ConnectorConfigSchema, ConnectorTypeData, FieldSchema } from '../types.js';
 import { validateConfig } from '../validate/validate-config.js';
 import { isUnion, variantsOf } from '../validate/schema.js';
@@ -8,7 +8,7 @@ import { fieldsOf } from './walk.js';
 
 const MAX_DEPTH = 8;
 
-/** What the validator says of one value under one field, in words. */
+/** Returns the first issue that the validator reports for a value under one field, as text. */
 function refusal(field: FieldSchema, value: unknown): string | undefined {
   const { 'x-when': _when, ...rest } = field;
   const schema: ConnectorConfigSchema = {

@@ -1,4 +1,6 @@
-/** The shape of a type file: which words stand where, and what each takes. Everything later may rely on it. */
+/**
+ * Checks the shape of a type file: allowed keys and the values each takes. Later checks rely on it.
+ */
 import type { ConnectorTypeData } from '../types.js';
 import { isPlain, own, type Plain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
@@ -7,7 +9,7 @@ import { pollShape } from './poll-shape.js';
 import { oneOf, type Problem } from './problem.js';
 import type { SourceFile } from './read-sources.js';
 
-/** Which table of words a field schema is read with. */
+/** Returns the key table that applies to a field schema. */
 function kindOf(field: Plain): keyof typeof FIELD_WORDS | undefined {
   if ('properties' in field) return 'group';
   if ('oneOf' in field) return 'union';
@@ -19,7 +21,10 @@ function kindOf(field: Plain): keyof typeof FIELD_WORDS | undefined {
   return type === 'boolean' ? 'boolean' : undefined;
 }
 
-/** Everything wrong with the shape of one file, references resolved and completed. */
+/**
+ * Returns every problem with the shape of one file. References must be resolved and implied values
+ * filled in.
+ */
 export function checkFormat({ file, value }: SourceFile): Problem[] {
   const problems: Problem[] = [];
   const add = (pointer: string, message: string): void => void problems.push({ file, pointer, message });
@@ -49,7 +54,7 @@ export function checkFormat({ file, value }: SourceFile): Problem[] {
     if (!isPlain(properties)) return add(pointer, 'must be an object of fields');
     for (const [key, field] of Object.entries(properties)) {
       const at = joinPointer(pointer, key);
-      // A field's key is also part of JSON Pointers and of hosts' overrides.
+      // Keys also appear in JSON Pointers and in hosts' overrides.
       if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(key)) add(at, 'key must be letters, digits, "_" and "-"');
       visit(field, at, place);
       if (isPlain(field) && !Object.hasOwn(field, 'title')) add(at, 'needs "title", the label people see');
@@ -124,6 +129,6 @@ const getSection = (value: Plain, place: string): Plain | undefined => {
   return isPlain(section) ? section : undefined;
 };
 
-/** Whether a file has the shape of a connector type. */
+/** Returns whether a value has the shape of a connector type. */
 export const isConnectorType = (value: unknown): value is ConnectorTypeData =>
   checkFormat({ file: '', value }).length === 0;

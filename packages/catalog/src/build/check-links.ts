@@ -1,10 +1,10 @@
-/** Where one part of a type names another: order, conditions, destinations. */
+/** References between the parts of a type: order, conditions, destinations. */
 import type { ConnectorTypeData, FieldSchema } from '../types.js';
 import { discriminatorOf, isUnion, variantsOf } from '../validate/schema.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf, type Guard, type VisitedField } from './walk.js';
 
-/** The values a condition may ask for; undefined for a field whose values can't be listed. */
+/** Returns the values that a condition may test for, or undefined if they can't be enumerated. */
 function valuesOf(field: FieldSchema): readonly unknown[] | undefined {
   if (field.type === 'boolean') return [true, false];
   return field.type === 'string' ? field.enum : undefined;
@@ -44,7 +44,7 @@ function checkCondition(visited: VisitedField, all: readonly VisitedField[], add
   }
 }
 
-/** Checks that everything a type names is there. */
+/** Checks that everything a type refers to exists. */
 export function checkLinks(file: string, data: ConnectorTypeData): Problem[] {
   const problems: Problem[] = [];
   const all = fieldsOf(data);

@@ -1,6 +1,9 @@
 import { isSafePattern } from 'redos-detector';
 
-/** Whether `|` stands outside every group and class: the anchors would then hold for one alternative only. */
+/**
+ * Returns whether `|` appears outside every group and class. The anchors would then apply to one
+ * alternative each.
+ */
 function hasOpenAlternative(pattern: string): boolean {
   let depth = 0;
   let inClass = false;
@@ -18,7 +21,10 @@ function hasOpenAlternative(pattern: string): boolean {
 
 const known = new Map<string, string | undefined>();
 
-/** What is wrong with a `pattern`; undefined when it compiles with the `u` flag, is anchored, and takes linear time on any text. */
+/**
+ * Returns what is wrong with a `pattern`, or undefined if it compiles with the `u` flag, is
+ * anchored, and takes linear time on any input.
+ */
 export function patternProblem(pattern: string): string | undefined {
   if (!known.has(pattern)) known.set(pattern, findProblem(pattern));
   return known.get(pattern);

@@ -1,4 +1,7 @@
-/** What a `poll` says must hold together: its pointers lead to fields, its templates to what is there, its cursor moves. */
+/**
+ * Consistency of a `poll` definition: pointers refer to fields, templates to available values, and
+ * the cursor advances.
+ */
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
@@ -9,7 +12,7 @@ import { discriminatorOf, isUnion, variantsOf } from '../validate/schema.js';
 const TIMES = ['since', 'until'];
 const FORMS = ['rfc3339', 'rfc3339_seconds', 'seconds', 'milliseconds', 'date'];
 
-/** Every text in a value, with its pointer. */
+/** Yields every string in a value with its pointer. */
 function* textsIn(value: unknown, pointer: string): Generator<{ pointer: string; text: string }> {
   if (typeof value === 'string') yield { pointer, text: value };
   else if (Array.isArray(value) || isPlain(value))
@@ -19,7 +22,7 @@ function* textsIn(value: unknown, pointer: string): Generator<{ pointer: string;
 const placeholdersIn = (text: string): string[] =>
   [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner);
 
-/** What a template of a stream may name beside settings. */
+/** Returns the names that templates of a stream may use besides settings. */
 function namesOf(stream: PollStream): string[] {
   const { kind } = stream.cursor;
   return [
@@ -29,7 +32,7 @@ function namesOf(stream: PollStream): string[] {
   ];
 }
 
-/** Checks the `poll` of a type whose shape is right. */
+/** Checks the `poll` of a type. Its shape must already be valid. */
 export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
   const { poll } = data;
   if (!poll) return [];
@@ -54,7 +57,7 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
 
 type Add = (pointer: string, message: string) => void;
 
-/** Pointers in the definition, whole or inside templates, must be those of fields. */
+/** Checks that pointers in the definition, on their own or inside templates, refer to fields. */
 function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): void {
   const fields = fieldsOf(data);
   const known = new Set(
@@ -62,7 +65,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
       inRow ? [] : [path, ...(isUnion(field) ? [`${path}/${discriminatorOf(field)}`] : [])],
     ),
   );
-  // Paths into answers are not pointers of fields: those begin with the section's name.
+  // Field pointers begin with the name of a section; paths into responses do not.
   for (const { pointer, text } of textsIn(poll, '')) {
     const named = /^\/(?:settings|secrets)\//.test(text)
       ? [text]

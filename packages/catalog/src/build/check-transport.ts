@@ -1,4 +1,7 @@
-/** Fields that decide how secrets travel must say so: a rule over names finds them, so that a new one can't be forgotten. */
+/**
+ * Requires a mark on every field that decides how secrets are protected in transit. A rule over
+ * names finds these fields, so that a new one can't be forgotten.
+ */
 import type { ConnectorTypeData } from '../types.js';
 import { isPlain, own } from '../validate/objects.js';
 import { isGroup, isUnion, variantsOf } from '../validate/schema.js';
@@ -7,16 +10,20 @@ import type { Problem } from './problem.js';
 import type { SourceFile } from './read-sources.js';
 import { fieldsOf, type VisitedField } from './walk.js';
 
-/** A field that the rule finds by its name, although it protects no secret: an entry of `not-transport.json`. */
+/**
+ * An entry of `not-transport.json`: a field that the rule matches by name although it protects no
+ * secret.
+ */
 export interface NotTransport {
-  /** JSON Pointer from the config, `*` for a row: `/settings/http_path`. */
+  /** JSON Pointer from the config, with `*` for a row: `/settings/http_path`. */
   path: string;
-  /** Title of the field, so that another field at the same path is a new decision. */
+  /** Title of the field, so that another field at the same path requires a new decision. */
   title: string;
   reason: string;
 }
 
-// Generous on purpose: a wrong hit costs one line with a reason, a miss lets a kept secret be downgraded.
+// Broad on purpose: a false positive costs one line with a reason; a false negative allows a
+// downgrade that exposes a stored secret.
 const ANYWHERE =
   /tls|ssl|insecure|verif|certificate|sasl|encrypt|proxy|proxies|cipher|plain_?text|clear_?text|finger_?print|thumb_?print|trust_?store|key_?store|kerberos|gssapi|host[ _]?name|protocol|mechanism/;
 const AS_A_WORD =
@@ -26,13 +33,16 @@ const CONNECTION_SECURITY = /^security$|^(connection|transport|channel|link) sec
 const textsOf = ({ field, path, secret }: VisitedField): string[] => [
   ...path.split('/'),
   field.title ?? '',
-  // A secret in PEM is a private key; a setting in PEM is a certificate.
+  // A secret in PEM format is a private key; a setting in PEM format is a certificate.
   ...(field.type === 'string' && field.format === 'pem' && !secret ? ['pem'] : []),
   ...(field.type === 'string' ? (field.enum ?? []) : []),
   ...(isUnion(field) ? variantsOf(field).map(({ value }) => value) : []),
 ];
 
-/** Whether the name, the place, the format or a choice of a field looks like protection of what is sent. */
+/**
+ * Returns whether the name, path, format or a choice of a field suggests that it protects data in
+ * transit.
+ */
 export const looksLikeTransport = (visited: VisitedField): boolean =>
   textsOf(visited).some((text) => {
     const snake = text.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
@@ -43,7 +53,7 @@ export const looksLikeTransport = (visited: VisitedField): boolean =>
     );
   });
 
-/** Reads the decisions that a field is no transport. */
+/** Reads the exceptions in `not-transport.json`. */
 export function readNotTransport({ file, value }: SourceFile): { entries: NotTransport[]; problems: Problem[] } {
   const entries: NotTransport[] = [];
   const problems: Problem[] = [];
@@ -57,7 +67,9 @@ export function readNotTransport({ file, value }: SourceFile): { entries: NotTra
   return { entries, problems };
 }
 
-/** Checks the marks of a type with secrets. `used` collects the exceptions that applied. */
+/**
+ * Checks the transport marks of a type with secrets. Adds the exceptions that applied to `used`.
+ */
 export function checkTransport(
   file: string,
   data: ConnectorTypeData,
@@ -78,7 +90,7 @@ export function checkTransport(
       if (!isUnion(field)) marked.push(path);
       continue;
     }
-    // What a group or a row holds is decided field by field.
+    // The fields of groups and rows are checked one by one.
     if (within || isGroup(field) || !looksLikeTransport(visited)) continue;
     const exception = exceptions.find((each) => each.path === path && each.title === (field.title ?? ''));
     if (exception) used.add(exception);
@@ -90,7 +102,7 @@ export function checkTransport(
   return problems;
 }
 
-/** Exceptions that no type needs. */
+/** Reports exceptions that no type needs. */
 export const unusedExceptions = (
   file: string,
   exceptions: readonly NotTransport[],

@@ -38,7 +38,7 @@ describe('compile', () => {
   });
 
   it.each<[name: string, path: string, value: unknown, message: string]>([
-    // The shape of the file.
+    // Shape of the file.
     ['not an object', '', 7, 'must be an object'],
     ['a word nobody knows', '/colour', 'red', 'is not known here: use "$schema", "type_id"'],
     ['a missing word', '/vendor', undefined, 'needs "vendor"'],
@@ -83,7 +83,7 @@ describe('compile', () => {
       { type: 'string', title: 'K' },
       'must be an object with "properties"',
     ],
-    // What each field promises.
+    // Rules of each field.
     ['a pattern that does not compile', `${settings}/url/pattern`, '^(a$', 'does not compile'],
     [
       'a pattern not anchored',
@@ -109,7 +109,7 @@ describe('compile', () => {
     ['a secret with a default', `${secrets}/token/default`, 'x', 'a secret has no default'],
     ['a union default nobody has', `${settings}/auth/default`, 'other', 'must be "none" or "key"'],
     ['two variants of one name', `${union}/1/properties/type/const`, 'none', 'two variants have the same "const"'],
-    // What names something else.
+    // References.
     ['an order nobody has', '/order/0', '/settings/nope', 'names /settings/nope, which is no field at the top level'],
     ['an order that repeats', '/order/1', '/settings/url', 'names /settings/url twice'],
     [
@@ -172,7 +172,7 @@ describe('compile', () => {
     ],
     ['two marks', `${settings}/url/x-transport`, true, 'has "x-destination" and "x-transport"'],
     ['a mark that is not true', `${settings}/mode/x-transport`, false, 'must be true, or absent'],
-    // What people read.
+    // User-facing texts.
     [
       'a help text too long',
       `${settings}/url/description`,
@@ -193,7 +193,7 @@ describe('compile', () => {
     ['a label without value', `${settings}/mode/x-labels/slow`, 'Slow', 'labels "slow", which is not in "enum"'],
     ['a category of the other kind', '/category', 'SIEM', 'is no category of inputs: use "AI Tools"'],
     ['a category nobody knows', '/category', 'Things', 'must be "AI Tools"'],
-    // What holds between files.
+    // Checks across files.
     ['a type in the wrong file', '/type_id', 'acme-events', 'belongs in types/inputs/acme-events.json'],
     ['an icon nobody has', '/icon', 'acme', '"acme" is not in icons.json'],
   ])('refuses %s', (_name, path, value, message) => {

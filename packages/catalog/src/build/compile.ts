@@ -18,7 +18,10 @@ export interface Compiled {
   problems: Problem[];
 }
 
-/** Sources to types: resolves references, writes out what goes without saying, and checks everything. Touches no file. */
+/**
+ * Compiles sources to types: resolves references, fills in implied values, and runs every check.
+ * Does not access the file system.
+ */
 export function compile(sources: Sources): Compiled {
   const problems: Problem[] = [...sources.problems];
   const types: SourceType[] = [];

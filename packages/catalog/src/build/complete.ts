@@ -29,8 +29,9 @@ const completeAll = (properties: Plain, secret: boolean): Plain =>
   Object.fromEntries(Object.entries(properties).map(([key, field]) => [key, completeField(field, secret)]));
 
 /**
- * Writes out what a type file may leave to us because it is always the same: `type` of objects and lists, no unknown
- * properties, every secret `writeOnly`, every key of a variant required, empty settings or secrets.
+ * Fills in values that a type file may omit because they are always the same: `type` of objects and
+ * lists, no unknown properties, every secret `writeOnly`, every key of a variant required, empty
+ * settings or secrets.
  */
 export function complete(value: unknown): unknown {
   if (!isPlain(value)) return value;

@@ -1,4 +1,4 @@
-/** A small type file with nothing wrong, for the tests of the checks to spoil. */
+/** A small valid type file that the tests of the checks modify. */
 import type { Sources } from './read-sources.js';
 
 export const FILE = 'types/inputs/acme-logs.json';

@@ -1,4 +1,4 @@
-/** `npm run build`: the data files and icons of this package, checked, into `dist/`. */
+/** `npm run build`: checks the data files and icons of this package and writes them to `dist/`. */
 import { fileURLToPath } from 'node:url';
 import { compile } from './compile.js';
 import { buildIcons } from './icons/build-icons.js';

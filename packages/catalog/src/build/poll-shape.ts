@@ -1,4 +1,4 @@
-/** The shape of `poll` in a type file: the words of `src/poll.ts`, and what each takes. */
+/** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
 
 const template = text(/^[^\r\n]+$/, 'a text in one line');

@@ -1,8 +1,8 @@
-/** One thing wrong with the catalog's sources: where, and what to do. */
+/** A problem in the catalog's sources: where it is, and what to do. */
 export interface Problem {
-  /** From the package's root: `types/inputs/okta-systemlog.json`. */
+  /** Path from the package root: `types/inputs/okta-systemlog.json`. */
   file: string;
-  /** JSON Pointer inside the file; empty for the file as a whole. */
+  /** JSON Pointer inside the file; empty for the whole file. */
   pointer: string;
   message: string;
 }
@@ -10,7 +10,7 @@ export interface Problem {
 export const describeProblem = ({ file, pointer, message }: Problem): string =>
   pointer ? `${file}#${pointer}: ${message}` : `${file}: ${message}`;
 
-/** Values as they read in a message: `"a", "b" or "c"`. */
+/** Formats values for a message: `"a", "b" or "c"`. */
 export const oneOf = (values: readonly unknown[]): string =>
   values.length < 2
     ? JSON.stringify(values[0])

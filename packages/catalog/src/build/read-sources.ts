@@ -3,23 +3,26 @@ import { join } from 'node:path';
 import type { Problem } from './problem.js';
 
 export interface SourceFile {
-  /** From the package's root, with forward slashes. */
+  /** Path from the package root, with forward slashes. */
   file: string;
   value: unknown;
 }
 
-/** The catalog as it lies on disk, parsed and otherwise untouched. */
+/** The catalog's files, parsed and otherwise unchanged. */
 export interface Sources {
   types: SourceFile[];
   /** By name, without `.json`. */
   fragments: ReadonlyMap<string, SourceFile>;
   icons: SourceFile;
-  /** Fields that look like transport and are not. */
+  /** Fields that match the transport rule but are not transport. */
   notTransport: SourceFile;
   problems: Problem[];
 }
 
-/** Reads `types/inputs`, `types/outputs`, `fragments`, `icons.json` and `not-transport.json` under the package's root. */
+/**
+ * Reads `types/inputs`, `types/outputs`, `fragments`, `icons.json` and `not-transport.json` under
+ * the package root.
+ */
 export function readSources(root: string): Sources {
   const problems: Problem[] = [];
 

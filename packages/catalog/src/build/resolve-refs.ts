@@ -11,8 +11,9 @@ export interface Resolved {
 }
 
 /**
- * A type file with each `{ "$ref": "aws#/region", ... }` replaced by the entry `/region` of `fragments/aws.json`; what stands
- * beside `$ref` wins over the entry's own words. Entries may refer to other entries.
+ * Replaces each `{ "$ref": "aws#/region", ... }` in a type file with the entry `/region` of
+ * `fragments/aws.json`. Properties beside `$ref` override those of the entry. Entries may refer to
+ * other entries.
  */
 export function resolveRefs(source: SourceFile, fragments: Sources['fragments']): Resolved {
   const problems: Problem[] = [];
@@ -49,7 +50,7 @@ export function resolveRefs(source: SourceFile, fragments: Sources['fragments'])
   return { value: resolve(source.value, '', []), problems, used };
 }
 
-/** Entries of fragments that no type uses. */
+/** Reports fragment entries that no type uses. */
 export const unusedFragments = (fragments: Sources['fragments'], used: ReadonlySet<string>): Problem[] =>
   [...fragments].flatMap(([name, { file, value }]) =>
     Object.keys(isPlain(value) ? value : {})

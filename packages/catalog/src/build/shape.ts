@@ -1,4 +1,7 @@
-/** Shapes of plain data, put together from small ones. Each tells what is wrong and where, in words for who writes the file. */
+/**
+ * Composable validators for plain data. Each reports what is wrong and where, in terms that the
+ * author of the file understands.
+ */
 import { isPlain, own } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { oneOf } from './problem.js';
@@ -37,7 +40,7 @@ export const list =
     value.forEach((each, index) => item(each, joinPointer(pointer, index), complain));
   };
 
-/** One, or a list of them. */
+/** A single item, or a list of items. */
 export const some =
   (item: Shape): Shape =>
   (value, pointer, complain) =>
@@ -50,7 +53,7 @@ export const map =
     for (const [key, each] of Object.entries(value)) item(each, joinPointer(pointer, key), complain);
   };
 
-/** An object with these keys and no others; those of `optional` may be absent. */
+/** An object with these keys and no others. Keys in `optional` may be absent. */
 export const object =
   (required: Readonly<Record<string, Shape>>, optional: Readonly<Record<string, Shape>> = {}): Shape =>
   (value, pointer, complain) => {
@@ -66,7 +69,7 @@ export const object =
       if (!Object.hasOwn(value, key)) complain(pointer, `needs ${JSON.stringify(key)}`);
   };
 
-/** Objects told apart by their `kind`. */
+/** Objects discriminated by `kind`. */
 export const kinds =
   (shapes: Readonly<Record<string, Shape>>): Shape =>
   (value, pointer, complain) => {

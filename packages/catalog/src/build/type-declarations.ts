@@ -2,7 +2,8 @@ import type { ConnectorKind, ConnectorTypeData, FieldSchema } from '../types.js'
 import { isUnion } from '../validate/schema.js';
 
 /**
- * TypeScript for the data: the ids of all types, and what a person fills in for each. What a condition hides is optional.
+ * Generates TypeScript declarations from the data: the IDs of all types, and the configuration of
+ * each. Fields that a condition may hide are optional.
  * @returns the text of a declaration file
  */
 export function typeDeclarations(types: readonly ConnectorTypeData[]): string {
@@ -60,5 +61,5 @@ function valueOf(field: FieldSchema): string {
   return 'number';
 }
 
-/** Nothing in it may end the comment. */
+/** Prevents a text from ending the comment. */
 const comment = (text: string): string => text.replaceAll('*/', '* /');

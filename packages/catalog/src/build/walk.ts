@@ -2,25 +2,25 @@ import type { ConnectorTypeData, FieldSchema, ObjectSchema, SecretsSchema } from
 import { joinPointer } from '../validate/pointer.js';
 import { discriminatorOf, isGroup, isList, isMap, isUnion } from '../validate/schema.js';
 
-/** A condition that must hold for a field to exist at all. */
+/** A condition that must hold for a field to exist. */
 export interface Guard {
   path: string;
   in: readonly (string | number | boolean)[];
 }
 
-/** One field of a type, wherever it stands. */
+/** A field of a type, at any depth. */
 export interface VisitedField {
   /** JSON Pointer inside the type file. */
   pointer: string;
-  /** JSON Pointer from the config, as conditions and errors name it; `*` for a row. */
+  /** JSON Pointer from the config, as conditions and errors use it; `*` stands for a row. */
   path: string;
   field: FieldSchema;
   required: boolean;
   secret: boolean;
-  /** Part of a list or map: there may be many of it, or none. */
+  /** Inside a list or map: there may be any number of instances. */
   inRow: boolean;
   depth: number;
-  /** Choices made and conditions met by those above it, and its own. */
+  /** Choices and conditions of the ancestors, and the condition of the field itself. */
   guards: readonly Guard[];
 }
 
@@ -74,7 +74,9 @@ const sectionOf = (name: 'settings' | 'secrets'): Above => ({
   guards: [],
 });
 
-/** Every field of a type: settings first, then secrets, each before those inside it. */
+/**
+ * Returns every field of a type: settings before secrets, and each field before those inside it.
+ */
 export const fieldsOf = ({ config }: ConnectorTypeData): VisitedField[] => [
   ...group(config.settings, sectionOf('settings')),
   ...group(config.secrets, sectionOf('secrets')),

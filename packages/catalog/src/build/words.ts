@@ -1,4 +1,7 @@
-/** The words of the data format and what each takes. A rule answers what it expected, or undefined when the value is fine. */
+/**
+ * Keys of the data format and the values each takes. A rule returns what it expected, or undefined
+ * if the value is valid.
+ */
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES } from './categories.js';
 import { isPlain, own } from '../validate/objects.js';
 import { oneOf } from './problem.js';
@@ -64,7 +67,7 @@ const annotations: Words = {
 
 const FORMATS = ['uri', 'hostname', 'host-port', 'email', 'date-time', 'cron', 'multiline', 'json', 'pem'];
 
-/** Words of each kind of field schema, of a variant, and of `settings` and `secrets` themselves. */
+/** Keys of each kind of field schema, of a variant, and of `settings` and `secrets`. */
 export const FIELD_WORDS = {
   text: {
     ...annotations,
@@ -109,7 +112,7 @@ export const FIELD_WORDS = {
   },
 } satisfies Record<string, Words>;
 
-/** Words of a type file. */
+/** Keys of a type file. */
 export const TYPE_WORDS: Words = {
   $schema: text,
   type_id: shaped(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and "-", at most 64'),
@@ -135,6 +138,6 @@ export const TYPE_WORDS: Words = {
   icon: text,
   order: listOfText,
   config: (value) => (isPlain(value) ? undefined : 'an object with "settings" and "secrets"'),
-  // Read by `pollShape`, which knows where in it something is wrong.
+  // Checked by `pollShape`, which reports where in the definition a problem is.
   poll: anything,
 };

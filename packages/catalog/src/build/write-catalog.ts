@@ -4,8 +4,8 @@ import type { ConnectorTypeData } from '../types.js';
 import { typeDeclarations } from './type-declarations.js';
 
 /**
- * Writes what `readCatalog` reads, `catalog.json` and `icons/<name>.svg`, and the types that compilers read,
- * `connector-types.d.ts`. Icons of an earlier build go.
+ * Writes `catalog.json` and `icons/<name>.svg`, which `readCatalog` reads, and the type
+ * declarations in `connector-types.d.ts`. Removes the icons of an earlier build.
  */
 export function writeCatalog(
   directory: string,
@@ -17,7 +17,7 @@ export function writeCatalog(
   mkdirSync(folder, { recursive: true });
   for (const [name, svg] of icons) writeFileSync(join(folder, `${name}.svg`), svg);
   writeFileSync(join(directory, 'connector-types.d.ts'), typeDeclarations(types));
-  // What the declarations describe has no value.
+  // The declarations contain types only, so the module has no exports.
   writeFileSync(join(directory, 'connector-types.js'), 'export {};\n');
   writeFileSync(join(directory, 'catalog.json'), JSON.stringify({ types }));
 }

@@ -4,8 +4,9 @@ import { joinPointer } from './pointer.js';
 import { discriminatorOf, isGroup, isUnion, variantsOf } from './schema.js';
 
 /**
- * Every pointer that `boundValues` passes to `isBound`, shown or not, and whether its field is marked. A field inside a
- * marked group counts as not marked: the group stands for it.
+ * Returns every pointer that `boundValues` passes to `isBound`, whether shown or hidden, and
+ * whether its field is marked. A field inside a marked group counts as not marked, because the
+ * group represents it.
  */
 export function boundPointers(schema: ConnectorConfigSchema): Map<string, boolean> {
   const pointers = new Map<string, boolean>();

@@ -1,4 +1,4 @@
-/** Lowest and highest value of the five fields, and the names that two of them take. */
+/** Minimum and maximum of the five fields, and the names that two of them accept. */
 const FIELDS: readonly (readonly [low: number, high: number, names?: string])[] = [
   [0, 59],
   [0, 23],
@@ -27,7 +27,10 @@ function fieldIsGood(field: string, [low, high, names]: (typeof FIELDS)[number])
   });
 }
 
-/** A schedule of five fields: undefined when good, `fields` when there are not five, else which one is wrong: `field_1` to `field_5`. */
+/**
+ * Checks a schedule of five fields. Returns undefined if it is valid, `fields` if there are not
+ * five, or the first invalid field: `field_1` to `field_5`.
+ */
 export function cronProblem(value: string): string | undefined {
   const fields = value.trim().split(/\s+/);
   if (fields.length !== FIELDS.length) return 'fields';

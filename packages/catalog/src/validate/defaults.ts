@@ -12,9 +12,10 @@ const fillGroup = (schema: ObjectSchema, value: unknown): Plain => {
 };
 
 /**
- * What a field holds before anyone typed: its default, or, for a group or a union, those inside it; undefined when there is
- * none. With `value`, what is there stays and only what is missing is filled. Lists start empty; call this with a list's
- * `items` for a new row, and with a variant's body for a choice just made.
+ * Returns the initial value of a field: its default, or, for a group or union, the defaults inside
+ * it; undefined if there are none. With `value`, keeps existing values and fills only missing ones.
+ * Lists start empty: call this with a list's `items` for a new row, and with a variant's body for a
+ * new choice.
  */
 export function initialValue(schema: FieldSchema, value?: unknown): unknown {
   if (isGroup(schema)) {
@@ -31,7 +32,15 @@ export function initialValue(schema: FieldSchema, value?: unknown): unknown {
   return inner === undefined ? start : { ...start, [key]: inner };
 }
 
-/** The configuration with the type's defaults where a setting is missing: a new form's values, and what the service reads into a create. */
+/**
+ * Returns the configuration with the type's defaults for missing settings: the values of a new
+ * form, and what the service stores for a create request.
+ *
+ * @example
+ * ```ts
+ * const config = withDefaults(type.config, { settings: { org_url: 'https://acme.okta.com' } });
+ * ```
+ */
 export const withDefaults = (schema: ConnectorConfigSchema, config?: Partial<ConnectorConfig>): ConnectorConfig => ({
   settings: fillGroup(schema.settings, config?.settings),
   secrets: { ...config?.secrets },

@@ -6,13 +6,14 @@ import { joinPointer } from './pointer.js';
 import { pruneConfig, pruneValue } from './prune-config.js';
 import { chosenOf, discriminatorOf, isGroup, isUnion } from './schema.js';
 
-/** Whether a field decides where or how the secrets of its connector are sent. */
+/** Returns whether a field decides where or how the secrets of its connector are sent. */
 export const isMarked = (field: FieldSchema): boolean =>
   field['x-destination'] === true || field['x-transport'] === true;
 
 /**
- * The values of the shown fields that `isBound` selects, by pointer from the settings, in the order declared. A union
- * stands for its choice alone; a list, map or group for everything in it. `config` is read as it is: nothing is filled in.
+ * Returns the values of the shown fields that `isBound` selects, by pointer from the settings, in
+ * declaration order. A union contributes only its choice; a list, map or group contributes its
+ * whole value. Reads `config` as it is, without filling in defaults.
  *
  * @param isBound receives the field and its pointer; a union has the pointer of its discriminator
  */
@@ -44,16 +45,24 @@ export function boundValues(
   return found;
 }
 
-/** What takes effect of stored settings: a field that is not shown is dropped, then an absent one gets its default. */
+/**
+ * Returns the effective configuration of stored settings: drops hidden fields, then fills in the
+ * defaults of absent ones.
+ */
 export const effectiveConfig = (
   schema: ConnectorConfigSchema,
   settings: Readonly<Record<string, unknown>>,
 ): ConnectorConfig => withDefaults(schema, pruneConfig(schema, { settings, secrets: {} }));
 
 /**
- * Where and how the secrets of a connector are sent, as one canonical text: the values of all shown fields marked
- * `x-destination` or `x-transport`. Equal texts mean the same destination over the same transport. An absent field equals
- * one that holds its default.
+ * Returns a canonical string for where and how the secrets of a connector are sent: the values of
+ * all shown fields marked `x-destination` or `x-transport`. Equal strings mean the same destination
+ * over the same transport. An absent field equals one that holds its default.
+ *
+ * @example
+ * ```ts
+ * const isMoved = destinationOf(schema, next) !== destinationOf(schema, stored);
+ * ```
  */
 export const destinationOf = (schema: ConnectorConfigSchema, settings: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(boundValues(schema, effectiveConfig(schema, settings)).filter(([, value]) => value !== undefined));

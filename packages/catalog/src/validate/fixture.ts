@@ -1,4 +1,4 @@
-/** One schema with every kind of field, for the validator's own tests. */
+/** A schema with every kind of field, for the validator's own tests. */
 import type { ConnectorConfig, ConnectorConfigSchema } from '../types.js';
 
 export const schema: ConnectorConfigSchema = {
@@ -81,7 +81,7 @@ export const schema: ConnectorConfigSchema = {
   },
 };
 
-/** Nothing wrong with this one. */
+/** A valid configuration. */
 export const good: ConnectorConfig = {
   settings: {
     url: 'https://acme.example',

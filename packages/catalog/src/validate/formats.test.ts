@@ -4,7 +4,7 @@ import { formatProblem } from './formats.js';
 
 const KEY = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ==\n-----END PRIVATE KEY-----';
 
-/** undefined: good. Otherwise the word of what was found. */
+/** Expected result: undefined for a valid value, otherwise the code of what was found. */
 const CASES: Record<StringFormat, [value: string, problem: string | undefined][]> = {
   uri: [
     ['https://acme.okta.com', undefined],

@@ -1,6 +1,7 @@
 /**
- * The formats a text may have. Each check answers undefined for a good value, else what was found instead, one stable word
- * that a message can build on, or `''` where there is nothing to add.
+ * String formats. Each check returns undefined for a valid value. Otherwise it returns what was
+ * found, as a stable code that a message can build on, or `''` if there is nothing specific to
+ * report.
  */
 import type { StringFormat } from '../types.js';
 import { isPlain } from './objects.js';
@@ -18,7 +19,7 @@ function parse(url: string): URL | undefined {
   }
 }
 
-/** Words: `url` (a whole address was pasted), `path`, `credentials`, `port`. */
+/** Codes: `url` (a full URL was pasted), `path`, `credentials`, `port`. */
 function hostname(value: string): Problem {
   if (value.includes('://')) return 'url';
   if (/[/?#\\]/.test(value)) return 'path';
@@ -28,7 +29,7 @@ function hostname(value: string): Problem {
   return value.length <= 253 && value.split('.').every((label) => LABEL.test(label)) ? undefined : '';
 }
 
-/** Words: those of a host name, `port` for one outside 1 to 65535. */
+/** Codes: those of a host name, and `port` for one outside 1 to 65535. */
 function hostPort(value: string): Problem {
   const parts = /^(?:\[([^\]]*)\]|([^:]*)):(.*)$/.exec(value);
   if (!parts || value.includes('://')) return hostname(value);
@@ -39,7 +40,7 @@ function hostPort(value: string): Problem {
   return /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536 ? undefined : 'port';
 }
 
-/** Words: `space`, `no_scheme`, `scheme` (other than http and https), `credentials`. */
+/** Codes: `space`, `no_scheme`, `scheme` (other than http and https), `credentials`. */
 function uri(value: string): Problem {
   if (/[\s\\]/.test(value)) return 'space';
   if (!/^[a-z][\w+.-]*:\/\//i.test(value)) return 'no_scheme';
@@ -54,7 +55,7 @@ const email = (value: string): Problem => {
   return hostname(domain) === undefined ? undefined : '';
 };
 
-/** Words: `no_time`, `no_zone`. */
+/** Codes: `no_time`, `no_zone`. */
 function dateTime(value: string): Problem {
   const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/i.exec(
     value,
@@ -62,13 +63,13 @@ function dateTime(value: string): Problem {
   const [, day = '', time, zone] = parts ?? [];
   const moment = `${day}T${time ?? '00:00:00'}`;
   const date = new Date(`${moment}Z`);
-  // Some engines read February 30 as March 2.
+  // Some engines parse February 30 as March 2.
   if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(moment)) return '';
   if (!time) return 'no_time';
   return zone ? undefined : 'no_zone';
 }
 
-/** Words: `not_object`. */
+/** Codes: `not_object`. */
 function json(value: string): Problem {
   try {
     return isPlain(JSON.parse(value)) ? undefined : 'not_object';
@@ -77,7 +78,10 @@ function json(value: string): Problem {
   }
 }
 
-/** Words: `no_block` (no BEGIN line), `escaped` (line breaks written as `\n`), `cut_off` (no matching END line). */
+/**
+ * Codes: `no_block` (no BEGIN line), `escaped` (line breaks written as `\n`), `cut_off` (no
+ * matching END line).
+ */
 function pem(value: string): Problem {
   const begin = /^-----BEGIN ([A-Z0-9 ]{1,40})-----/.exec(value.trim());
   if (!begin) return 'no_block';
@@ -100,5 +104,8 @@ const CHECKS: Record<StringFormat, (value: string) => Problem> = {
   pem,
 };
 
-/** What is wrong with a text of this format: undefined when nothing, else the word of what was found, or `''`. */
+/**
+ * Checks a string against a format. Returns undefined if it is valid, otherwise the code of what
+ * was found, or `''`.
+ */
 export const formatProblem = (format: StringFormat, value: string): Problem => CHECKS[format](value);

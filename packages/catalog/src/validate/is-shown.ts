@@ -1,7 +1,10 @@
 import type { Condition, ConnectorConfig } from '../types.js';
 import { getAt } from './pointer.js';
 
-/** Whether a field with this `x-when` is shown: the field it names, and each one under `and`, holds one of the values listed. */
+/**
+ * Returns whether a field with this `x-when` is shown: the field that it names, and each one under
+ * `and`, must hold one of the listed values.
+ */
 export const isShown = (condition: Condition | undefined, config: ConnectorConfig): boolean =>
   !condition ||
   [condition, ...(condition.and ?? [])].every(({ path, in: values }) =>

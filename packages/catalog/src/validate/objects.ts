@@ -1,4 +1,4 @@
-/** Reading plain data without ever touching a prototype. */
+/** Helpers that read plain data without touching a prototype. */
 
 const REFUSED = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -7,18 +7,19 @@ export type Plain = Record<string, unknown>;
 export const isPlain = (value: unknown): value is Plain =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a key may be read or written at all. */
+/** Returns whether a key may be read or written. */
 export const isSafeKey = (key: string): boolean => !REFUSED.has(key);
 
 const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null;
 
-/** An own property, or undefined. */
+/** Returns an own property, or undefined. */
 export const own = (value: unknown, key: string): unknown =>
   isSafeKey(key) && isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
 /**
- * What a person left out: nothing, blank text, a list or object with nothing in it. A tab counts as text, it separates columns.
- * What is nested deeper than any field counts as something.
+ * Returns whether a value counts as not filled in: undefined, null, blank text, or a list or object
+ * that contains only empty values. A tab is not blank, because it can be a column separator. Values
+ * nested deeper than any field count as not empty.
  */
 export const isEmpty = (value: unknown, depth = 9): boolean =>
   value === undefined ||

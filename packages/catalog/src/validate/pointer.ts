@@ -7,11 +7,11 @@ export const parsePointer = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** The pointer of a child. */
+/** Returns the pointer of a child. */
 export const joinPointer = (parent: string, key: string | number): string =>
   `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** Value at a JSON Pointer, read from own properties only; undefined where there is none. */
+/** Returns the value at a JSON Pointer, from own properties only, or undefined if there is none. */
 export const getAt = (root: unknown, pointer: string): unknown =>
   parsePointer(pointer).reduce<unknown>((value, key) => own(value, key), root);
 
@@ -38,9 +38,10 @@ function assign(parent: unknown, keys: readonly string[], value: unknown): unkno
 }
 
 /**
- * A copy of `root`, an object, with the value at a JSON Pointer replaced; `undefined` removes it (a list closes up). Missing parents are
- * made: a list where the next key is an index, else an object. A pointer that names `__proto__`, `constructor` or
- * `prototype`, or a row beyond the end of a list, changes nothing.
+ * Returns a copy of `root`, an object, with the value at a JSON Pointer replaced. `undefined`
+ * removes the value; later list items move up. Missing parents are created: a list if the next key
+ * is an index, otherwise an object. A pointer that contains `__proto__`, `constructor` or
+ * `prototype`, or an index beyond the end of a list, changes nothing.
  */
 export function setAt<T extends object>(root: T, pointer: string, value: unknown): T {
   const [key, ...rest] = parsePointer(pointer);

@@ -122,7 +122,7 @@ describe('destinationOf', () => {
     ['/settings/auth/key_body/port', 8443],
     ['/settings/labels', { z: 'y' }],
     ['/settings/unknown', 'x'],
-    // What the field holds when it is absent.
+    // The default of the field.
     ['/settings/verify_tls', true],
   ])('stays with %s = %j', (path, value) => {
     expect(destinationWith(path, value)).toBe(here);
@@ -155,7 +155,7 @@ describe('destinationOf', () => {
     const properties = { ...schema.settings.properties, relay };
     const withRelay = { ...schema, settings: { ...schema.settings, properties } };
     const at = (settings: Record<string, unknown>): string => destinationOf(withRelay, settings);
-    // `mode` is "safe" when absent. What was hidden when it was saved was dropped then, and means nothing.
+    // `mode` defaults to "safe". A field that was hidden on save was dropped and has no effect.
     expect(at({ mode: 'safe', relay: 'a' })).not.toBe(at({ mode: 'safe', relay: 'b' }));
     expect(at({ mode: 'safe' })).toBe(at({}));
     expect(at({ mode: 'fast', relay: 'a' })).toBe(at({ mode: 'fast' }));

@@ -6,7 +6,10 @@ import { chosenOf, discriminatorOf, isGroup, isList, isMap, isUnion } from './sc
 const without = (entries: readonly (readonly [string, unknown])[]): Plain =>
   Object.fromEntries(entries.filter(([key, value]) => isSafeKey(key) && !isEmpty(value)));
 
-/** One value as it is stored; undefined when nothing of it is. A value of the wrong type comes back as it is. */
+/**
+ * Returns one value as it is stored, or undefined if nothing of it is. Returns a value of the wrong
+ * type unchanged.
+ */
 export function pruneValue(schema: FieldSchema, value: unknown, config: ConnectorConfig): unknown {
   if (isEmpty(value)) return undefined;
   if (isList(schema))
@@ -38,8 +41,9 @@ const pruneGroup = (schema: ObjectSchema | SecretsSchema, value: unknown, config
   );
 
 /**
- * The configuration as it is stored and sent: only declared fields that are shown, only the body of the choice made, nothing
- * empty; keys in the order declared, those of a map sorted. Pruning twice changes nothing.
+ * Returns the configuration as it is stored and sent: only declared fields that are shown, only the
+ * body of the selected variant, and nothing empty. Keys are in declaration order, keys of a map
+ * sorted. Idempotent.
  */
 export const pruneConfig = (schema: ConnectorConfigSchema, config: ConnectorConfig): ConnectorConfig => ({
   settings: pruneGroup(schema.settings, own(config, 'settings'), config),

@@ -1,4 +1,4 @@
-/** Properties that hold for whatever is thrown at the validator. */
+/** Properties of the validator that hold for any input. */
 import { describe, expect, it } from 'vitest';
 import type { ConnectorConfig } from '../types.js';
 import { destinationOf } from './destination.js';
@@ -8,7 +8,7 @@ import { getAt, setAt } from './pointer.js';
 import { pruneConfig } from './prune-config.js';
 import { validateConfig } from './validate-config.js';
 
-/** Small seeded generator (mulberry32), so that a failure can be repeated. */
+/** Small seeded generator (mulberry32), so that failures are reproducible. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -54,7 +54,7 @@ function anything(next: () => number, depth: number): unknown {
 
 const configs = Array.from({ length: 1000 }, (_, seed) => {
   const next = random(seed);
-  // Half are wild from the root, half have a known section each.
+  // Half are arbitrary from the root; the other half have both sections, with arbitrary contents.
   const wild = anything(next, 6);
   const value: unknown = seed % 2 ? wild : { settings: wild, secrets: anything(next, 3) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the point is that it may be anything

@@ -1,4 +1,4 @@
-/** Telling the kinds of field schema apart. */
+/** Type guards for the kinds of field schema. */
 import type { ArraySchema, FieldSchema, MapSchema, ObjectSchema, UnionSchema } from '../types.js';
 import { own } from './objects.js';
 
@@ -11,23 +11,26 @@ export const isGroup = (schema: FieldSchema): schema is ObjectSchema => 'propert
 
 export const isList = (schema: FieldSchema): schema is ArraySchema => schema.type === 'array';
 
-/** One choice of a union: its discriminator value, its words, and the object that holds its fields, if it has any. */
+/**
+ * One choice of a union: its discriminator value, its texts, and the object that holds its fields,
+ * if any.
+ */
 export interface Variant {
   value: string;
   title: string;
   description?: string;
-  /** Key of the object beside the discriminator. Absent: the choice has no fields. */
+  /** Key of the object beside the discriminator. Absent if the choice has no fields. */
   key?: string;
   body?: ObjectSchema;
 }
 
-/** Key of the property that names the choice: the one that is a `const`. */
+/** Returns the key of the property that names the choice: the one with a `const`. */
 export function discriminatorOf(union: UnionSchema): string {
   for (const [key, schema] of Object.entries(union.oneOf[0]?.properties ?? {})) if ('const' in schema) return key;
   return '';
 }
 
-/** The choices of a union, in the order declared. */
+/** Returns the choices of a union, in declaration order. */
 export const variantsOf = (union: UnionSchema): Variant[] =>
   union.oneOf.map(({ title, description, properties }) => {
     const variant: Variant = { value: '', title, ...(description === undefined ? {} : { description }) };
@@ -38,7 +41,10 @@ export const variantsOf = (union: UnionSchema): Variant[] =>
     return variant;
   });
 
-/** The choice a union value has made; undefined when it has made none, or an unknown one. */
+/**
+ * Returns the choice that a union value selects, or undefined if it selects none, or an unknown
+ * one.
+ */
 export const chosenOf = (union: UnionSchema, value: unknown): Variant | undefined => {
   const chosen = own(value, discriminatorOf(union));
   return variantsOf(union).find((variant) => variant.value === chosen);

@@ -16,21 +16,28 @@ import { joinPointer } from './pointer.js';
 import { chosenOf, discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from './schema.js';
 
 export interface ValidateOptions {
-  /** Keys of the secrets that the service keeps: absent values of these are fine. */
+  /** Keys of the secrets that the service already stores. Their values may be absent. */
   kept?: ReadonlySet<string>;
 }
 
 const MAX_DEPTH = 8;
 const MAX_TEXT = 65_536;
 const MAX_ROWS = 1000;
-// Enough for any form, and no way to make the answer larger than the question.
+// Enough for any form, and bounds the size of the result for hostile input.
 const MAX_ISSUES = 100;
 const MASK = /^[*•●∙·]{4,}$/;
 
 /**
- * Everything that is wrong with a configuration, at most one issue per value, in the order declared. Fields that are not
- * shown are not looked at; nor are the bodies of choices not made, and empty rows of a list. Defaults are not applied
- * (`withDefaults` does that). Never throws, whatever it is given.
+ * Returns everything that is wrong with a configuration, at most one issue per value, in
+ * declaration order. Skips fields that are not shown, the bodies of variants that are not selected,
+ * and empty rows of a list. Does not apply defaults (`withDefaults` does). Never throws, for any
+ * input.
+ *
+ * @example
+ * ```ts
+ * const [issue] = validateConfig(type.config, { settings: {}, secrets: {} });
+ * // { path: '/settings/org_url', code: 'required' }
+ * ```
  */
 export function validateConfig(
   schema: ConnectorConfigSchema,
@@ -88,7 +95,7 @@ export function validateConfig(
     if (depth > MAX_DEPTH) return add(path, 'too_deep', { maximum: MAX_DEPTH });
     if (isEmpty(value)) {
       if (!required || ('writeOnly' in rules && options.kept?.has(path.slice('/secrets/'.length)))) return;
-      // A group asks through its own fields, so that each error lands where one types.
+      // Report the missing fields of a group, so that each error appears at an input.
       return isGroup(rules) ? group(rules, {}, path, depth) : add(path, 'required');
     }
     if (isList(rules)) {

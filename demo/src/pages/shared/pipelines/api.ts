@@ -2,15 +2,18 @@ import type { BuiltPipeline, ConfiguredConnector, IntegrationStatus } from '@con
 import { ask, connectors } from '../host-api.js';
 import type { Cleanup, IngestPlace, PipelineSnapshots, TestEventAnswer } from './shapes.js';
 
-/** An input of whoever is signed in. */
+/** An input of the signed-in tenant. */
 export interface Input {
   tenantId: string;
   inputId: string;
 }
 
-// The host's own routes.
+// Routes of `@connector-frame/host`.
 
-/** @param outputId one of the tenant's outputs; `undefined`: a new one that drops everything */
+/**
+ * Builds a pipeline for an input.
+ * @param outputId one of the tenant's outputs; `undefined` creates an output that drops everything
+ */
 export const build = (input: Input, inputName: string, outputId: string | undefined) =>
   ask<BuiltPipeline>('/api/build-pipeline', { ...input, inputName, outputId });
 
@@ -20,9 +23,9 @@ export const act = (input: Input, action: 'pause' | 'resume') =>
 export const remove = (input: Input, cleanup: Cleanup) =>
   ask<unknown>('/api/integration-action', { ...input, action: 'delete', cleanup });
 
-// The demo server's, behind the same sign-in.
+// Routes of the demo server, behind the same sign-in.
 
-/** How the pipelines of up to 20 inputs do. */
+/** Fetches the pipeline status of up to 20 inputs. */
 export const snapshots = (tenantId: string, inputIds: readonly string[]) =>
   ask<PipelineSnapshots>(
     `/demo/pipelines?${new URLSearchParams([['tenantId', tenantId], ...inputIds.map((id) => ['inputId', id])])}`,
@@ -40,7 +43,9 @@ export const logAddress = (input: Input, after: number | undefined) =>
 
 let listed: { outputs: Promise<ConfiguredConnector[]>; until: number } | undefined;
 
-/** The tenant's outputs: asked for once, whoever on the page wants them. */
+/**
+ * Returns the tenant's outputs. All rows of the page share one request, which is cached for 30 s.
+ */
 export function outputs(tenantId: string): Promise<ConfiguredConnector[]> {
   if (!listed || listed.until < Date.now()) {
     const asked = connectors('output', tenantId);
@@ -50,5 +55,5 @@ export function outputs(tenantId: string): Promise<ConfiguredConnector[]> {
   return listed.outputs;
 }
 
-/** One was made or deleted. */
+/** Drops the cached outputs after one was created or deleted. */
 export const forgetOutputs = (): void => void (listed = undefined);

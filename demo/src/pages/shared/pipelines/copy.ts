@@ -1,8 +1,9 @@
 import { announce, button, write } from './dom.js';
 
 /**
- * A button that copies a text, which may first have to be asked for.
- * @param fallback shows the text where the browser lets nobody copy
+ * Creates a button that copies a text to the clipboard.
+ * @param text returns the text, possibly after fetching it
+ * @param fallback called with the text if the browser denies access to the clipboard
  */
 export function copyButton(
   about: string,

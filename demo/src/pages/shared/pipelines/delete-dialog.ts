@@ -5,7 +5,7 @@ import type { Cleanup } from './shapes.js';
 interface Policy {
   cleanup: Cleanup;
   label: string;
-  /** What will be gone, and what stays. */
+  /** Explains what is deleted and what is kept. */
   gone: (input: string, output: string) => string;
 }
 
@@ -32,9 +32,9 @@ const policies: readonly Policy[] = [
 let made = 0;
 
 /**
- * Asks what to delete, and deletes it.
- * @param outputName `undefined`: the input has no pipeline, and only it is there to delete
- * @param done runs after it is gone
+ * Opens a dialog that asks what to delete, and deletes it.
+ * @param outputName `undefined` if the input has no pipeline; only the input can be deleted then
+ * @param done called after the deletion
  */
 export function openDeleteDialog(
   place: HTMLElement,

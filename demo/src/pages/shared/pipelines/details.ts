@@ -8,13 +8,16 @@ import { testEventPanel } from './test-event-panel.js';
 interface About {
   inputName: string;
   typeId: string;
-  /** Asks for a new snapshot. */
+  /** Requests a new snapshot. */
   refresh: () => void;
 }
 
 let made = 0;
 
-/** What opens below a row: where it leads, where events are sent, a test event, the log. Nothing of it is asked for before. */
+/**
+ * Creates the panel that expands below a row: output, ingest address, test event and log. Loads its
+ * content when it is opened.
+ */
 export function createDetails(input: api.Input, { inputName, typeId, refresh }: About) {
   const id = `pipeline-details-${(made += 1)}`;
   const root = el('div', { class: 'pipeline-details', id, hidden: true });

@@ -2,8 +2,10 @@ type Child = Node | string | false | null | undefined;
 type Value = string | boolean | undefined | ((event: Event) => void);
 
 /**
- * An element with its attributes and children. Text is text: nothing that came from outside is ever read as markup.
- * @param attributes `false` and `undefined` leave one out, `true` is empty; `onclick` and the like listen
+ * Creates an element with attributes and children. Strings become text nodes and are never parsed
+ * as HTML.
+ * @param attributes `false` and `undefined` omit an attribute, `true` sets it to `''`; functions
+ *   become listeners (`onclick` and so on)
  */
 export function el<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -19,7 +21,7 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A drawing that says nothing a word beside it doesn't. */
+/** Creates a decorative icon that is hidden from assistive technology. */
 export function icon(path: string): SVGSVGElement {
   const drawing = svg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' });
   drawing.append(svg('path', { d: path }));
@@ -35,7 +37,7 @@ export function svg<Name extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** A button; `about` follows its label for who can't see where it stands. */
+/** Creates a button. `about` extends its label for screen readers. */
 export function button(label: string, about: string, style: string, press: () => void): HTMLButtonElement {
   return el(
     'button',
@@ -46,8 +48,8 @@ export function button(label: string, about: string, style: string, press: () =>
 }
 
 /**
- * Does what a button asks for, once at a time. It keeps the focus meanwhile, and what goes wrong is told in `problem`.
- * Answers whether it was done.
+ * Runs a button's action, at most one at a time. The button keeps the focus meanwhile, and an error
+ * is shown in `problem`. Resolves to whether the action succeeded.
  */
 export async function press(
   pressed: HTMLButtonElement,
@@ -69,14 +71,17 @@ export async function press(
   }
 }
 
-/** Writes text where it changed, so that nobody's selection or reading is disturbed. */
+/** Sets the text only if it differs, so that selections and screen readers are not disturbed. */
 export function write(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
 let region: HTMLElement | undefined;
 
-/** Says what happened to who can't see it. One region for the page: fifty would talk over each other. */
+/**
+ * Announces a text to screen readers. The page has a single live region; with one per row,
+ * announcements would interrupt each other.
+ */
 export function announce(text: string): void {
   region ??= el('p', { class: 'hidden', role: 'status' });
   if (!region.isConnected) document.body.append(region);

@@ -3,7 +3,10 @@ import type { IngestPlace } from './shapes.js';
 const otlp =
   '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityText":"INFO","body":{"stringValue":"Hello"}}]}]}]}';
 
-/** A command for a shell that sends one event to an input. Ids and tokens have no character that a shell would read. */
+/**
+ * Returns a function that builds a shell command which sends one event to an input. IDs and tokens
+ * contain no shell metacharacters, so they are not escaped.
+ */
 export function exampleFor(typeId: string, { url, listens }: IngestPlace): (token: string) => string {
   if (listens) return () => `logger --server ${listens.host} --port ${listens.port} --tcp --rfc5424 'Hello'`;
   const body = typeId === 'monad-otel' ? otlp : '{"message":"Hello"}';

@@ -5,7 +5,10 @@ import { exampleFor } from './ingest-example.js';
 
 const veil = '••••••••••••';
 
-/** Where a pushed input takes events in: address, token on demand, and a command that sends one. Nothing for others. */
+/**
+ * Creates the panel of an input that receives pushed events: address, token on demand, and a
+ * command that sends an event. Resolves to `null` for other inputs.
+ */
 export async function ingestPanel(input: api.Input, typeId: string, inputName: string): Promise<HTMLElement | null> {
   const { ingest: place } = await api.ingest(input);
   if (!place) return null;

@@ -2,16 +2,19 @@ import * as api from './api.js';
 import { el, write } from './dom.js';
 import type { LogLine } from './shapes.js';
 
-/** Lines that are kept on the page. */
+/** Maximum number of lines kept on the page. */
 const most = 100;
 
-/** Milliseconds until a stream that was refused is asked for again: at first, and at most. */
+/** Initial and maximum delay, in milliseconds, before a rejected stream is requested again. */
 const firstPause = 1_000;
 const longestPause = 30_000;
 
 const levels = { info: 'Info', warn: 'Warning', error: 'Error' } as const;
 
-/** What a pipeline did, as it does it. Follows while it is open and the page is seen; `stop` ends it. */
+/**
+ * Shows the log of a pipeline live. The stream is connected while the panel is open and the page is
+ * visible; `stop` ends it.
+ */
 export function logPanel(input: api.Input, inputName: string): { root: HTMLElement; stop: () => void } {
   const lines = el('ol');
   const list = el(
@@ -34,7 +37,7 @@ export function logPanel(input: api.Input, inputName: string): { root: HTMLEleme
     const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 24;
     lines.append(row(line));
     while (lines.children.length > most) lines.firstElementChild?.remove();
-    // Who reads further up stays there.
+    // Keep the scroll position of a user who is reading earlier lines.
     if (atEnd) list.scrollTop = list.scrollHeight;
   };
   const close = () => {
@@ -52,7 +55,7 @@ export function logPanel(input: api.Input, inputName: string): { root: HTMLEleme
     source.addEventListener('entry', ({ data }) => add(JSON.parse(data)));
     source.addEventListener('error', () => {
       write(state, 'connecting …');
-      // A stream that broke off is taken up by the browser; one that was refused is not.
+      // The browser reconnects a stream that broke off, but not one that was rejected.
       if (source?.readyState !== EventSource.CLOSED) return;
       timer = setTimeout(open, pause);
       pause = Math.min(pause * 2, longestPause);

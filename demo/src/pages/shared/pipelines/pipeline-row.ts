@@ -8,10 +8,13 @@ import { statusLine } from './status-line.js';
 import { watch } from './watch.js';
 
 /**
- * What is behind a connected input: `<pipeline-row tenant-id input-id input-name type-id is-new>`. Without a pipeline it offers one;
- * with one it shows how it does, pauses, resumes and deletes it, and opens its address and its log. The page's own style sheet is its style sheet.
+ * Shows the pipeline of a connected input: `<pipeline-row tenant-id input-id input-name type-id
+ * is-new>`. Offers to create a pipeline if there is none. Otherwise shows its status, pauses,
+ * resumes and deletes it, and expands to its ingest address and log. Styled by the page's style
+ * sheet.
  *
- * Event `gone`, after the input itself was deleted: unless a page prevents its default, the list is loaded anew.
+ * Dispatches `gone` after the input itself was deleted. Unless the page prevents the default, the
+ * list reloads.
  */
 export class PipelineRow extends HTMLElement {
   #stop: (() => void) | undefined;
@@ -31,7 +34,7 @@ export class PipelineRow extends HTMLElement {
   }
 }
 
-/** An input is deleted, and this was its name. */
+/** Dispatched after an input was deleted, with its name. */
 export type Gone = CustomEvent<{ inputName: string }>;
 
 interface About {
@@ -40,7 +43,7 @@ interface About {
   isNew: boolean;
 }
 
-/** Builds the row in its place, and keeps it up to date. Answers what ends it. */
+/** Builds the row inside `place` and keeps it up to date. Returns a function that stops it. */
 function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }: About): () => void {
   let snapshot: PipelineSnapshot | null | undefined;
   const group = el('div', { class: 'pipeline', role: 'group', 'aria-label': `Pipeline of ${inputName}` });
@@ -78,7 +81,9 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
     write(waiting, `${message} It is asked again in a moment.`);
   }
 
-  /** Another content. Who was in it with the keyboard goes on in the new one. */
+  /**
+   * Replaces the content. If the old content had the keyboard focus, moves it to the new content.
+   */
   function replace(...content: readonly HTMLElement[]): void {
     const hadFocus = group.contains(document.activeElement);
     group.replaceChildren(...content);

@@ -1,33 +1,36 @@
-/** What the demo's server answers about pipelines, as its pages read it. */
+/** Response types of the demo server's pipeline routes. */
 import type { PipelineStatus } from '@connector-frame/core/connect';
 
-/** How the pipeline of one input does. */
+/** Status of the pipeline of one input. */
 export interface PipelineSnapshot {
   pipelineId: string;
   outputId: string | null;
   status: PipelineStatus;
-  /** Records taken in since it was made, written by its outputs, refused for good, and in the buffer. */
+  /**
+   * Records received since the pipeline was created, written by its outputs, permanently rejected,
+   * and buffered.
+   */
   received: number;
   delivered: number;
   errors: number;
   waiting: number;
   /** RFC 3339. */
   lastRecordAt: string | null;
-  /** What went wrong last. */
+  /** Message of the most recent error. */
   problem: string | null;
-  /** Records a second in each interval of ten seconds that is over, the oldest first. */
+  /** Records per second in each completed ten-second interval, oldest first. */
   history: readonly number[];
 }
 
-/** `GET /demo/pipelines`: by input; `null` where an input has no pipeline. */
+/** `GET /demo/pipelines`: snapshots by input ID; `null` for an input without a pipeline. */
 export interface PipelineSnapshots {
   pipelines: Readonly<Record<string, PipelineSnapshot | null>>;
 }
 
-/** Where an input takes in what is sent to it. */
+/** Where an input receives records. */
 export interface IngestPlace {
   url: string;
-  /** Of an input that has a port of its own, and speaks no HTTP. */
+  /** Set for an input that listens on its own port and does not speak HTTP. */
   listens: { host: string; port: number } | null;
   hasToken: boolean;
 }
@@ -46,5 +49,5 @@ export interface LogLine {
   message: string;
 }
 
-/** What goes with a pipeline: the names of the host's route. */
+/** What is deleted with a pipeline: the values of the host's route. */
 export type Cleanup = 'full' | 'keep-output' | 'pipeline-only';

@@ -3,10 +3,13 @@ import { rate } from './numbers.js';
 
 const width = 120;
 const height = 28;
-/** Ten minutes in steps of ten seconds. */
+/** Ten minutes in intervals of ten seconds. */
 const slots = 60;
 
-/** The rate of the last ten minutes as a line: its shape for the eye, its figures as its name. */
+/**
+ * Draws the rate of the last ten minutes as a line. Its accessible name states the current and the
+ * highest rate.
+ */
 export function sparkline(): { root: SVGSVGElement; update: (history: readonly number[]) => void } {
   const root = svg('svg', {
     class: 'sparkline',

@@ -2,7 +2,7 @@ import type { ConfiguredConnector } from '@connector-frame/core/connect';
 import * as api from './api.js';
 import { button, el, press } from './dom.js';
 
-/** Offers a pipeline for an input that has none. */
+/** Offers to create a pipeline for an input that has none. */
 export function startPanel(input: api.Input, inputName: string, isNew: boolean, built: () => void): HTMLElement {
   const problem = el('p', { class: 'pipeline-problem pipeline-refusal', role: 'alert', hidden: true });
   const nowhere = el('option', { value: '' }, 'Nowhere: drop everything');
@@ -17,9 +17,9 @@ export function startPanel(input: api.Input, inputName: string, isNew: boolean, 
   }
 
   api.outputs(input.tenantId).then(
-    // The others of this type are the first choice once more.
+    // Leave out other outputs of this type: they do the same as the first option.
     (outputs) => select.append(...outputs.filter(({ type_id }) => type_id !== 'dev-null').map(option)),
-    () => {}, // Without the list there is still the first choice.
+    () => {}, // If the list fails to load, the first option still works.
   );
   return el(
     'div',

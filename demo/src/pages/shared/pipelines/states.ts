@@ -3,15 +3,15 @@ import type { PipelineStatus } from '@connector-frame/core/connect';
 interface StateWords {
   word: string;
   tone: 'good' | 'busy' | 'slow' | 'bad' | 'off';
-  /** Drawn in a square of 20. */
+  /** SVG path data for a view box of 20 × 20. */
   icon: string;
-  /** What it means, where the word alone leaves a question. */
+  /** Explanation of a status that the word alone does not explain. */
   hint?: string;
 }
 
 const circle = 'M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14';
 
-/** A pipeline's state for people: never by color alone. */
+/** How each pipeline status is displayed. Never by color alone. */
 export const states: Readonly<Record<PipelineStatus, StateWords>> = {
   Running: { word: 'Running', tone: 'good', icon: `${circle}M8.5 7.3v5.4l4.2-2.7z` },
   Initializing: { word: 'Initializing', tone: 'busy', icon: 'M16.5 10a6.5 6.5 0 1 1-2-4.7M16.5 3v3.5H13' },

@@ -4,7 +4,7 @@ import type { PipelineSnapshot } from './shapes.js';
 import { sparkline } from './sparkline.js';
 import { states } from './states.js';
 
-/** State, rate, ten minutes as a line, and the counts. */
+/** Creates the status line: status, rate, ten-minute sparkline and counts. */
 export function statusLine(): {
   parts: HTMLElement[];
   update: (snapshot: PipelineSnapshot) => void;
@@ -32,7 +32,7 @@ export function statusLine(): {
         drawing.replaceChildren(icon(known.icon));
       }
       state.classList.remove('is-stale');
-      // Until there are two readings, the last interval that is over is the best there is.
+      // The rate needs two readings; until then, use the last completed interval.
       const now = measure(snapshot.received, Date.now()) ?? snapshot.history.at(-1) ?? 0;
       write(figure, rate(now));
       curve.update([...snapshot.history, now]);
@@ -51,7 +51,7 @@ export function statusLine(): {
       write(problem, message ?? '');
     },
     fail(message) {
-      // What was known last stays, and is marked as old.
+      // Keep the last known status and mark it as stale.
       state.classList.add('is-stale');
       problem.dataset['tone'] = 'off';
       problem.hidden = false;

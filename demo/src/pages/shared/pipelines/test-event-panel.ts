@@ -3,14 +3,18 @@ import { announce, button, el, press, write } from './dom.js';
 import { counted } from './numbers.js';
 import type { PipelineSnapshot } from './shapes.js';
 
-/** Milliseconds in which a test event should be counted. */
+/** Milliseconds to wait until a test event is counted. */
 const patience = 10_000;
-/** Milliseconds between two questions about it: short enough to seem at once, and few enough for the service. */
+/**
+ * Polling interval in milliseconds: short enough to appear immediate, long enough not to load the
+ * service.
+ */
 const askAgain = 300;
 
 /**
- * Sends one event, and shows that it was counted.
- * @param last the last snapshot that came; another one is asked for by `refresh`
+ * Creates the panel that sends a test event and shows whether it was counted.
+ * @param last returns the latest snapshot
+ * @param refresh requests a new snapshot
  */
 export function testEventPanel(
   input: api.Input,
@@ -35,7 +39,8 @@ export function testEventPanel(
     await api.testEvent(input);
     let seen: PipelineSnapshot | undefined;
     for (const end = Date.now() + patience; received() <= before && Date.now() < end && result.isConnected;) {
-      // Who asks before the answer came never gets one: it is dropped for a newer one.
+      // Request the next snapshot only after the previous one arrived: a new request discards the
+      // response in flight.
       if (last() !== seen) refresh();
       seen = last();
       await new Promise((resolve) => setTimeout(resolve, askAgain));

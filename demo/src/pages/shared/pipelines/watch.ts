@@ -1,29 +1,35 @@
 import { snapshots } from './api.js';
 import type { PipelineSnapshot } from './shapes.js';
 
-/** A row of the page that wants to know how its pipeline does. */
+/** A row that displays the status of its input's pipeline. */
 export interface Watcher {
   tenantId: string;
   inputId: string;
-  /** `null`: its input has no pipeline. */
+  /** `null` if the input has no pipeline. */
   show(snapshot: PipelineSnapshot | null): void;
-  /** Nothing can be learned just now; it is asked again. */
+  /** Called when the status could not be fetched. The request is retried. */
   fail(message: string): void;
 }
 
 interface Watched {
   watcher: Watcher;
   visible: boolean;
-  /** When it is to be asked for again. */
+  /**
+   * Time of the next request, in milliseconds since 1970; `Infinity` while a request is in flight.
+   */
   due: number;
 }
 
-/** Milliseconds between two questions about a row; more rows are asked for less often, one that has nothing to tell seldom. */
+/**
+ * Polling intervals in milliseconds. The interval grows with the number of visible rows; inputs
+ * without a pipeline are polled at `idleInterval`; after failures, the delay doubles up to
+ * `longestPause`.
+ */
 const interval = 2_000;
 const intervalPerRow = 200;
 const idleInterval = 10_000;
 const longestPause = 30_000;
-/** Rows in one question. */
+/** Maximum number of rows per request. */
 const most = 20;
 
 const rows = new Map<Element, Watched>();
@@ -31,7 +37,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let asking = false;
 let failures = 0;
 
-/** Rows out of sight are not asked for. */
+/** Rows outside the viewport are not polled. */
 const sight = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -43,20 +49,21 @@ const sight = new IntersectionObserver(
   { rootMargin: '200px' },
 );
 document.addEventListener('visibilitychange', () => {
-  // Who comes back sees what is, and not what was.
+  // Refresh every row immediately when the page becomes visible again.
   for (const row of rows.values()) row.due = 0;
   plan();
 });
 
 /**
- * Keeps a row up to date while it can be seen. One timer and one request serve all rows of the page, and none while the page is hidden.
- * @param row stands in the document
+ * Keeps a row up to date while it is visible. All rows of the page share one timer and one request;
+ * nothing is polled while the page is hidden.
+ * @param row must be in the document
  */
 export function watch(row: Element, watcher: Watcher): { ask: () => void; stop: () => void } {
   rows.set(row, { watcher, visible: false, due: 0 });
   sight.observe(row);
   return {
-    /** Asks at once: something was done. */
+    /** Refreshes the row immediately after an action. */
     ask() {
       const watched = rows.get(row);
       if (watched) Object.assign(watched, { visible: true, due: 0 });
@@ -69,7 +76,7 @@ export function watch(row: Element, watcher: Watcher): { ask: () => void; stop: 
   };
 }
 
-/** Sets the one timer to when the next row is due. */
+/** Schedules the timer for the row that is due next. */
 function plan(): void {
   clearTimeout(timer);
   if (asking || document.hidden) return;
@@ -77,14 +84,17 @@ function plan(): void {
   if (next !== Infinity) timer = setTimeout(() => void tick(), Math.max(0, next - Date.now()));
 }
 
-/** What is asked for again while an answer is on its way is due before it comes: it wants a newer one. */
+/**
+ * Returns whether a response applies to a row. A row that requested a refresh while the request was
+ * in flight has a new `due` and needs a newer response.
+ */
 const answered = ({ due }: Watched): boolean => due === Infinity;
 
 async function tick(): Promise<void> {
   const now = Date.now();
   const seen = [...rows.values()].filter(({ visible }) => visible);
   const tenantId = seen.find(({ due }) => due <= now)?.watcher.tenantId;
-  // Whoever is due soon comes along.
+  // Include rows that are due soon in the same request.
   const turn = seen
     .filter(({ due, watcher }) => due <= now + interval / 4 && watcher.tenantId === tenantId)
     .toSorted((a, b) => a.due - b.due)

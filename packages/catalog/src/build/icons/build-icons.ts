@@ -11,7 +11,7 @@ export interface BuiltIcons {
   problems: Problem[];
 }
 
-/** Wider than this, a mark is a word, and a word can't be read on a tile of 40 pixels. */
+/** Maximum aspect ratio. A wider mark is a wordmark, which is illegible on a tile of 40 pixels. */
 const MAX_RATIO = 2;
 
 const ratioOf = (svg: string): number => {
@@ -19,7 +19,7 @@ const ratioOf = (svg: string): number => {
   return Math.max(width / height, height / width);
 };
 
-/** Builds every icon that `icons.json` names from the package that has it. */
+/** Builds every icon listed in `icons.json` from its package. */
 export async function buildIcons({ file, value }: SourceFile): Promise<BuiltIcons> {
   const icons = new Map<string, string>();
   const problems: Problem[] = [];

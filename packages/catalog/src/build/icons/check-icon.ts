@@ -1,7 +1,7 @@
-/** An icon is shown on other people's pages, so it must be a picture and nothing else. */
+/** Icons are displayed on host pages, so they may contain drawing elements only. */
 
 const LICENSES = ['CC0-1.0', 'MIT'];
-/** The icon travels inside the answer for its type. */
+/** The icon is part of the response for its type. */
 const MAX_BYTES = 12_288;
 
 const FORBIDDEN: readonly (readonly [RegExp, string])[] = [
@@ -15,7 +15,7 @@ const FORBIDDEN: readonly (readonly [RegExp, string])[] = [
   [/javascript:|data:/i, 'an address'],
 ];
 
-/** Everything wrong with a finished icon, in words. */
+/** Returns everything wrong with a finished icon, as messages. */
 export function iconProblems(id: string, svg: string, license: string): string[] {
   const problems = FORBIDDEN.filter(([pattern]) => pattern.test(svg)).map(
     ([, what]) => `holds ${what}: draw it without`,

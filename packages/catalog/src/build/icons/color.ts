@@ -14,13 +14,16 @@ function luminance(hex: string): number {
   return 0.2126 * (red ?? 0) + 0.7152 * (green ?? 0) + 0.0722 * (blue ?? 0);
 }
 
-/** Contrast of two colors as WCAG counts it, 1 to 21. */
+/** Returns the contrast ratio of two colors as defined by WCAG, from 1 to 21. */
 export function contrast(a: string, b: string): number {
   const [one, other] = [luminance(a), luminance(b)];
   return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
 }
 
-/** Long form of a color, or undefined for what is none: `none`, `url(#x)`, `currentColor`. */
+/**
+ * Returns the long form of a color, or undefined for a value that is not a color: `none`,
+ * `url(#x)`, `currentColor`.
+ */
 export function toHex(color: string): string | undefined {
   const value = color.toLowerCase();
   const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/.exec(value);
@@ -35,8 +38,8 @@ export function toHex(color: string): string | undefined {
 }
 
 /**
- * The color, moved toward `toward` until it has `wanted` contrast with `background`. One without a hue goes all the way:
- * a black mark is meant to be white on black, not gray.
+ * Returns the color, shifted toward `toward` until its contrast with `background` reaches `wanted`.
+ * A color without a hue becomes `toward`: a black mark should be white on black, not gray.
  */
 export function readable(hex: string, background: string, toward: string, wanted: number): string {
   if (contrast(hex, background) >= wanted) return hex;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isPlain, own } from '../../validate/objects.js';
 
-/** Where a mark comes from: a package of icons, and the icon's name there. */
+/** Source of a mark: an icon package, and the name of the icon in it. */
 export interface IconSource {
   from: string;
   name: string;
@@ -10,9 +10,9 @@ export interface IconSource {
 
 export interface ExtractedIcon {
   svg: string;
-  /** SPDX name of the icon's own license. */
+  /** SPDX identifier of the icon's own license. */
   license: string;
-  /** Brand color of a mark drawn in one color. */
+  /** Brand color of a single-color mark. */
   color?: string;
 }
 
@@ -25,7 +25,7 @@ async function fromSimpleIcons(name: string): Promise<ExtractedIcon | undefined>
   const icon = Object.values(icons).find((candidate) => own(candidate, 'slug') === name);
   const [svg, hex] = [textOf(own(icon, 'svg')), textOf(own(icon, 'hex'))];
   if (svg === undefined || hex === undefined) return undefined;
-  // The package is CC0; an icon under another license says so itself.
+  // The package is CC0-1.0; icons under another license declare it.
   return { svg, color: `#${hex.toLowerCase()}`, license: textOf(own(own(icon, 'license'), 'type')) ?? 'CC0-1.0' };
 }
 
@@ -51,7 +51,7 @@ async function fromTheSvg(name: string): Promise<ExtractedIcon | undefined> {
     : { svg, license: textOf(own({ ...(isPlain(module) ? module : {}) }, 'license')) ?? 'unknown' };
 }
 
-/** Takes a mark out of its package; undefined when it is not there. */
+/** Reads a mark from its package. Resolves to undefined if it does not exist. */
 export async function extractIcon({ from, name }: IconSource): Promise<ExtractedIcon | undefined> {
   if (from === 'simple-icons') return fromSimpleIcons(name);
   if (from === '@thesvg/icons') return fromTheSvg(name);

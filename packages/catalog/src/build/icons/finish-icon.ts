@@ -3,20 +3,26 @@ import { contrast, readable, toHex } from './color.js';
 import type { ExtractedIcon } from './extract-icon.js';
 
 const LIGHT = '#ffffff';
-/** The background of dark pages that marks are measured against. */
+/** Background of dark pages that contrast is measured against. */
 const DARK = '#16181d';
 const SHAPES = new Set(['path', 'circle', 'ellipse', 'rect', 'polygon', 'polyline', 'text']);
 
-/** Style for one color that can't be the same on light and dark; undefined for one that can. */
+/**
+ * Returns CSS for a color that needs different values on light and dark pages, or undefined if it
+ * works on both.
+ */
 function styleOf(name: string, color: string, single: string | undefined): string | undefined {
-  // In a mark of many colors only what would vanish is touched; the rest is the brand's own.
+  // In a multi-color mark, change only colors that would be invisible; the others are brand colors.
   const light = single !== undefined ? readable(color, LIGHT, '#000000', 3) : color;
   const dark = contrast(color, DARK) < (single === undefined ? 1.6 : 3) ? readable(color, DARK, LIGHT, 5) : color;
   if (light === color && dark === color) return undefined;
   return `.${name}{fill:${light}}@media (prefers-color-scheme:dark){.${name}{fill:${dark}}}`;
 }
 
-/** Gives every shape whose color would not show on light or dark pages a class that changes with the scheme. */
+/**
+ * Replaces each color that is not visible on light or dark pages with a class that depends on the
+ * color scheme.
+ */
 const adaptColors = (id: string, single: string | undefined): CustomPlugin => ({
   name: 'adapt-colors',
   fn: (root) => {
@@ -40,7 +46,7 @@ const adaptColors = (id: string, single: string | undefined): CustomPlugin => ({
         } else if (own !== '#000000' && element.attributes['fill'] === undefined && single !== undefined)
           element.attributes['fill'] = own;
       }
-      // What stands in there is no picture of its own: masks and clips have colors for other reasons.
+      // These elements are not drawn themselves: masks and clip paths use color for other purposes.
       if (['defs', 'mask', 'clipPath'].includes(element.name)) return;
       for (const child of element.children) if (child.type === 'element') paint(child, own);
     };
@@ -60,7 +66,7 @@ const adaptColors = (id: string, single: string | undefined): CustomPlugin => ({
   },
 });
 
-/** Makes the picture square by adding room around it, and drops fixed sizes. */
+/** Makes the view box square by padding it, and removes fixed sizes. */
 const square: CustomPlugin = {
   name: 'square',
   fn: () => ({
@@ -84,7 +90,10 @@ const square: CustomPlugin = {
   }),
 };
 
-/** A mark as it is served: minified, square, its ids prefixed, its colors good on light and on dark. */
+/**
+ * Returns a mark as it is served: minified, square, with prefixed IDs, and with colors that are
+ * visible on light and dark pages.
+ */
 export function finishIcon(id: string, { svg, color }: ExtractedIcon): string {
   const shared = { multipass: true, floatPrecision: 2 };
   const flat = optimize(svg, {
