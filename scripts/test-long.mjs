@@ -2,7 +2,7 @@
  * `npm run test:long`: every test in full (`LONG=1`) in three engines, 200 kills of the whole
  * service, and the mutation check, which breaks one security property at a time and expects a test
  * to detect it. Takes hours on two cores.
- * - `npm run test:long -- packages/engine/src/connectors/ssrf`: other arguments go to the test
+ * - `npm run test:long -- packages/connectors/src/ssrf`: other arguments go to the test
  *   runner, and nothing else runs.
  * - `npm run test:long -- kills` and `npm run test:long -- mutations` run only these steps; `… --
  *   mutations S30 S31` runs the mutations of these properties.

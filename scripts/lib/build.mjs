@@ -4,7 +4,7 @@ import { run } from './run.mjs';
 import { say } from './say.mjs';
 
 /** In dependency order: each package reads the build output of the ones before it. */
-const packages = ['catalog', 'core', 'form', 'element', 'react', 'vue', 'host', 'engine', 'service']
+const packages = ['catalog', 'core', 'form', 'element', 'react', 'vue', 'host', 'engine', 'connectors', 'service']
   .map((name) => `packages/${name}`)
   .concat('demo');
 

@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createPrincipals } from './auth/principals.js';

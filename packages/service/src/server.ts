@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { loadCatalog } from '@connector-frame/catalog';
 import { systemClock as engineClock } from '@connector-frame/engine';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';

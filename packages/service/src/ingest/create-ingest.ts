@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Receiver, ReceiverAnswer } from '@connector-frame/engine/connectors';
+import type { Receiver, ReceiverResponse } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { apiHeaders } from '../http/respond.js';
 import type { Metrics } from '../metrics.js';
@@ -75,7 +75,7 @@ async function handle(tools: Tools, request: IncomingMessage, response: ServerRe
  * Reads the body of a request and appends its records.
  * @throws Refusal and other errors when not all of the records were stored
  */
-async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Promise<ReceiverAnswer> {
+async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Promise<ReceiverResponse> {
   const { connectorId, organizationId, receiver, path } = await tools.find(request);
   known.connectorId = connectorId;
   if (receiver?.path !== path) throw elsewhere(connectorId, receiver);

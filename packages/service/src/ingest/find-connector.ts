@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors, Receiver } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
+import type { Receiver } from '@connector-frame/engine/connector-api';
 import { createBriefCache } from '../auth/brief-cache.js';
 import type { Clock } from '../clock.js';
 import type { Connector, Store } from '../store/store.js';

@@ -1,5 +1,5 @@
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Reveal } from '../http/route.js';
 import type { Vault } from '../secrets/vault.js';
 import { createPlaces, type PlaceOf } from './places.js';

@@ -1,5 +1,5 @@
 import type { Catalog } from '@connector-frame/catalog';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import type { Logger } from 'pino';
 import { systemClock as clock } from '../clock.js';
 import type { Env } from '../env.js';

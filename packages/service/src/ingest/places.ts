@@ -1,5 +1,5 @@
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Connector } from '../store/store.js';
 
 /** Where records for a connector are sent. */

@@ -1,5 +1,5 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Logger } from 'pino';
 import { ApiError } from '../http/api-error.js';
 import type { Store, Tables } from '../store/store.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BusError } from '@connector-frame/engine';
-import { BodyError, type Receiver } from '@connector-frame/engine/connectors';
+import { BodyError, type Receiver } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { describeError } from '../describe-error.js';
 import { later, Refusal } from './refusal.js';

@@ -1,5 +1,11 @@
-import { PipelineLog, type Amount, type Appended, type AppendOptions, type LogEntry } from '@connector-frame/engine';
-import type { PipelineState } from '@connector-frame/engine';
+import {
+  type Amount,
+  type Appended,
+  type AppendOptions,
+  type LogEntry,
+  PipelineLog,
+  type PipelineState,
+} from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
 
 /** Throughput of a pipeline in one interval. */

@@ -160,7 +160,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
  * reconciliations of pipelines over time.
  */
 const quietLimits = (): Partial<RunnerLimits> => ({
-  beat: 45_000 + Math.random() * 30_000,
+  reconcile: 45_000 + Math.random() * 30_000,
   leaseTtl: 600_000,
   grace: 4_000,
 });

@@ -99,7 +99,7 @@ export class RunningPipeline {
       const runner = this.#runner;
       if (!runner) return CLOSED;
       try {
-        const appended = await runner.append(lines, options);
+        const appended = await runner.sink.append(lines, options);
         // The runner was closed to be recreated: the next runner takes the records.
         const isLast = this.#ready === undefined && this.#runner === runner && !this.#removed;
         if (appended.stored || appended.reason !== 'closed' || isLast) return appended;
