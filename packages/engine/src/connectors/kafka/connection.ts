@@ -6,6 +6,7 @@ import { EndError } from '../../runner/ends.js';
 import { installCodecs } from './compression/codecs.js';
 import { kafkaError, viaEgress } from './end-error.js';
 import { GuardedSocket } from './guarded-socket.js';
+import { stopIdlePolling } from './request-queue.js';
 
 /** A cluster's addresses and credentials. */
 export interface KafkaTarget {
@@ -29,6 +30,7 @@ const CONNECT_MS = 10_000;
 const GOODBYE_MS = 3_000;
 
 installCodecs();
+stopIdlePolling();
 
 /**
  * A client of one cluster. All connections go through the egress guard, including those to the
