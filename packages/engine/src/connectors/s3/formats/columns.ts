@@ -53,6 +53,8 @@ export function createWhitespaceParser(names: readonly string[]): Parser {
 
 /** Delimiters to detect: the most frequent one in the first row is used. */
 const DELIMITERS = ['\t', '|', ';', ','];
+/** Characters of the first row that the delimiter is detected in, at most. */
+const MAX_DETECT = 64 * 1024;
 
 /**
  * Parses rows as in RFC 4180: a cell in double quotes may contain the delimiter, line breaks and
@@ -73,14 +75,14 @@ export class DelimitedParser implements Parser {
   push(text: string): Found[] {
     if (this.#rows) return this.#records(this.#rows.push(text));
     this.#first += text;
-    return this.#detect(this.#first.length > MAX_TEXT);
+    return this.#detect(this.#first.length > MAX_DETECT);
   }
 
   end(): Found[] {
     return [...this.#detect(true), ...this.#records(this.#rows?.end() ?? [])];
   }
 
-  /** Reads the first row's text once it is complete. */
+  /** Detects the delimiter once the first row is complete, then parses the text so far. */
   #detect(complete: boolean): Found[] {
     if (this.#rows) return [];
     const text = this.#first;
