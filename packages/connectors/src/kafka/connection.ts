@@ -5,6 +5,7 @@ import { ConnectorError, type Egress, EgressError, secure } from '@connector-fra
 import { installCodecs } from './compression/codecs.js';
 import { kafkaError, viaEgress } from './connector-error.js';
 import { GuardedSocket } from './guarded-socket.js';
+import { stopIdlePolling } from './request-queue.js';
 
 /** A cluster's addresses and credentials. */
 export interface KafkaTarget {
@@ -28,6 +29,7 @@ const CONNECT_MS = 10_000;
 const GOODBYE_MS = 3_000;
 
 installCodecs();
+stopIdlePolling();
 
 /**
  * A client of one cluster. All connections go through the egress guard, including those to the

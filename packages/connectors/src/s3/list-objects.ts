@@ -1,6 +1,6 @@
 import { ConnectorError } from '@connector-frame/engine/connector-api';
 import type { BucketClient } from './client.js';
-import { element, elements } from './xml.js';
+import { elements } from './xml.js';
 
 /** An object in a listing. */
 export interface Listed {
@@ -61,10 +61,11 @@ export async function* listObjects(
       throw client.problem(response, 'It needs s3:ListBucket on the bucket, and s3:GetObject on what is in it.');
     const at = Date.parse(response.headers.get('date') ?? '');
     const xml = await response.text();
-    if (!xml.includes('<ListBucketResult')) throw unexpected();
-    yield { objects: objectsIn(xml), at: Number.isNaN(at) ? now() : at };
-    const more = element(xml, 'IsTruncated') === 'true';
-    const next = element(xml, 'NextContinuationToken');
+    const [result] = elements(xml, 'ListBucketResult');
+    if (!result) throw unexpected();
+    yield { objects: objectsIn(xml, result.get('EncodingType') === 'url'), at: Number.isNaN(at) ? now() : at };
+    const more = result.get('IsTruncated') === 'true';
+    const next = result.get('NextContinuationToken');
     if (more && (next === undefined || next === token)) throw unexpected();
     token = more ? next : undefined;
   } while (token !== undefined);
@@ -76,15 +77,14 @@ const queryOf = (query: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');
 
-function objectsIn(xml: string): Listed[] {
-  const encoded = element(xml, 'EncodingType') === 'url';
-  return [...elements(xml, 'Contents')].flatMap((entry) => {
-    const written = element(entry, 'Key');
-    const time = Date.parse(element(entry, 'LastModified') ?? '');
+function objectsIn(xml: string, encoded: boolean): Listed[] {
+  return elements(xml, 'Contents').flatMap((entry) => {
+    const written = entry.get('Key');
+    const time = Date.parse(entry.get('LastModified') ?? '');
     if (written === undefined || Number.isNaN(time)) throw unexpected();
     const key = encoded ? decode(written) : written;
-    const etag = (element(entry, 'ETag') ?? '').replaceAll('"', '');
-    return [{ key, etag, time, size: Number(element(entry, 'Size') ?? 0) }];
+    const etag = (entry.get('ETag') ?? '').replaceAll('"', '');
+    return [{ key, etag, time, size: Number(entry.get('Size') ?? 0) }];
   });
 }
 

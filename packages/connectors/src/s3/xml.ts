@@ -1,32 +1,61 @@
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+import { Parser } from 'htmlparser2';
 
-/**
- * Returns the text of the first element with this name, or `undefined`. Sufficient for S3's flat
- * responses.
- */
-export function element(xml: string, name: string): string | undefined {
-  const begin = xml.indexOf(`<${name}>`);
-  const end = begin < 0 ? -1 : xml.indexOf('<', begin + name.length + 2);
-  if (end < 0 || !xml.startsWith(`</${name}>`, end)) return undefined;
-  return xml
-    .slice(begin + name.length + 2, end)
-    .replace(
-      /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi,
-      (all, entity?: string, decimal?: string, hex?: string) => {
-        if (entity !== undefined) return entities[entity.toLowerCase()] ?? all;
-        const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-        return code <= 0x10_ff_ff ? String.fromCodePoint(code) : all;
-      },
-    );
+interface XmlElement {
+  name: string;
+  text: string;
+  /** Text of the first child of each name. */
+  children: Map<string, string>;
 }
 
-/** Yields the inner XML of each element with this name. These elements must not be nested. */
-export function* elements(xml: string, name: string): Generator<string, void, void> {
-  const [open, close] = [`<${name}>`, `</${name}>`];
-  for (let from = xml.indexOf(open); from >= 0; from = xml.indexOf(open, from)) {
-    const end = xml.indexOf(close, from);
-    if (end < 0) return;
-    yield xml.slice(from + open.length, end);
-    from = end + close.length;
-  }
+/**
+ * Reading stops at this depth. S3's responses have a depth of five; the parser's time grows with
+ * the square of the depth.
+ */
+const MAX_DEPTH = 32;
+
+/** Returns the text of the first element with this name, or `undefined`. */
+export function element(xml: string, name: string): string | undefined {
+  let text: string | undefined;
+  readElements(xml, (each) => {
+    if (each.name === name) text ??= each.text;
+  });
+  return text;
+}
+
+/** Returns each element with this name: the texts of its children by their names. */
+export function elements(xml: string, name: string): ReadonlyMap<string, string>[] {
+  const found: Map<string, string>[] = [];
+  readElements(xml, ({ name: each, children }) => {
+    if (each === name) found.push(children);
+  });
+  return found;
+}
+
+/**
+ * Calls `read` at the end of each element. Ignores elements without an end, so that a truncated
+ * response keeps those before. Entities that the document declares are not expanded.
+ */
+function readElements(xml: string, read: (element: XmlElement) => void): void {
+  const open: XmlElement[] = [];
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        open.push({ name, text: '', children: new Map() });
+        if (open.length === MAX_DEPTH) parser.pause();
+      },
+      ontext(text) {
+        const inner = open.at(-1);
+        if (inner) inner.text += text;
+      },
+      onclosetag(_name, implied) {
+        const closed = open.pop();
+        if (!closed || implied) return;
+        const siblings = open.at(-1)?.children;
+        if (siblings && !siblings.has(closed.name)) siblings.set(closed.name, closed.text);
+        read(closed);
+      },
+    },
+    { xmlMode: true },
+  );
+  parser.end(xml);
 }

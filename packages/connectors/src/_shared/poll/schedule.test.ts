@@ -24,6 +24,11 @@ test.each([
   // If day and weekday are both restricted, one match is enough.
   ['0 0 20 * wed', '03-10T00:00', '03-11T00:00', true],
   ['0 0 20 * wed', '03-19T00:01', '03-20T00:00', true],
+  // `*/1` restricts neither.
+  ['0 0 */1 * wed', '03-12T00:00', '03-17T23:59', false],
+  ['0 0 */1 * wed', '03-12T00:00', '03-18T00:00', true],
+  ['0 0 20 * */1', '03-10T00:00', '03-19T23:59', false],
+  ['0 0 29 feb *', '01-01T00:00', '12-31T00:00', false],
   ['0 0 30 2 *', '01-01T00:00', '12-31T00:00', false],
 ])('%s after %s, at %s: %s', (schedule, last, now, due) => {
   expect(isDue(schedule, at(last), at(now))).toBe(due);

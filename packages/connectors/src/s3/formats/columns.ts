@@ -1,3 +1,4 @@
+import { parse, type Parser as CsvParser } from 'csv-parse';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { ContentError } from '../unpack.js';
 import { createLineParser } from './json-lines.js';
@@ -50,102 +51,95 @@ export function createWhitespaceParser(names: readonly string[]): Parser {
   );
 }
 
-/** Delimiters to detect: the most frequent one in the first line is used. */
+/** Delimiters to detect: the most frequent one in the first row is used. */
 const DELIMITERS = ['\t', '|', ';', ','];
+/** Characters of the first row that the delimiter is detected in, at most. */
+const MAX_DETECT = 64 * 1024;
 
 /**
  * Parses rows as in RFC 4180: a cell in double quotes may contain the delimiter, line breaks and
- * doubled quotes.
- * @param delimiter if absent, detected in the first line
+ * doubled quotes. Tolerates quotes elsewhere in a cell.
+ * @param delimiter if absent, detected in the first row
  */
 export class DelimitedParser implements Parser {
   readonly #columns: Columns;
-  #rest = '';
+  #rows: Rows | undefined;
+  /** Text that the delimiter is detected in. */
+  #first = '';
 
-  constructor(
-    names: readonly string[],
-    private delimiter?: string,
-  ) {
+  constructor(names: readonly string[], delimiter?: string) {
     this.#columns = new Columns(names);
+    if (delimiter !== undefined) this.#rows = new Rows(delimiter);
   }
 
   push(text: string): Found[] {
-    this.#rest += text;
-    const found: Found[] = [];
-    let from = 0;
-    for (;;) {
-      const row = this.#row(from, false);
-      if (!row) break;
-      from = row.end;
-      found.push(...this.#record(row.cells));
-    }
-    this.#rest = this.#rest.slice(from);
-    if (this.#rest.length > MAX_TEXT) throw new ContentError('unclosed_quote');
-    return found;
+    if (this.#rows) return this.#records(this.#rows.push(text));
+    this.#first += text;
+    return this.#detect(this.#first.length > MAX_DETECT);
   }
 
   end(): Found[] {
-    const found: Found[] = [];
-    for (let from = 0; from < this.#rest.length;) {
-      const row = this.#row(from, true);
-      if (!row) throw new ContentError('unclosed_quote');
-      from = row.end;
-      found.push(...this.#record(row.cells));
-    }
-    return found;
+    return [...this.#detect(true), ...this.#records(this.#rows?.end() ?? [])];
   }
 
-  #record(cells: readonly string[]): Found[] {
-    return cells.length === 1 && cells[0]?.trim() === '' ? [] : this.#columns.record(cells);
+  /** Detects the delimiter once the first row is complete, then parses the text so far. */
+  #detect(complete: boolean): Found[] {
+    if (this.#rows) return [];
+    const text = this.#first;
+    const unquoted = text.split('"').filter((_part, index) => index % 2 === 0);
+    const row = unquoted.join('');
+    const end = row.indexOf('\n');
+    if (end < 0 && !complete) return [];
+    this.#first = '';
+    this.#rows = new Rows(mostOf(end < 0 ? row : row.slice(0, end)));
+    return this.#records(this.#rows.push(text));
   }
 
-  /** Parses one row. Returns `undefined` if it is incomplete. */
-  #row(from: number, last: boolean): { cells: string[]; end: number } | undefined {
-    const text = this.#rest;
-    const cells: string[] = [];
-    for (let at = from; ;) {
-      const cell = text[at] === '"' ? this.#quoted(at, last) : this.#bare(at, last);
-      if (!cell) return undefined;
-      cells.push(cell.value);
-      at = cell.end;
-      if (at >= text.length) return last ? { cells, end: text.length } : undefined;
-      if (text[at] === '\n') return { cells, end: at + 1 };
-      at += 1;
-    }
-  }
-
-  /** Parses up to the next delimiter or line break. */
-  #bare(from: number, last: boolean): { value: string; end: number } | undefined {
-    const text = this.#rest;
-    const line = text.indexOf('\n', from);
-    if (line < 0 && !last) return undefined;
-    const lineEnd = line < 0 ? text.length : line;
-    this.delimiter ??= mostOf(text.slice(from, lineEnd));
-    const next = text.indexOf(this.delimiter, from);
-    const end = next < 0 || next > lineEnd ? lineEnd : next;
-    const value = text.slice(from, end);
-    return { value: end === lineEnd && value.endsWith('\r') ? value.slice(0, -1) : value, end };
-  }
-
-  #quoted(from: number, last: boolean): { value: string; end: number } | undefined {
-    const text = this.#rest;
-    let value = '';
-    for (let at = from + 1; ;) {
-      const quote = text.indexOf('"', at);
-      // The next character tells whether this quote closes the cell.
-      if (quote < 0 || (quote + 1 >= text.length && !last)) return undefined;
-      value += text.slice(at, quote);
-      if (text[quote + 1] !== '"') {
-        const rest = this.#bare(quote + 1, last);
-        return rest && { value: value + rest.value, end: rest.end };
-      }
-      value += '"';
-      at = quote + 2;
-    }
+  #records(rows: readonly string[][]): Found[] {
+    return rows.flatMap((cells) => (cells.length === 1 && cells[0]?.trim() === '' ? [] : this.#columns.record(cells)));
   }
 }
 
 function mostOf(line: string): string {
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+/** Splits text into rows of cells. */
+class Rows {
+  readonly #parser: CsvParser;
+
+  constructor(delimiter: string) {
+    this.#parser = parse({
+      delimiter,
+      record_delimiter: ['\n', '\r\n'],
+      relax_column_count: true,
+      relax_quotes: true,
+      max_record_size: MAX_TEXT,
+    });
+    // `#take` reports errors.
+    this.#parser.on('error', () => undefined);
+  }
+
+  /** @throws ContentError */
+  push(text: string): string[][] {
+    this.#parser.write(text);
+    return this.#take();
+  }
+
+  /** @throws ContentError */
+  end(): string[][] {
+    this.#parser.end();
+    return this.#take();
+  }
+
+  /** Takes all rows: the parser transforms synchronously as long as no row is left in it. */
+  #take(): string[][] {
+    const rows: string[][] = [];
+    for (let row: unknown; (row = this.#parser.read()) !== null;) if (Array.isArray(row)) rows.push(row);
+    // With these options, the only errors are a quote that is open at the end of the text, and a
+    // row that exceeds `MAX_TEXT`, which such a quote is the usual cause of.
+    if (this.#parser.errored) throw new ContentError('unclosed_quote');
+    return rows;
+  }
 }

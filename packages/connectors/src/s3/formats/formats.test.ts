@@ -121,6 +121,26 @@ describe('columns', () => {
     expect(records(everySize(text, { format: 'delimited' }))).toEqual([{ a: '1', 'b c': `x${sign}y` }]);
   });
 
+  test('the delimiter is detected outside of quotes', () => {
+    const text = '"a,b\n|,|,|";"c,d";e\n1;2;3\n';
+    expect(records(everySize(text, { format: 'delimited' }))).toEqual([{ 'a,b\n|,|,|': '1', 'c,d': '2', e: '3' }]);
+  });
+
+  test('quotes in the middle of a cell', () => {
+    const text = 'size,name\n5" disk,a "b"\n"6""",7\n';
+    expect(records(everySize(text, { format: 'csv' }))).toEqual([
+      { size: '5" disk', name: 'a "b"' },
+      { size: '6"', name: '7' },
+    ]);
+  });
+
+  test('a row longer than any record, and one of many cells', () => {
+    const long = `a,"${'x\n'.repeat(1_100_000)}"\n`;
+    expect(() => parse(long, { format: 'csv' }, 65_536)).toThrow(expect.objectContaining({ reason: 'unclosed_quote' }));
+    const [record = {}] = records(parse(`${','.repeat(200_000)}\n`, { format: 'csv', columns: ['a'] }, 65_536));
+    expect(Object.keys(record)).toHaveLength(200_001);
+  });
+
   test('cells between spaces', () => {
     const text = 'version account  "full name"\n2   123 "a \\"b\\" c"\n3\t-\n';
     expect(records(everySize(text, { format: 'wsv' }))).toEqual([
