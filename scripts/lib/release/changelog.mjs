@@ -17,7 +17,9 @@ const dated = (version) => new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(
  */
 export async function withRelease(changelog, version, date, changesets) {
   const heading = `## ${version} (${date})`;
-  const existing = headings(changelog).find((line) => line === `## ${version} (unreleased)` || dated(version).test(line));
+  const existing = headings(changelog).find(
+    (line) => line === `## ${version} (unreleased)` || dated(version).test(line),
+  );
   const changes = await sectionsOf(changesets);
   if (existing !== undefined) return changelog.replace(existing, () => [heading, ...changes].join('\n\n'));
   const section = [heading, ...changes, ''].join('\n\n');

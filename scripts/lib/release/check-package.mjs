@@ -47,13 +47,15 @@ export async function fileProblems({ paths, manifest, folder }) {
   const targets = Object.values(manifest.exports).flatMap((entry) =>
     typeof entry === 'string' ? entry : Object.values(entry),
   );
-  for (const target of targets) if (!existsSync(join(folder, target))) problems.push(`${target} is exported but missing`);
+  for (const target of targets)
+    if (!existsSync(join(folder, target))) problems.push(`${target} is exported but missing`);
 
   for (const path of paths.filter((path) => /\.(?:[cm]?js|ts|json|md|map)$/.test(path))) {
     const text = await readFile(join(folder, path), 'utf8');
     if (text.includes(root)) problems.push(`${path} names a folder of this machine`);
     const [, map] = /\.(?:js|d\.ts)$/.test(path) ? (/\/\/# sourceMappingURL=(\S+)\s*$/.exec(text) ?? []) : [];
-    if (map !== undefined && !existsSync(join(folder, path, '..', map))) problems.push(`${path} has no source map ${map}`);
+    if (map !== undefined && !existsSync(join(folder, path, '..', map)))
+      problems.push(`${path} has no source map ${map}`);
   }
   return problems;
 }
@@ -67,7 +69,9 @@ export function filesWithoutSource({ name, paths, folder }) {
     .filter((path) => path.endsWith('.map'))
     .flatMap((path) => {
       const { sources } = JSON.parse(readFileSync(join(folder, path), 'utf8'));
-      const lost = sources.map((source) => join(path, '..', source)).filter((source) => !existsSync(join(folder, source)));
+      const lost = sources
+        .map((source) => join(path, '..', source))
+        .filter((source) => !existsSync(join(folder, source)));
       const home = join(root, 'packages', name.split('/').at(-1));
       return lost.map((source) => ({ path, source, isStale: !existsSync(join(home, source)) }));
     });

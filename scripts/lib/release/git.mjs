@@ -19,7 +19,9 @@ export async function taggedVersions(cwd = root) {
 export async function textsByVersion(path, cwd = root) {
   const versions = await taggedVersions(cwd);
   return Object.fromEntries(
-    await Promise.all(versions.map(async (version) => [version, await git(['show', `${tagOf(version)}:${path}`], cwd)])),
+    await Promise.all(
+      versions.map(async (version) => [version, await git(['show', `${tagOf(version)}:${path}`], cwd)]),
+    ),
   );
 }
 

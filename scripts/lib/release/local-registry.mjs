@@ -31,5 +31,11 @@ export async function startRegistry(folder) {
   };
 }
 
-/** npm refuses to publish without a token; the local registry ignores its value. */
-export const tokenSetting = (registry) => `//${new URL(registry).host}/:_authToken=local`;
+/**
+ * Returns the npm settings that direct the scope, and nothing else, to a local registry. npm refuses
+ * to publish without a token; the local registry ignores its value.
+ */
+export const settingsOf = (registry) => [
+  `@connector-frame:registry=${registry}`,
+  `//${new URL(registry).host}/:_authToken=local`,
+];

@@ -16,7 +16,9 @@ export async function publicManifests() {
   const sorted = [];
   while (open.length > 0) {
     const waiting = new Set(open.map(({ name }) => name));
-    const next = open.findIndex(({ dependencies = {} }) => !Object.keys(dependencies).some((name) => waiting.has(name)));
+    const next = open.findIndex(
+      ({ dependencies = {} }) => !Object.keys(dependencies).some((name) => waiting.has(name)),
+    );
     if (next === -1) throw new Error(`These packages depend on each other: ${[...waiting].join(', ')}.`);
     sorted.push(...open.splice(next, 1));
   }

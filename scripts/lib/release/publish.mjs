@@ -1,5 +1,5 @@
 import { command } from './command.mjs';
-import { tokenSetting } from './local-registry.mjs';
+import { settingsOf } from './local-registry.mjs';
 
 /**
  * Publishes tarballs in their order. Skips those that the registry already has, so that a run can be
@@ -11,8 +11,7 @@ import { tokenSetting } from './local-registry.mjs';
  * @throws Error if the registry has the version with other content
  */
 export async function publish(tarballs, { registry, provenance }) {
-  const target = registry === undefined ? [] : [`--registry=${registry}`];
-  const token = registry === undefined ? [] : [`--${tokenSetting(registry)}`];
+  const target = registry === undefined ? [] : settingsOf(registry).map((setting) => `--${setting}`);
   const published = [];
   for (const { name, version, file, integrity } of tarballs) {
     const existing = await publishedIntegrity(`${name}@${version}`, target);
@@ -33,7 +32,6 @@ export async function publish(tarballs, { registry, provenance }) {
       '--ignore-scripts',
       '--loglevel=error',
       ...target,
-      ...token,
     ]);
     published.push(name);
   }
