@@ -63,9 +63,10 @@ const integrityOf = (text: Buffer): string => `sha384-${createHash('sha384').upd
  * release, gets a version derived from its content.
  */
 async function versionOf(folder: string, built: Record<string, string>): Promise<string> {
-  const json = async (name: string): Promise<unknown> => JSON.parse(await readFile(join(folder, name), 'utf8'));
-  const { version } = (await json('package.json')) as { version: string };
-  const released = ((await json('releases.json')) as Releases)[version];
+  const text = (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+  const { version }: { version: string } = JSON.parse(await text('package.json'));
+  const releases: Releases = JSON.parse(await text('releases.json'));
+  const released = releases[version];
   const files = Object.entries(built);
   if (released !== undefined && files.every(([name, integrity]) => released[name] === integrity)) return version;
   const hash = createHash('sha256').update(JSON.stringify(files)).digest('hex');

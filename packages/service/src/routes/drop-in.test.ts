@@ -121,11 +121,13 @@ describe('the drop-in', () => {
           database: await embedded().open(),
           dropIn: await loadDropIn(folder),
         });
-        const answers = await Promise.all(
-          ['3.14.1', versions[2], '3'].map((version) => changed.app.request(`/v/${version}/connector-frame.js`)),
-        );
+        const answers: [status: number, cacheControl: string | null][] = [];
+        for (const version of ['3.14.1', versions[2], '3']) {
+          const { status, headers } = await changed.app.request(`/v/${version}/connector-frame.js`);
+          answers.push([status, headers.get('cache-control')]);
+        }
         await changed.store.close();
-        expect(answers.map(({ status, headers }) => [status, headers.get('cache-control')])).toEqual([
+        expect(answers).toEqual([
           [404, 'no-store'],
           [200, 'public, max-age=31536000, immutable'],
           [200, 'public, max-age=300'],
