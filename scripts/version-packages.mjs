@@ -9,7 +9,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { build } from './lib/build.mjs';
-import { withRelease } from './lib/release/changelog.mjs';
+import { ensurePackages } from './lib/ensure-packages.mjs';
 import { recordRelease } from './lib/release/drop-in-releases.mjs';
 import { tagOf, taggedVersions } from './lib/release/git.mjs';
 import { publicManifests } from './lib/release/pack.mjs';
@@ -17,6 +17,10 @@ import { root } from './lib/root.mjs';
 import { run } from './lib/run.mjs';
 import { fail, say } from './lib/say.mjs';
 
+await ensurePackages();
+
+// These import packages that the first step installs.
+const { withRelease } = await import('./lib/release/changelog.mjs');
 const readChangesets = createRequire(import.meta.url)('@changesets/read').default;
 
 const changesets = await readChangesets(root);
