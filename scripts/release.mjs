@@ -1,6 +1,7 @@
 /**
- * `npm run release -- --dry-run`: builds, packs and checks every public package, publishes them to a
- * registry on this machine, and installs and uses them in an empty project. Publishes nothing else.
+ * `npm run release -- --dry-run`: builds, packs and checks every public package, publishes them to
+ * a registry on this machine, and installs and uses them in an empty project. Nothing leaves the
+ * machine.
  *
  * Without `--dry-run`, publishes afterwards the same tarballs to npm's configured registry. It
  * refuses to do so outside CI, where npm can't prove the origin of a package, unless

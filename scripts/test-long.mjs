@@ -1,7 +1,7 @@
 /**
  * `npm run test:long`: every test in full (`LONG=1`) in three engines, 200 kills of the whole
- * service, a dry run of a release in a fresh clone, and the mutation check, which breaks one security
- * property at a time and expects a test to detect it. Takes hours on two cores.
+ * service, a dry run of a release in a fresh clone, and the mutation check, which breaks one
+ * security property at a time and expects a test to detect it. Takes hours on two cores.
  * - `npm run test:long -- packages/engine/src/connectors/ssrf`: other arguments go to the test
  *   runner, and nothing else runs.
  * - `npm run test:long -- kills`, `… -- release` and `… -- mutations` run only these steps;

@@ -3,8 +3,8 @@
  * package.json, writes their sentences into CHANGELOG.md, builds, and records the hashes of the
  * drop-in that a service serves under `/v/<version>/`.
  *
- * Without changesets it does the rest for the current version if that is not released yet. It can be
- * repeated until the version has its tag.
+ * Without changesets it does the rest for the current version if that is not released yet. It can
+ * be repeated until the version has its tag.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * Starts an npm registry (verdaccio) on a free port of the loopback interface. It accepts and serves
- * packages of the scope `@connector-frame` only, and never contacts another registry.
+ * Starts an npm registry (verdaccio) on a free port of the loopback interface. It accepts and
+ * serves packages of the scope `@connector-frame` only, and never contacts another registry.
  * @param folder where the registry keeps its packages
  * @returns its `url`, and `close()`
  */
@@ -32,8 +32,8 @@ export async function startRegistry(folder) {
 }
 
 /**
- * Returns the npm settings that direct the scope, and nothing else, to a local registry. npm refuses
- * to publish without a token; the local registry ignores its value.
+ * Returns the npm settings that direct the scope, and nothing else, to a local registry. npm
+ * refuses to publish without a token; the local registry ignores its value.
  */
 export const settingsOf = (registry) => [
   `@connector-frame:registry=${registry}`,

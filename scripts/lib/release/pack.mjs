@@ -29,8 +29,8 @@ export async function publicManifests() {
  * Packs the public packages from the most recent build, and unpacks them beside the tarballs.
  * @param folder an empty folder
  * @returns for each package, in the order of publishing: `name`, `version`, the tarball `file`, its
- *   `integrity`, `size` and `unpackedSize` in bytes, the `paths` in it, the `manifest` in it, and the
- *   `folder` with its files
+ *   `integrity`, `size` and `unpackedSize` in bytes, the `paths` in it, the `manifest` in it, and
+ *   the `folder` with its files
  */
 export async function packPackages(folder) {
   const names = (await publicManifests()).map(({ name }) => name);

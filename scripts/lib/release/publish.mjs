@@ -2,8 +2,8 @@ import { command } from './command.mjs';
 import { settingsOf } from './local-registry.mjs';
 
 /**
- * Publishes tarballs in their order. Skips those that the registry already has, so that a run can be
- * repeated after it failed halfway.
+ * Publishes tarballs in their order. Skips those that the registry already has, so that a run can
+ * be repeated after it failed halfway.
  * @param tarballs results of `packPackages`
  * @param registry URL of a local registry. Default: npm's configured registry
  * @param provenance whether npm adds a provenance statement, which takes a CI with OpenID Connect

@@ -33,7 +33,7 @@ export async function tryPackages(tarballs, { registry, folder }) {
   await command('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: project,
     env: {
-      // A cache of its own: metadata of an earlier local registry on the same port must not be used.
+      // A separate cache, so that npm uses no metadata of an earlier registry on this port.
       npm_config_cache: join(folder, 'cache'),
       ...withoutProxy(),
     },

@@ -13,8 +13,8 @@ export const DROP_IN_LICENSES = 'connector-frame.LICENSE.txt';
 /** The scripts that host pages load, and their licenses, held in memory. */
 export interface DropIn {
   /**
-   * Full version. `0.1.0` if the files are those of the release, otherwise `0.1.0-dev.<hash>`, with a
-   * hash of the files.
+   * Full version. `0.1.0` if the files are those of the release, otherwise `0.1.0-dev.<hash>`,
+   * with a hash of the files.
    */
   version: string;
   /** Each script with its hash for the `integrity` attribute: `sha384-...` */
