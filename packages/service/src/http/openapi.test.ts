@@ -37,8 +37,10 @@ describe('/openapi.json', () => {
 
   it('has the version of the service', async () => {
     const { body } = await service.call('GET', '/openapi.json');
-    const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-    expect(body.info.version).toBe((JSON.parse(manifest) as { version: string }).version);
+    const manifest: { version: string } = JSON.parse(
+      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    expect(body.info.version).toBe(manifest.version);
   });
 
   it('says of each operation who may call it, and which refusals to expect', async () => {
