@@ -1,16 +1,17 @@
 /**
  * `npm run test:long`: every test in full (`LONG=1`) in three engines, 200 kills of the whole
- * service, and the mutation check, which breaks one security property at a time and expects a test
- * to detect it. Takes hours on two cores.
+ * service, a dry run of a release in a fresh clone, and the mutation check, which breaks one
+ * security property at a time and expects a test to detect it. Takes hours on two cores.
  * - `npm run test:long -- packages/connectors/src/ssrf`: other arguments go to the test
  *   runner, and nothing else runs.
- * - `npm run test:long -- kills` and `npm run test:long -- mutations` run only these steps; `… --
- *   mutations S30 S31` runs the mutations of these properties.
+ * - `npm run test:long -- kills`, `… -- release` and `… -- mutations` run only these steps;
+ *   `… -- mutations S30 S31` runs the mutations of these properties.
  *
  * The last line of the output is the count: `N passed, N failed`.
  */
 import { checkMutations } from './lib/mutation-check.mjs';
 import { prepare } from './lib/prepare.mjs';
+import { checkRelease } from './lib/release/check-release.mjs';
 import { run } from './lib/run.mjs';
 import { say } from './lib/say.mjs';
 import { createTally } from './lib/tally.mjs';
@@ -25,6 +26,7 @@ const steps = {
     const code = await run(process.execPath, ['packages/service/scripts/kill-loop.mjs', String(KILLS)]);
     tally.count(`${KILLS} kills (R02, R08)`, code === 0);
   },
+  release: checkRelease,
   mutations: checkMutations,
 };
 

@@ -18,7 +18,9 @@ export async function build() {
   for (const folder of packages) {
     const file = `${root}${folder}/package.json`;
     if (!existsSync(file) || !JSON.parse(readFileSync(file, 'utf8')).scripts?.build) continue;
-    if ((await run('npm', ['run', '--silent', 'build', '-w', folder])) !== 0) return false;
+    // Vite builds development code if the caller's NODE_ENV says so.
+    const env = { NODE_ENV: 'production' };
+    if ((await run('npm', ['run', '--silent', 'build', '-w', folder], { env })) !== 0) return false;
   }
   return true;
 }

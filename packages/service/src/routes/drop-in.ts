@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { DROP_IN_SCRIPTS, type DropIn } from '../embed/drop-in.js';
+import { DROP_IN_LICENSES, DROP_IN_SCRIPTS, type DropIn } from '../embed/drop-in.js';
 import type { Asset } from '../embed/form-assets.js';
 import { sendAsset } from '../embed/send-asset.js';
 import { ApiError } from '../http/api-error.js';
@@ -11,9 +11,6 @@ export interface DropInOptions {
   /** Public base URL of the service, without a trailing slash. */
   publicUrl: string;
 }
-
-/** The script refers to this file by a path relative to its own URL. */
-const LICENCES = 'connector-frame.LICENSE.txt';
 
 /**
  * Any page can load these files, including one that is cross-origin isolated or checks their hash
@@ -101,7 +98,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
       'The script that defines `<connector-catalog>`, for host pages',
       dropIn.scripts['connector-catalog.js'].script,
     ),
-    file(LICENCES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
+    file(DROP_IN_LICENSES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
 
     publicRoute(
       {
