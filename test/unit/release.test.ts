@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -128,7 +129,7 @@ describe('the drop-in', () => {
 });
 
 describe('a version', () => {
-  const names = ['catalog', 'core', 'element', 'engine', 'form', 'host', 'react', 'service', 'vue'];
+  const names = readdirSync(join(root, 'packages'));
   const manifests = [...names.map((name) => `packages/${name}`), 'demo', 'test/react-18'].map(
     (path) => `${path}/package.json`,
   );

@@ -65,6 +65,8 @@ describe('against s3rver, a storage of other people', () => {
       definition,
       inputs: { in: fast(5_000) },
       outputs: { out: openOutput({ ...settings, format_config: JSON_LINES, batch_config }, secrets) },
+      // A pause waits for the write: an abandoned one would be repeated and counted twice.
+      limits: { grace: 30_000 },
     });
     await writing.start();
     await expect.poll(async () => (await writing.state()).egress.records, { timeout: 10_000 }).toBeGreaterThan(1_500);
