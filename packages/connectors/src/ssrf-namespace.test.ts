@@ -18,7 +18,7 @@ const external: Plugin = {
   name: 'external',
   setup: (build) =>
     build.onResolve({ filter: /^[^./]/ }, ({ path }) =>
-      path.startsWith('@connector-frame/') ? undefined : { path, external: true },
+      path.startsWith('@connector-frame/engine') ? undefined : { path, external: true },
     ),
 };
 
