@@ -1,5 +1,5 @@
 /** Shapes between a page and the host's own backend. Paths are the host's choice. */
-import type { ConnectorTypeId } from './connector-types.js';
+import type { ConnectorTypeId } from './options/connector-types.js';
 import type { PipelineStatus } from './lifecycle.js';
 
 /** Answer of the configuration route: the addresses `createConnectorFrame` takes. */

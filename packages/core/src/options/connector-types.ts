@@ -1,4 +1,4 @@
-import type { ComponentKind, FieldOverride } from './protocol/messages.js';
+import type { ComponentKind, FieldOverride } from './option-values.js';
 
 /**
  * The connector types that the compiler knows: none here, and any id will do. A project that wants ids and fields checked, and
