@@ -15,7 +15,7 @@ export {
 } from './integrations/delete-integration.js';
 export { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
 export type { ConnectorFrame, ConnectorFrameOptions } from './options/connector-frame-options.js';
-export type { ConnectorFrameSession } from './options/option-values.js';
+export type { ConnectorFrameSession, ErrorHandler, FetchSession } from './options/option-values.js';
 // With `*`, so that a `declare module '@connector-frame/core/connect'` can augment its interface.
 export type * from './options/connector-types.js';
 export type {

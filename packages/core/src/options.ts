@@ -14,3 +14,11 @@ export {
   type OptionValues,
   type RequiredName,
 } from './options/option-table.js';
+export type {
+  Appearance,
+  ComponentKind,
+  ConfigMetaOverrides,
+  ErrorHandler,
+  FetchSession,
+  SavedConnector,
+} from './options/option-values.js';
