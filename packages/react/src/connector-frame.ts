@@ -31,7 +31,7 @@ const Tag = createComponent({
 function withInitialValues<Props extends object>(
   props: Props,
 ): Omit<Props, InitialOptionName> & Pick<ElementOptions, InitialOptionName> {
-  const entries = Object.entries<unknown>({ ...props }).map(([name, value]): unknown[] => [
+  const entries = Object.entries(props).map(([name, value]): unknown[] => [
     name,
     value ?? initialOptions[name],
   ]);

@@ -1,8 +1,8 @@
 import type { ComponentKind, FieldOverride } from './option-values.js';
 
 /**
- * The connector types that the compiler knows: none here, and any id will do. A project that wants ids and fields checked, and
- * completed by its editor, says once, for all that take a `typeId`:
+ * The connector types that the compiler knows. Empty by default: every ID is accepted. With the types
+ * of the catalog, IDs and field keys are checked and completed by editors:
  *
  * ```ts
  * import type { CatalogTypes } from '@connector-frame/catalog/connector-types';

@@ -9,7 +9,7 @@ import {
 } from './messages.js';
 import { formOptions, type Option, type OptionValue } from '../options/option-table.js';
 import { sanitizeOverrides } from './sanitize-overrides.js';
-import { fieldsOf, isText, texts, type Fields } from './untrusted.js';
+import { fieldsOf, isBoundedString, pickStrings, type Fields } from './untrusted.js';
 
 const TOKENS = ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder', 'fontFamily', 'borderRadius'] as const;
 
@@ -30,9 +30,9 @@ type ObjectOption = {
 const parsers: { [Name in ObjectOption]: (value: unknown) => OptionValue<(typeof formOptions)[Name]> | undefined } = {
   appearance(value) {
     const tokens = fieldsOf(value);
-    return tokens && texts(tokens, TOKENS);
+    return tokens && pickStrings(tokens, TOKENS);
   },
-  stylesheets: (value) => (Array.isArray(value) ? value.slice(0, MAX_STYLESHEETS).filter(isText) : undefined),
+  stylesheets: (value) => (Array.isArray(value) ? value.slice(0, MAX_STYLESHEETS).filter(isBoundedString) : undefined),
   configMetaOverrides: sanitizeOverrides,
 };
 
@@ -70,7 +70,7 @@ function parseCommand({ command }: Fields): CommandMessage | undefined {
 }
 
 function parseSession(fields: Fields): SessionMessage | undefined {
-  const { sessionToken, expiresAt } = texts(fields, ['sessionToken', 'expiresAt']);
+  const { sessionToken, expiresAt } = pickStrings(fields, ['sessionToken', 'expiresAt']);
   if (!sessionToken) return undefined;
   const message: SessionMessage = { source: MESSAGE_SOURCE, type: 'session', sessionToken };
   if (expiresAt) message.expiresAt = expiresAt;
@@ -81,7 +81,7 @@ function parseInit(fields: Fields): InitMessage | undefined {
   const { version, existingId = null } = fields;
   if (version !== PROTOCOL_VERSION) return undefined;
   // An edit with an invalid ID must not create a new connector.
-  if (existingId !== null && !isText(existingId)) return undefined;
+  if (existingId !== null && !isBoundedString(existingId)) return undefined;
   const options: Record<string, unknown> = {};
   for (const name of optionNames) {
     const value = parseOption(name, fields[name]);
@@ -94,7 +94,7 @@ function parseInit(fields: Fields): InitMessage | undefined {
 function parseOption(name: OptionName, value: unknown): unknown {
   if (isObjectOption(name)) return parsers[name](value);
   const { type, values }: Option<unknown> = formOptions[name];
-  const isValid = type === 'string' ? isText(value) : typeof value === type;
+  const isValid = type === 'string' ? isBoundedString(value) : typeof value === type;
   return isValid && (!values || values.includes(value)) ? value : undefined;
 }
 

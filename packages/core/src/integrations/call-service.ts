@@ -1,6 +1,6 @@
 import type { IntegrationScope, PipelineStatus } from '../lifecycle.js';
 
-/** A pipeline in a list, in a connector, or in detail. A service may leave out what it likes. */
+/** A pipeline in a list, in a connector, or in detail. Services may omit fields. */
 interface PipelineRow {
   id: string;
   enabled: boolean;
@@ -9,8 +9,8 @@ interface PipelineRow {
   nodes?: { component_id: string; component_type: string }[];
 }
 
-/** What answers may hold. */
-interface Answer extends PipelineRow {
+/** Fields of the responses. */
+interface ServiceResponse extends PipelineRow {
   component_of?: PipelineRow[] | null;
   pipelines: PipelineRow[];
   pipeline_id: string;
@@ -19,37 +19,42 @@ interface Answer extends PipelineRow {
 }
 
 /**
- * One request to `/v<version>/{org}/<path>`: `GET`, or `POST` with a body. Answers its body, as an object even if it is none.
- * After one of `statuses` (by default those of an address that the service does not have) `otherwise` answers; `Object` then
- * answers an object without fields.
+ * Sends a request to `/v<version>/{org}/<path>`: `GET`, or `POST` with a body.
+ *
+ * @param otherwise provides the result for errors with one of `statuses`; `Object` provides an empty one
+ * @param statuses default: 404 and 405, the statuses of a route that the service does not have
+ * @returns the response's JSON, or an empty object
  */
-export async function ask(
+export async function callService(
   { request, org, signal }: IntegrationScope,
   version: 1 | 2,
   path: string,
   body?: object,
-  otherwise?: () => Answer | Promise<Answer>,
+  otherwise?: () => ServiceResponse | Promise<ServiceResponse>,
   method = body ? 'POST' : 'GET',
   statuses = /^40[45]/,
-): Promise<Answer> {
-  // Whatever the request function does with the signal, nothing is asked after an abort.
+): Promise<ServiceResponse> {
+  // Not every request function observes the signal.
   signal?.throwIfAborted();
   try {
-    // What only our service has may be sent again by the request function, and happens once.
+    // Makes retries by the request function safe, on the routes that support it.
     const headers = path.startsWith('int') ? { 'Idempotency-Key': '' + Math.random() } : {};
     const init = { method, headers, signal: signal ?? null, body: JSON.stringify(body) };
     return Object(await request('/v' + version + '/' + segment(org) + '/' + path, init));
   } catch (error) {
-    // Request functions tell the status in a field, or begin the message with it.
+    // Request functions report the status in a field, or at the start of the message.
     const { status, message } = Object(error);
     if (otherwise && statuses.test(status ?? message)) return otherwise();
     throw error;
   }
 }
 
-/** An id, as it stands in a path. One that would climb out of it is refused: `DELETE /pipelines/..` names something else. */
+/**
+ * Encodes an ID for a path. Rejects IDs that would change the path: `DELETE /pipelines/..` would address
+ * something else.
+ */
 export function segment(id: string): string {
-  // `undefined` is what a service answered that gave no id.
-  if (/^(\.*|undefined)$/.test(id)) throw new TypeError('Not an id: ' + id);
+  // `undefined`: the service returned no ID.
+  if (/^(\.*|undefined)$/.test(id)) throw new TypeError('Not an ID: ' + id);
   return encodeURIComponent(id);
 }
