@@ -29,7 +29,8 @@ export const elementOptions = {
   /** Your own ID of the customer, which your host's session route receives. */
   tenantId: text,
   /**
-   * When to load the form's page before it is needed: on `hover`, on `focus`, or when the page is `idle`. The attribute without a value means `idle`.
+   * When to load the form's page ahead of its use: on `hover`, on `focus`, or when the page is `idle`.
+   * The attribute without a value means `idle`.
    * @defaultValue `none`
    */
   preload: { type: 'string', values: preloads, initial: 'none' } as Option<Preload>,

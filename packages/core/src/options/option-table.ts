@@ -111,12 +111,14 @@ export const formOptions = {
    */
   isDescriptionEditable: flag,
   /**
-   * Six theming tokens: `colorPrimary`, `colorText`, `colorBackground`, `colorBorder`, `fontFamily` and `borderRadius`.
+   * Six theming tokens: `colorPrimary`, `colorText`, `colorBackground`, `colorBorder`, `fontFamily`
+   * and `borderRadius`.
    * @defaultValue the form's own theme
    */
   appearance: object as Option<Appearance>,
   /**
-   * URLs of style sheets on your origin that replace the form's own, at most 8. They don't apply to secret fields.
+   * URLs of style sheets on your origin that replace the form's own, at most 8. They don't apply to
+   * secret fields.
    * @defaultValue the form's own style sheet
    */
   stylesheets: object as Option<string[]>,
@@ -134,7 +136,9 @@ export const formOptions = {
 
 /** Options of the frame itself. They stay in the host page. */
 export const frameOptions = {
-  /** Requests a session: at once if there is no `sessionToken`, and whenever the form needs a new one. */
+  /**
+   * Requests a session: at once if there is no `sessionToken`, and whenever the form needs a new one.
+   */
   fetchSession: callback as Option<FetchSession>,
   /** URL of the form, with its path and without a query: `https://connect.example.com/embed`. */
   frameOrigin: { ...requiredText, initial: EMBED_URL },
@@ -147,7 +151,10 @@ export const frameOptions = {
 
 /** Callbacks. The element dispatches events instead. */
 export const callbackOptions = {
-  /** The form is shown. Called again after the frame had to reload, for example because its container was moved. */
+  /**
+   * The form is shown. Called again after the frame had to reload, for example because its container
+   * was moved.
+   */
   onReady: callback as Option<() => void>,
   /** The connector was saved. */
   onSave: callback as Option<(connector: SavedConnector) => void>,
