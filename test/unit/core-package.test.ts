@@ -34,7 +34,13 @@ test('every entry can be imported where there is no document, and exports what i
     'findIntegrationPipeline',
     'setIntegrationEnabled',
   ]);
-  expect(Object.keys(options).sort()).toEqual(['attributeOf', 'callbackOptions', 'formOptions', 'frameOptions', 'text']);
+  expect(Object.keys(options).sort()).toEqual([
+    'attributeOf',
+    'callbackOptions',
+    'formOptions',
+    'frameOptions',
+    'text',
+  ]);
   expect(Object.keys(preload)).toEqual(['preloadConnectorFrame']);
   expect(Object.keys(protocol).sort()).toEqual([
     'MESSAGE_SOURCE',

@@ -31,10 +31,7 @@ const Tag = createComponent({
 function withInitialValues<Props extends object>(
   props: Props,
 ): Omit<Props, InitialOptionName> & Pick<ElementOptions, InitialOptionName> {
-  const entries = Object.entries(props).map(([name, value]): unknown[] => [
-    name,
-    value ?? initialOptions[name],
-  ]);
+  const entries = Object.entries(props).map(([name, value]): unknown[] => [name, value ?? initialOptions[name]]);
   return { ...initialOptions, ...Object.fromEntries(entries) };
 }
 
