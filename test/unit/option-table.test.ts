@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { ConnectorFrameOptions } from '@connector-frame/core/connect';
-import { callbackOptions, formOptions, frameOptions } from '@connector-frame/core/options';
+import { formOptions, frameOptions, type callbackOptions } from '@connector-frame/core/options';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import { elementOptions, ConnectorFrameElement, type ElementOptions } from '@connector-frame/element';
 import { ConnectorFrame as VueConnectorFrame, type ConnectorFrameProps as VueProps } from '@connector-frame/vue';

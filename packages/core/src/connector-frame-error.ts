@@ -1,6 +1,6 @@
 /**
- * Error codes of this package and the form. They are stable, so you can branch on them. The package's
- * README lists the cause and remedy of each.
+ * Error codes of this package and the form. They are stable, so you can branch on them. The
+ * package's README lists the cause and remedy of each.
  */
 export type ConnectorFrameErrorCode =
   | 'invalid_options'

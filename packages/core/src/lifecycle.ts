@@ -1,8 +1,8 @@
 /** Parameters and results of the pipeline helpers. */
 
 /**
- * Sends a request to the service. Add authentication, retries and logging here, on your backend: the
- * API key must not reach a browser.
+ * Sends a request to the service. Add authentication, retries and logging here, on your backend:
+ * the API key must not reach a browser.
  *
  * @param path path below the service's base URL, starting with `/`
  * @param init as for `fetch`
@@ -44,8 +44,8 @@ export interface ResolvedIntegration {
 }
 
 /**
- * The error of the request function, or the signal's reason, if an object that was created could not be
- * removed.
+ * The error of the request function, or the signal's reason, if an object that was created could
+ * not be removed.
  */
 export interface IntegrationError extends Error {
   /** The remaining objects, as parameters for `deleteIntegration`. */

@@ -13,7 +13,10 @@ interface PreloadedFrame {
   ready?: ReadyMessage;
   /** The document has loaded, or a policy blocked it. A form would have sent `ready` before. */
   isLoaded?: true;
-  /** The frame that was mounted because this one could not be moved. Removes this one once it is ready. */
+  /**
+   * The frame that was mounted because this one could not be moved. Removes this one once it is
+   * ready.
+   */
   replacement?: HTMLIFrameElement;
   /** Number of `preloadConnectorFrame` calls that have not been undone. */
   users: number;

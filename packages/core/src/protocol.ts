@@ -1,10 +1,10 @@
 /**
  * The protocol between a host page and the form in its frame. This comment is its reference.
  *
- * The URL of the frame is `<frameOrigin with its path>/?parentOrigin=<origin of the host page>`. URLs
- * never contain a token. Messages are sent with `postMessage`, to the exact origin of the other side,
- * never to `*`. Each is a plain object with `source: 'monad-embed'`, which identifies the protocol but
- * is not a proof of trust, and a `type`:
+ * The URL of the frame is `<frameOrigin with its path>/?parentOrigin=<origin of the host page>`.
+ * URLs never contain a token. Messages are sent with `postMessage`, to the exact origin of the
+ * other side, never to `*`. Each is a plain object with `source: 'monad-embed'`, which identifies
+ * the protocol but is not a proof of trust, and a `type`:
  *
  * | From  | `type`            | Fields                                     | Sent |
  * | ----- | ----------------- | ------------------------------------------ | ---- |
@@ -27,22 +27,23 @@
  *    ignores messages that fail. {@link isFrameMessage} checks messages from the frame.
  *    {@link parseHostMessage} copies known, validated, bounded fields of messages from the host page.
  * 2. A receiver ignores unknown types and fields. New types and optional fields keep version 1.
- * 3. A frame accepts only the first valid `init`. If it doesn't support the version, it replies `error`
- *    with code `protocol_mismatch`.
+ * 3. A frame accepts only the first valid `init`. If it doesn't support the version, it replies
+ *    `error` with code `protocol_mismatch`.
  * 4. If `apiBase` doesn't belong to the frame's own service, the frame sends no request and replies
  *    `error` with code `api_base_mismatch`.
  * 5. A host limits `height` to 0..20,000 and ignores values that are not finite.
  * 6. An option that the host page does not set is absent from `init`, never `{}` or `''`.
- * 7. A `command` acts like a click on the form's own button: the form validates and focuses the first
- *    invalid field. It has no effect while the form is loading or busy, after a save, or if there is
- *    no such button. It has no reply of its own; the result is reported as usual (`saved`, `error`,
- *    `cancel`).
+ * 7. A `command` acts like a click on the form's own button: the form validates and focuses the
+ *    first invalid field. It has no effect while the form is loading or busy, after a save, or if
+ *    there is no such button. It has no reply of its own; the result is reported as usual (`saved`,
+ *    `error`, `cancel`).
  * 8. If no input would be lost, a frame replies `left` at once: while loading, after a failure or a
- *    save, or without edits. Otherwise it asks the user whether to discard the input, and sends `left`
- *    if the user agrees or a save succeeds meanwhile. If the user declines, it sends nothing. A frame
- *    announces this in `ready` with `answersLeave`; otherwise a host does not wait. A host can send
- *    `leave` again.
- * 9. `command` and `leave` were added after the first release of version 1. Older frames ignore them.
+ *    save, or without edits. Otherwise it asks the user whether to discard the input, and sends
+ *    `left` if the user agrees or a save succeeds meanwhile. If the user declines, it sends
+ *    nothing. A frame announces this in `ready` with `answersLeave`; otherwise a host does not
+ *    wait. A host can send `leave` again.
+ * 9. `command` and `leave` were added after the first release of version 1. Older frames ignore
+ *    them.
  */
 export * from './protocol/messages.js';
 export { isFrameMessage } from './protocol/is-frame-message.js';

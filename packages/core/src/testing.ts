@@ -1,7 +1,7 @@
 /**
- * `@connector-frame/core/testing`: a fake form for tests of a host page without a service. It implements
- * the protocol. `serveFakeFrame` serves it from Node, `fakeFrameHtml` returns its HTML, and
- * `driveFakeFrame` controls it from the page.
+ * `@connector-frame/core/testing`: a fake form for tests of a host page without a service. It
+ * implements the protocol. `serveFakeFrame` serves it from Node, `fakeFrameHtml` returns its HTML,
+ * and `driveFakeFrame` controls it from the page.
  */
 export { driveFakeFrame, type FakeFrameDriver } from './testing/drive-fake-frame.js';
 export { fakeFrameHtml } from './testing/fake-frame-html.js';

@@ -19,8 +19,8 @@ type Listener<K extends keyof ConnectorFrameEventMap> = (
  * `organizationId`. Until then, the element shows its own content.
  *
  * A change of `kind`, `typeId`, `existingId`, `organizationId`, `tenantId` or an address mounts
- * another form; if there is unsaved input, the form asks the user first. A new `sessionToken` is sent
- * to the mounted form. Other options are read when a form is mounted.
+ * another form; if there is unsaved input, the form asks the user first. A new `sessionToken` is
+ * sent to the mounted form. Other options are read when a form is mounted.
  *
  * @tag connector-frame
  * @tagname connector-frame
@@ -80,7 +80,9 @@ export class ConnectorFrameElement extends ReactiveElement {
     this.#frame.execute('test');
   }
 
-  /** Triggers the form's Cancel button. If no form is shown, the element dispatches `cancel` itself. */
+  /**
+   * Triggers the form's Cancel button. If no form is shown, the element dispatches `cancel` itself.
+   */
   cancel(): void {
     this.#frame.execute('cancel');
   }
@@ -100,7 +102,9 @@ export class ConnectorFrameElement extends ReactiveElement {
     this.#removeMessagesListener?.();
   }
 
-  /** Called instead of the disconnected and connected callbacks when `moveBefore` keeps the form. */
+  /**
+   * Called instead of the disconnected and connected callbacks when `moveBefore` keeps the form.
+   */
   connectedMoveCallback(): void {
     // Only its presence matters.
   }

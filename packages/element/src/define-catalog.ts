@@ -1,6 +1,6 @@
 /**
- * `@connector-frame/element/define-catalog`: registers `<connector-catalog>`. Importing it twice, also
- * from two copies of this package, is safe.
+ * `@connector-frame/element/define-catalog`: registers `<connector-catalog>`. Importing it twice,
+ * also from two copies of this package, is safe.
  */
 import { ConnectorCatalogElement } from './catalog/connector-catalog-element.js';
 

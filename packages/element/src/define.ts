@@ -1,6 +1,6 @@
 /**
- * `@connector-frame/element/define`: registers `<connector-frame>`. Importing it twice, also from two
- * copies of this package, is safe.
+ * `@connector-frame/element/define`: registers `<connector-frame>`. Importing it twice, also from
+ * two copies of this package, is safe.
  */
 import { ConnectorFrameElement } from './connector-frame-element.js';
 

@@ -1,8 +1,8 @@
 /**
  * The drop-in script: core, element and Lit in one file, which the service serves to host pages. It
  * registers `<connector-frame>`, with the addresses of the service that it was loaded from as
- * defaults. Its exports are for pages with a script:
- * `const { createConnectorFrame } = await import('https://connect.example.com/v/0/connector-frame.js')`.
+ * defaults. Its exports are for pages with a script: `const { createConnectorFrame } = await
+ * import('https://connect.example.com/v/0/connector-frame.js')`.
  */
 import './drop-in-addresses.js';
 import { createConnectorFrame as create } from '@connector-frame/core/connect';

@@ -24,13 +24,15 @@ const preloads: readonly Preload[] = ['idle', 'hover', 'focus', 'none'];
 export const elementOptions = {
   ...formOptions,
   ...frameOptions,
-  /** Base URL of your host's routes: `/api`. Provides the addresses, and sessions for `tenantId`. */
+  /**
+   * Base URL of your host's routes: `/api`. Provides the addresses, and sessions for `tenantId`.
+   */
   hostUrl: text,
   /** Your own ID of the customer, which your host's session route receives. */
   tenantId: text,
   /**
-   * When to load the form's page ahead of its use: on `hover`, on `focus`, or when the page is `idle`.
-   * The attribute without a value means `idle`.
+   * When to load the form's page ahead of its use: on `hover`, on `focus`, or when the page is
+   * `idle`. The attribute without a value means `idle`.
    * @defaultValue `none`
    */
   preload: { type: 'string', values: preloads, initial: 'none' } as Option<Preload>,

@@ -46,8 +46,8 @@ export class FrameController implements ReactiveController, FrameListener {
   readonly #render: () => void;
 
   /**
-   * @param render shows the current phase. Called directly and not through an update of the element:
-   *   a phase often changes because of an update, which would then cause a second one.
+   * @param render shows the current phase. Called directly and not through an update of the
+   *   element: a phase often changes because of an update, which would then cause a second one.
    */
   constructor(host: ReactiveElement & ElementOptions, render: () => void) {
     this.#host = host;

@@ -1,6 +1,6 @@
 /**
- * `@connector-frame/element`: the class of `<connector-frame>`, its events, and the types that a host
- * needs. Importing it registers nothing.
+ * `@connector-frame/element`: the class of `<connector-frame>`, its events, and the types that a
+ * host needs. Importing it registers nothing.
  */
 export { ConnectorFrameElement } from './connector-frame-element.js';
 export {

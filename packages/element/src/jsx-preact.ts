@@ -1,4 +1,6 @@
-/** `import '@connector-frame/element/jsx-preact'` once to type `<connector-frame>` in Preact's JSX. */
+/**
+ * `import '@connector-frame/element/jsx-preact'` once to type `<connector-frame>` in Preact's JSX.
+ */
 import type { ClassAttributes, HTMLAttributes } from 'preact';
 import type { ConnectorFrameElement } from './connector-frame-element.js';
 import type { ConnectorFrameJsxProps } from './jsx.js';

@@ -1,4 +1,6 @@
-/** `import '@connector-frame/element/jsx-react'` once to type `<connector-frame>` in React 19's JSX. */
+/**
+ * `import '@connector-frame/element/jsx-react'` once to type `<connector-frame>` in React 19's JSX.
+ */
 import type { ClassAttributes, HTMLAttributes } from 'react';
 import type { ConnectorFrameElement } from './connector-frame-element.js';
 import type { ConnectorFrameJsxProps } from './jsx.js';

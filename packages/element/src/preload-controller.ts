@@ -80,7 +80,8 @@ export class PreloadController implements ReactiveController {
 }
 
 /**
- * Calls `callback` when the page is idle, or after 500 ms in browsers without `requestIdleCallback`.
+ * Calls `callback` when the page is idle, or after 500 ms in browsers without
+ * `requestIdleCallback`.
  *
  * @returns a function that cancels the call
  */

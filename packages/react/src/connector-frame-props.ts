@@ -17,7 +17,10 @@ type FormProps = Pick<ConnectorFrameOptions, Required | 'configMetaOverrides'> &
     ElementOptions[Name] | undefined;
 };
 
-/** Your host's routes, an existing session, or a function that requests one. At least one is required. */
+/**
+ * Your host's routes, an existing session, or a function that requests one. At least one is
+ * required.
+ */
 type SessionProps =
   | (Partial<Session> & { [Name in keyof Pick<ElementOptions, Host>]: NonNullable<ElementOptions[Name]> })
   | (Session & { sessionToken: string; organizationId: string } & Partial<Pick<ElementOptions, Host>>)

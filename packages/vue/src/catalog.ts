@@ -17,7 +17,9 @@ export type { CatalogType, ConnectorCatalogElement };
 export interface ConnectorCatalogProps {
   /** Catalog to request from the host. Default: `input`. */
   kind?: 'input' | 'output' | undefined;
-  /** Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set. */
+  /**
+   * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
+   */
   hostUrl?: string | undefined;
   /** The connector types to choose from. */
   types?: CatalogType[] | undefined;

@@ -17,7 +17,9 @@ type Listeners = {
 };
 type Props = ConnectorFrameProps & Listeners;
 
-/** Declared explicitly: types that Vue infers only work with the minor version they were built with. */
+/**
+ * Declared explicitly: types that Vue infers only work with the minor version they were built with.
+ */
 export interface ConnectorFrameComponent {
   new (): Omit<ComponentPublicInstance<Props, {}, {}, {}, {}, ConnectorFrameEmits, Props & PublicProps>, '$slots'> &
     ConnectorFrameExposed & {

@@ -11,8 +11,8 @@ const definedEntries = (options: object) =>
 
 /**
  * The connector form. A template ref exposes `element`, `save()`, `test()`, `cancel()` and
- * `reload()`. A change of `kind`, `typeId`, `organizationId`, `existingId`, tenant or address mounts
- * another form; other props don't.
+ * `reload()`. A change of `kind`, `typeId`, `organizationId`, `existingId`, tenant or address
+ * mounts another form; other props don't.
  */
 export const ConnectorFrame: ConnectorFrameComponent = defineComponent({
   name: 'ConnectorFrame',

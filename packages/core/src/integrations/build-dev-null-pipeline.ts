@@ -5,8 +5,9 @@ import { callService, segment } from './call-service.js';
  * Creates a pipeline from an input to a new output that drops all records, so that the input runs
  * without further setup.
  *
- * If a step fails, removes what was created; if that fails too, the error is an `IntegrationError` with
- * the remaining objects. After the pipeline was created, the signal only ends the wait for `Running`.
+ * If a step fails, removes what was created; if that fails too, the error is an `IntegrationError`
+ * with the remaining objects. After the pipeline was created, the signal only ends the wait for
+ * `Running`.
  *
  * @throws the error of the request function
  * @example
@@ -20,8 +21,8 @@ export async function buildDevNullPipeline(
     /** Name of the output and the pipeline. */
     inputName: string;
     /**
-     * Milliseconds to wait until the pipeline is running. `0`: doesn't wait, and returns the status from its
-     * creation. Default: 10,000.
+     * Milliseconds to wait until the pipeline is running. `0`: doesn't wait, and returns the status
+     * from its creation. Default: 10,000.
      */
     runningTimeout?: number | undefined;
   },

@@ -21,7 +21,8 @@ interface ServiceResponse extends PipelineRow {
 /**
  * Sends a request to `/v<version>/{org}/<path>`: `GET`, or `POST` with a body.
  *
- * @param otherwise provides the result for errors with one of `statuses`; `Object` provides an empty one
+ * @param otherwise provides the result for errors with one of `statuses`; `Object` provides an
+ *   empty one
  * @param statuses default: 404 and 405, the statuses of a route that the service does not have
  * @returns the response's JSON, or an empty object
  */
@@ -50,8 +51,8 @@ export async function callService(
 }
 
 /**
- * Encodes an ID for a path. Rejects IDs that would change the path: `DELETE /pipelines/..` would address
- * something else.
+ * Encodes an ID for a path. Rejects IDs that would change the path: `DELETE /pipelines/..` would
+ * address something else.
  */
 export function segment(id: string): string {
   // `undefined`: the service returned no ID.

@@ -11,11 +11,11 @@ export const CLEANUP_KEEP_OUTPUT: CleanupPolicy = { output: false };
 export const CLEANUP_PIPELINE_ONLY: CleanupPolicy = { input: false, output: false };
 
 /**
- * Deletes the parts of an integration that have an ID and are not kept by `cleanup`. Parts that don't
- * exist are skipped, so a failed call can be repeated.
+ * Deletes the parts of an integration that have an ID and are not kept by `cleanup`. Parts that
+ * don't exist are skipped, so a failed call can be repeated.
  *
- * An input or output that another pipeline uses is kept. A service that deletes everything in one call
- * does so silently; others respond 409.
+ * An input or output that another pipeline uses is kept. A service that deletes everything in one
+ * call does so silently; others respond 409.
  *
  * @throws the error of the request function
  */

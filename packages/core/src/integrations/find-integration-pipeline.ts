@@ -2,8 +2,8 @@ import type { IntegrationScope, ResolvedIntegration } from '../lifecycle.js';
 import { callService, segment } from './call-service.js';
 
 /**
- * Returns the pipeline of an input, or `null` if there is none. With several, returns the first that the
- * service lists.
+ * Returns the pipeline of an input, or `null` if there is none. With several, returns the first
+ * that the service lists.
  *
  * Most services return the pipelines with the input, in one request. Otherwise reads the list of
  * pipelines page by page, and if its rows don't contain the input, their details, eight at a time.

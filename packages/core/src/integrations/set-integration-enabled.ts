@@ -5,8 +5,8 @@ import { callService, segment } from './call-service.js';
 type PipelineScope = IntegrationScope & { pipelineId: string };
 
 /**
- * Resumes (`enabled: true`) or pauses a pipeline. Resolves when the service has stored the change; the
- * status changes later.
+ * Resumes (`enabled: true`) or pauses a pipeline. Resolves when the service has stored the change;
+ * the status changes later.
  *
  * If the service can't change the single field, reads the whole pipeline and sends it back.
  */
@@ -23,7 +23,10 @@ export function enableIntegration(options: PipelineScope): Promise<void> {
   return setIntegrationEnabled({ ...options, enabled: true });
 }
 
-/** Pauses a pipeline: {@link setIntegrationEnabled} with `enabled: false`. Buffered records are kept. */
+/**
+ * Pauses a pipeline: {@link setIntegrationEnabled} with `enabled: false`. Buffered records are
+ * kept.
+ */
 export function disableIntegration(options: PipelineScope): Promise<void> {
   return setIntegrationEnabled({ ...options, enabled: false });
 }

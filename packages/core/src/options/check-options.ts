@@ -17,7 +17,8 @@ const table: OptionTable = { ...formOptions, ...frameOptions, ...callbackOptions
 /**
  * Checks options against the table, and finds the container.
  *
- * @throws {ConnectorFrameError} `invalid_options`: names the option, its value, and what is expected
+ * @throws {ConnectorFrameError} `invalid_options`: names the option, its value, and what is
+ *   expected
  */
 export function checkOptions(given: UncheckedOptions): CheckedOptions {
   const refuse = (name: string, expected: string): never => {

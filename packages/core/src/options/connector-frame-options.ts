@@ -43,7 +43,10 @@ type SessionOptions =
       sessionToken?: string | undefined;
       /** Organization that the session belongs to. Default: the one that `fetchSession` returns. */
       organizationId?: string | undefined;
-      /** Requests a session: at once if there is no `sessionToken`, and whenever the form needs a new one. */
+      /**
+       * Requests a session: at once if there is no `sessionToken`, and whenever the form needs a
+       * new one.
+       */
       fetchSession: FetchSession;
     };
 

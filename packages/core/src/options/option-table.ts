@@ -137,7 +137,8 @@ export const formOptions = {
 /** Options of the frame itself. They stay in the host page. */
 export const frameOptions = {
   /**
-   * Requests a session: at once if there is no `sessionToken`, and whenever the form needs a new one.
+   * Requests a session: at once if there is no `sessionToken`, and whenever the form needs a new
+   * one.
    */
   fetchSession: callback as Option<FetchSession>,
   /** URL of the form, with its path and without a query: `https://connect.example.com/embed`. */
@@ -152,8 +153,8 @@ export const frameOptions = {
 /** Callbacks. The element dispatches events instead. */
 export const callbackOptions = {
   /**
-   * The form is shown. Called again after the frame had to reload, for example because its container
-   * was moved.
+   * The form is shown. Called again after the frame had to reload, for example because its
+   * container was moved.
    */
   onReady: callback as Option<() => void>,
   /** The connector was saved. */

@@ -10,9 +10,9 @@ const MAX_NODES = 2_000;
 const UNSAFE = /^(__proto__|constructor|prototype)$/;
 
 /**
- * Copies the known keys of `configMetaOverrides`. Drops values that are invalid, too deep or too long;
- * with more than 2,000 fields, drops everything. The dictionaries have no prototype: a field named
- * `toString` has no override unless one was sent.
+ * Copies the known keys of `configMetaOverrides`. Drops values that are invalid, too deep or too
+ * long; with more than 2,000 fields, drops everything. The dictionaries have no prototype: a field
+ * named `toString` has no override unless one was sent.
  */
 export function sanitizeOverrides(value: unknown): ConfigMetaOverrides | undefined {
   let nodes = MAX_NODES;

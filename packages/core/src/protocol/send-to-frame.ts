@@ -1,8 +1,8 @@
 import type { HostMessage } from './messages.js';
 
 /**
- * Posts a message to the form in `iframe`, restricted to the origin of its URL. No effect if the frame
- * has no URL or is not in the document.
+ * Posts a message to the form in `iframe`, restricted to the origin of its URL. No effect if the
+ * frame has no URL or is not in the document.
  *
  * @example
  * ```ts

@@ -12,8 +12,8 @@ export function isBoundedString(value: unknown): value is string {
 }
 
 /**
- * Copies the own fields of an object to one without a prototype, so that inherited properties are not
- * read. Returns `undefined` for other values.
+ * Copies the own fields of an object to one without a prototype, so that inherited properties are
+ * not read. Returns `undefined` for other values.
  */
 export function fieldsOf(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;

@@ -20,8 +20,8 @@ export interface FakeFrameDriver {
 }
 
 /**
- * Controls the fake form in `iframe`, for tests that run inside the page (Vitest browser mode, Web Test
- * Runner). Tests with Playwright can click its buttons instead.
+ * Controls the fake form in `iframe`, for tests that run inside the page (Vitest browser mode, Web
+ * Test Runner). Tests with Playwright can click its buttons instead.
  *
  * @example
  * ```ts

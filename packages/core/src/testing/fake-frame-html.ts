@@ -6,9 +6,9 @@ import { fakeFramePage, type FakeFrameSettings } from './fake-frame-page.js';
 export const DRIVER_SOURCE = 'connector-frame-driver';
 
 /**
- * Returns the HTML of a fake form, without external resources. Serve it at your page's `frameOrigin`. It
- * implements the protocol, and shows a name input and the buttons Save, Cancel, Fail and Expire
- * session.
+ * Returns the HTML of a fake form, without external resources. Serve it at your page's
+ * `frameOrigin`. It implements the protocol, and shows a name input and the buttons Save, Cancel,
+ * Fail and Expire session.
  *
  * @example
  * ```ts

@@ -13,8 +13,8 @@ export interface FakeFrameSettings {
 }
 
 /**
- * The script of the fake form. Its source text is inserted into the page, so it can only use its argument
- * and browser APIs.
+ * The script of the fake form. Its source text is inserted into the page, so it can only use its
+ * argument and browser APIs.
  */
 export function fakeFramePage({ options, source, version, driver, reportTo }: FakeFrameSettings): void {
   const host = new URLSearchParams(location.search).get('parentOrigin') ?? '';

@@ -3,7 +3,9 @@ import { make } from '../make.js';
 import { createItem } from './catalog-item.js';
 import { nextIndex } from './grid-keys.js';
 
-/** A grid of buttons with a roving tab index: Tab reaches one of them, arrow keys move between them. */
+/**
+ * A grid of buttons with a roving tab index: Tab reaches one of them, arrow keys move between them.
+ */
 export class CatalogList {
   readonly element = make('ul', { part: 'list' });
   readonly #items = new Map<CatalogType, HTMLButtonElement>();

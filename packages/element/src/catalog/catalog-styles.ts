@@ -1,6 +1,9 @@
 import { css } from '@lit/reactive-element';
 
-/** Styles of the catalog. They inherit the page's text color and font, and so fit light and dark pages. */
+/**
+ * Styles of the catalog. They inherit the page's text color and font, and so fit light and dark
+ * pages.
+ */
 export const catalogStyles = css`
   :host {
     display: block;

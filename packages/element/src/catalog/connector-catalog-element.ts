@@ -18,9 +18,9 @@ type Listener<K extends keyof ConnectorCatalogEventMap> = (
 ) => unknown;
 
 /**
- * A catalog of connector types with icons, categories and a search that tolerates typos. Fully usable
- * by keyboard. Shows the given types, or those of the host's catalog route, and dispatches an event
- * when the user chooses one.
+ * A catalog of connector types with icons, categories and a search that tolerates typos. Fully
+ * usable by keyboard. Shows the given types, or those of the host's catalog route, and dispatches
+ * an event when the user chooses one.
  *
  * @tag connector-catalog
  * @tagname connector-catalog
@@ -72,7 +72,9 @@ export class ConnectorCatalogElement extends ReactiveElement {
 
   /** Catalog to request from the host. Default: `input`. */
   declare kind: 'input' | 'output' | undefined;
-  /** Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set. */
+  /**
+   * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
+   */
   declare hostUrl: string | undefined;
   /** The connector types to choose from. */
   declare types: CatalogType[] | undefined;

@@ -26,8 +26,8 @@ const PART = 3;
 const TYPO = 2;
 
 /**
- * Creates a search over names, IDs, categories and descriptions. Every word of the query must match.
- * Long words match with one or two typos (`crowdstirke`).
+ * Creates a search over names, IDs, categories and descriptions. Every word of the query must
+ * match. Long words match with one or two typos (`crowdstirke`).
  */
 export function createSearch(types: readonly CatalogType[]): Search {
   // Types share most of their words; each distinct word is compared once per search.
