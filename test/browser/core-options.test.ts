@@ -42,11 +42,27 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   { option: 'kind', value: undefined, says: 'kind: "undefined" is not set: use the option or the attribute kind' },
   { option: 'typeId', value: '', says: 'typeId: "" is not set: use the option or the attribute type-id' },
   { option: 'typeId', value: 42, says: 'typeId: "42" is not a string' },
-  { option: 'sessionToken', value: '', says: 'sessionToken: "" is not set: use the option or the attribute session-token' },
-  { option: 'sessionToken', value: undefined, says: 'sessionToken: "undefined" is not set: use the option or the attribute session-token' },
+  {
+    option: 'sessionToken',
+    value: '',
+    says: 'sessionToken: "" is not set: use the option or the attribute session-token',
+  },
+  {
+    option: 'sessionToken',
+    value: undefined,
+    says: 'sessionToken: "undefined" is not set: use the option or the attribute session-token',
+  },
   { option: 'sessionToken', value: { token: 's3cret' }, says: 'sessionToken: "[object Object]" is not a string' },
-  { option: 'organizationId', value: null, says: 'organizationId: "null" is not set: use the option or the attribute organization-id' },
-  { option: 'organizationId', value: '', says: 'organizationId: "" is not set: use the option or the attribute organization-id' },
+  {
+    option: 'organizationId',
+    value: null,
+    says: 'organizationId: "null" is not set: use the option or the attribute organization-id',
+  },
+  {
+    option: 'organizationId',
+    value: '',
+    says: 'organizationId: "" is not set: use the option or the attribute organization-id',
+  },
   { option: 'existingId', value: 42, says: 'existingId: "42" is not a string' },
   { option: 'displayName', value: {}, says: 'displayName: "[object Object]" is not a string' },
   { option: 'name', value: true, says: 'name: "true" is not a string' },
@@ -137,7 +153,10 @@ test('a token without its organization is refused, fetchSession or not', async (
   const thrown = await page.evaluate(() =>
     coreHost.thrown(() => coreHost.mount({ frameOrigin: 'https://embed.test', sessions: [], sessionToken: 'token-1' })),
   );
-  expect(thrown).toMatchObject({ code: 'invalid_options', message: 'organizationId: "undefined" is not set: use the option or the attribute organization-id' });
+  expect(thrown).toMatchObject({
+    code: 'invalid_options',
+    message: 'organizationId: "undefined" is not set: use the option or the attribute organization-id',
+  });
 });
 
 test('a container may be an element', async () => {

@@ -2,6 +2,7 @@
  * A project that registers the catalog's types with the compiler, as the guides show: IDs and fields
  * are checked where they are written.
  */
+// oxlint-disable-next-line unicorn/require-module-specifiers, import/no-empty-named-blocks -- as in the guides
 import type {} from '@connector-frame/catalog/register';
 import { createConnectorFrame, type CatalogType, type ConnectorTypeId } from '@connector-frame/core/connect';
 import type { InputTypes } from '@connector-frame/catalog/connector-types';
