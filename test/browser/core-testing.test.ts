@@ -72,6 +72,7 @@ test('from within the page: a driver plays the person', async () => {
       const frame = createConnectorFrame({
         container: document.body,
         frameOrigin,
+        apiBase: frameOrigin,
         kind: 'output',
         typeId: 'splunk',
         sessionToken: 'token',

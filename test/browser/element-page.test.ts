@@ -153,7 +153,7 @@ test('loading and its own content are gone when the form is there; slots replace
   await page.getByText('Call us.').waitFor();
   expect(await page.getByText('Needs JavaScript.').isVisible()).toBe(false);
   expect(await page.getByText('One moment …').isVisible()).toBe(false);
-  expect(await page.getByText('The form could not be loaded.').isVisible()).toBe(false);
+  expect(await page.getByText('The form could not be loaded').isVisible()).toBe(false);
   expect(await page.getByRole('status').count()).toBe(0);
 });
 

@@ -12,6 +12,9 @@ test('the class can be imported where there is no document, and exports what it 
     'ConnectorFrameError',
     'ConnectorReadyEvent',
     'ConnectorSaveEvent',
+    'elementOptions',
+    'initialOptions',
+    'registerMessages',
   ]);
 });
 

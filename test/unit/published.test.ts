@@ -65,6 +65,14 @@ test('a package asks for the others in the version they have, and for third part
   }
 });
 
+test('core has no default addresses, which would receive the tokens of other products', () => {
+  const code = readFileSync(join(tarballs.core.folder, 'dist/addresses.js'), 'utf8');
+  expect([...code.matchAll(/^export const (\w+) = (.*);$/gm)].map(([, name, value]) => [name, value])).toEqual([
+    ['EMBED_URL', "''"],
+    ['BASE_URL', "''"],
+  ]);
+});
+
 interface Use {
   /** Packages of this repository to install. */
   with: PublicPackage[];

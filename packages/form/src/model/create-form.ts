@@ -98,7 +98,9 @@ export function createForm(options: FormOptions): LivingForm {
 
   const fail = (error: unknown, action: Action): ReturnType<typeof failureOf> => {
     const failure = failureOf(error, action, messages);
-    channel.error(failure);
+    const { code, message } = failure;
+    // The developer of the host page needs the ID; the user does not.
+    channel.error(code === 'type_not_found' ? { ...failure, message: `${message}: ${init.typeId}` } : failure);
     return failure;
   };
 

@@ -1,21 +1,23 @@
-import type { ComponentKind, FieldOverride } from './protocol/messages.js';
+import type { ComponentKind, FieldOverride } from './option-values.js';
 
 /**
- * The connector types that the compiler knows: none here, and any id will do. A project that wants ids and fields checked, and
- * completed by its editor, says once, for all that take a `typeId`:
+ * The connector types that the compiler knows. Empty by default: every ID is accepted. This line in
+ * any file of a project adds the types of the catalog, so that IDs and field keys are checked and
+ * completed:
  *
  * ```ts
- * import type { CatalogTypes } from '@connector-frame/catalog/connector-types';
- *
- * declare module '@connector-frame/core/connect' {
- *   interface ConnectorTypes extends CatalogTypes {}
- * }
+ * import type {} from '@connector-frame/catalog/register';
  * ```
+ *
+ * For a catalog of your own, augment the interface in `declare module
+ * '@connector-frame/core/connect'`.
  */
-// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- others add to it
+// oxlint-disable-next-line typescript/no-empty-interface, typescript/no-empty-object-type -- augmented by others
 export interface ConnectorTypes {}
 
-/** Ids of the connector types of one kind, or of both. `string` until `ConnectorTypes` knows any. */
+/**
+ * IDs of the connector types of one kind, or of both. `string` until `ConnectorTypes` knows any.
+ */
 export type ConnectorTypeId<Kind extends ComponentKind = ComponentKind> = [keyof ConnectorTypes] extends [never]
   ? string
   : { [K in keyof ConnectorTypes]: K extends Kind ? keyof ConnectorTypes[K] & string : never }[keyof ConnectorTypes];
@@ -34,12 +36,12 @@ export type ConnectorField<TypeId extends string, Section extends 'settings' | '
         : never;
     }[keyof ConnectorTypes];
 
-type Words<Keys extends string> = string extends Keys
+type FieldOverrides<Keys extends string> = string extends Keys
   ? Record<string, FieldOverride>
   : { [Key in Keys]?: FieldOverride };
 
-/** Your words for a type's fields, by their keys. */
+/** Texts for the fields of a connector type, by field key. */
 export interface ConfigMetaOverridesOf<TypeId extends string> {
-  settings?: Words<ConnectorField<TypeId, 'settings'>>;
-  secrets?: Words<ConnectorField<TypeId, 'secrets'>>;
+  settings?: FieldOverrides<ConnectorField<TypeId, 'settings'>>;
+  secrets?: FieldOverrides<ConnectorField<TypeId, 'secrets'>>;
 }
