@@ -26,7 +26,7 @@ test('delays are random up to a limit that doubles, and never exceed the maximum
 
 test('a permanent failure is retried at the maximum interval from the first attempt', () => {
   const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0.5 });
-  expect(retryDelay({ kind: 'permanent' }, 1)).toBe(15_000);
+  expect(retryDelay({ kind: 'permanent' }, 1)).toBe(22_500);
   expect(retryDelay({ kind: 'permanent', afterMs: 2_000 }, 1)).toBe(2_150);
 });
 

@@ -27,19 +27,18 @@ const MAX_REQUESTED_MS = 3_600_000;
  * Creates the retry policy of a pipeline.
  *
  * - A delay that the server asked for is honored, plus jitter.
- * - A permanent failure is retried at the maximum interval: its cause may be fixed on the remote
- *   side.
- * - Anything else is retried with exponential backoff.
+ * - A permanent failure is retried at the maximum interval, less up to half of it as jitter: its
+ *   cause may be fixed on the remote side.
+ * - Anything else is retried with exponential backoff and full jitter, uniform between zero and the
+ *   limit, so that many clients do not retry at the same time.
  *
- * All delays have full jitter, uniform between zero and the limit, so that many clients do not
- * retry at the same time.
  * Source: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  */
 export function createRetryPolicy({ random, ...defaults }: RetryPolicyOptions): RetryDelay {
   return ({ kind, afterMs }, attempt, limits) => {
     const { firstMs, maxMs } = { ...defaults, ...limits };
     if (afterMs !== undefined) return Math.min(Math.max(afterMs, 0), MAX_REQUESTED_MS) + random() * firstMs;
-    if (kind === 'permanent') return random() * maxMs;
+    if (kind === 'permanent') return (maxMs / 2) * (1 + random());
     return random() * Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 30));
   };
 }

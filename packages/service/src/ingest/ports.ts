@@ -34,7 +34,7 @@ export function createPorts(range: PortRange, connectors: Connectors): Ports {
 }
 
 /** Assigns a port to each connector that was created before ports existed, until none is left. */
-export async function givePorts(
+export async function assignPorts(
   store: Store,
   types: readonly string[],
   { range, log }: { range: PortRange; log: Logger },

@@ -18,7 +18,7 @@ export interface DropInOptions {
  */
 const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 /** The files of a full version never change. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 /**
  * Pages that use the major version get a new release within minutes. No `stale-while-revalidate`: a
  * page opened once a day would run yesterday's script, without the latest security fixes and
@@ -42,7 +42,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
    * @throws ApiError 404 if the service does not have this version
    */
   function cachingOf(asked: string): string {
-    if (asked === version) return FOR_EVER;
+    if (asked === version) return IMMUTABLE;
     if (asked === major) return FOR_MINUTES;
     const versions = [version, major];
     throw new ApiError(404, 'not_found', `This service has no such version. It has ${versions.join(' and ')}.`, {

@@ -1,5 +1,5 @@
 /** Tracks change notifications of pipelines and which of them have been read. */
-export class Hints {
+export class PendingChanges {
   /** Number of the last notification. */
   last = 0;
   /**
@@ -8,7 +8,7 @@ export class Hints {
   readonly #waiting = new Map<string, number>();
   readonly #reading = new Map<string, number>();
 
-  tell(id: string): void {
+  add(id: string): void {
     this.last += 1;
     if (!this.#waiting.has(id)) this.#waiting.set(id, this.last);
   }
@@ -16,10 +16,10 @@ export class Hints {
   /** Marks these pipelines as being read: the read does not cover later notifications. */
   take(ids: readonly string[]): void {
     for (const id of ids) {
-      const hint = this.#waiting.get(id);
-      if (hint === undefined) continue;
+      const change = this.#waiting.get(id);
+      if (change === undefined) continue;
       this.#waiting.delete(id);
-      this.#reading.set(id, hint);
+      this.#reading.set(id, change);
     }
   }
 
@@ -36,8 +36,8 @@ export class Hints {
 
   /** Returns whether any notification up to this number has not been read. */
   pendingUpTo(number: number): boolean {
-    for (const hints of [this.#waiting, this.#reading])
-      for (const hint of hints.values()) if (hint <= number) return true;
+    for (const changes of [this.#waiting, this.#reading])
+      for (const change of changes.values()) if (change <= number) return true;
     return false;
   }
 }

@@ -15,7 +15,7 @@ import { codeOf, freePort } from '../../../../test/support/guides.js';
 import { API_KEY, operatorsEnvironment } from '../../../../test/support/operator.js';
 import { startRsyslog } from '../../../../test/support/rsyslog.js';
 import { exportedProtobuf } from '../../../../test/support/otlp-export.js';
-import type { PipelineStateAnswer } from '../pipelines/state-body.js';
+import type { PipelineStateResponse } from '../pipelines/state-body.js';
 import { createServer, type RunningServer } from '../server.js';
 
 const run = promisify(execFile);
@@ -52,7 +52,7 @@ async function build(type: string): Promise<Pushed> {
 }
 
 const counts = async ({ pipeline }: Pushed) => {
-  const { ingress, egress, status } = await call<PipelineStateAnswer>('GET', `/v2/~/pipelines/${pipeline}/status`);
+  const { ingress, egress, status } = await call<PipelineStateResponse>('GET', `/v2/~/pipelines/${pipeline}/status`);
   return { in: ingress.records, out: egress.records, status };
 };
 const counted = (input: Pushed, records: number) =>

@@ -4,7 +4,7 @@ import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/
 import { textTag } from '../http/etag.js';
 
 /** A serialized JSON response and its ETag. */
-export interface MadeAnswer {
+export interface CachedResponse {
   text: string;
   tag: string;
   /**
@@ -25,12 +25,12 @@ export interface ListOptions {
  * Serves the catalog to clients. It changes only with a release, so responses are serialized in
  * advance.
  */
-export interface CatalogAnswers {
-  list(kind: ConnectorKind, options?: ListOptions): MadeAnswer;
-  type(kind: ConnectorKind, typeId: string): MadeAnswer | undefined;
+export interface CatalogResponses {
+  list(kind: ConnectorKind, options?: ListOptions): CachedResponse;
+  type(kind: ConnectorKind, typeId: string): CachedResponse | undefined;
 }
 
-export interface CatalogAnswersOptions {
+export interface CatalogResponsesOptions {
   catalog: Catalog;
   supportsTest: (type: ConnectorTypeData) => boolean;
   /** Returns whether pipelines can run this type. */
@@ -39,7 +39,12 @@ export interface CatalogAnswersOptions {
   iconUrl: (typeId: string) => string;
 }
 
-export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: CatalogAnswersOptions): CatalogAnswers {
+export function createCatalogResponses({
+  catalog,
+  supportsTest,
+  runs,
+  iconUrl,
+}: CatalogResponsesOptions): CatalogResponses {
   const head = (type: ConnectorTypeData) => ({
     type_id: type.type_id,
     kind: type.kind,
@@ -90,10 +95,10 @@ export function createCatalogAnswers({ catalog, supportsTest, runs, iconUrl }: C
   };
 }
 
-const made = (rows: Iterable<string>): MadeAnswer => answer(`[${[...rows].join(',')}]`);
-const answer = (text: string): MadeAnswer => ({ text, tag: textTag(text) });
+const made = (rows: Iterable<string>): CachedResponse => answer(`[${[...rows].join(',')}]`);
+const answer = (text: string): CachedResponse => ({ text, tag: textTag(text) });
 
-function compressible(made: MadeAnswer): MadeAnswer {
+function compressible(made: CachedResponse): CachedResponse {
   let gzip: Uint8Array<ArrayBuffer> | undefined;
   return { ...made, gzip: () => (gzip ??= Uint8Array.from(gzipSync(made.text, { level: 9 }))) };
 }

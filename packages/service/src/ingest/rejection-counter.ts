@@ -1,22 +1,22 @@
 import type { Logger } from 'pino';
 
 /** Log interval in milliseconds. */
-const EVERY = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
 /**
  * Counts refused requests by connector and status. Logs the first one immediately and the following
  * ones once a minute, because a sender may be fast.
  */
-export interface Tally {
+export interface RejectionCounter {
   add(connectorId: string, status: number): void;
 }
 
-export function createTally(log: Logger): Tally {
+export function createRejectionCounter(log: Logger): RejectionCounter {
   let counts = new Map<string, Record<number, number>>();
   let timer: NodeJS.Timeout | undefined;
-  const say = (): void => {
+  const logCounts = (): void => {
     for (const [connectorId, refused] of counts) log.warn({ connector_id: connectorId, refused }, 'records refused');
-    timer = counts.size > 0 ? setTimeout(say, EVERY).unref() : undefined;
+    timer = counts.size > 0 ? setTimeout(logCounts, LOG_INTERVAL_MS).unref() : undefined;
     counts = new Map();
   };
   return {
@@ -24,7 +24,7 @@ export function createTally(log: Logger): Tally {
       const own = counts.get(connectorId) ?? {};
       own[status] = (own[status] ?? 0) + 1;
       counts.set(connectorId, own);
-      if (!timer) say();
+      if (!timer) logCounts();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Bus, Coordinator } from '@connector-frame/engine';
 import type { EngineState } from '../../store/engine-state.js';
 import { isErrno } from '../../is-errno.js';
 
-export interface EnginePlaces {
+export interface EngineStorage {
   state: EngineState;
   coordinator: Coordinator;
   bus: Bus;
@@ -14,7 +14,7 @@ export interface EnginePlaces {
 }
 
 /** Snapshot of the state and files of pipelines, some of which may have been removed. */
-export interface LeftBehind {
+export interface Orphans {
   /**
    * Removes what no longer belongs to any pipeline.
    * @param has returns whether the pipeline exists and, if `nodeId` is given, may contain that node
@@ -26,13 +26,7 @@ export interface LeftBehind {
  * Lists stored state before pipelines are read, so that the list contains nothing that a pipeline
  * creates later. Pipelines may be removed while no engine runs.
  */
-export async function findLeftBehind({
-  state,
-  coordinator,
-  bus,
-  streams,
-  pipelines,
-}: EnginePlaces): Promise<LeftBehind> {
+export async function findOrphans({ state, coordinator, bus, streams, pipelines }: EngineStorage): Promise<Orphans> {
   const keys = [...(await state.keys('cursor:')), ...(await state.keys('report:'))];
   const stateOf = new Set(keys.map((key) => key.slice(key.indexOf(':') + 1, key.indexOf('/'))));
   const streamNames = await namesIn(streams);

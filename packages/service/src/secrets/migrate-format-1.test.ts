@@ -18,7 +18,7 @@ import { openStored } from '../../../../test/support/stored-secrets.js';
 import { systemClock } from '../clock.js';
 import type { Database } from '../store/database.js';
 import { SealError } from './cipher.js';
-import { leaveFormat1 } from './leave-format-1.js';
+import { migrateFormat1 } from './migrate-format-1.js';
 import { masterKey } from './master-key.js';
 import { DestinationError, openVault } from './vault.js';
 
@@ -28,7 +28,7 @@ const EVIL = 'https://evil.example/in';
 const leave = (
   { store, vault, logger }: Pick<TestService, 'store' | 'vault' | 'logger'>,
   signal = new AbortController().signal,
-) => leaveFormat1({ store, vault, catalog: loadCatalog(), log: logger, signal });
+) => migrateFormat1({ store, vault, catalog: loadCatalog(), log: logger, signal });
 
 describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (databases) => {
   let database: Database;
@@ -125,7 +125,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
       `select distinct encode(substring(wrapped from 1 for 3), 'hex') as label from data_keys`,
     );
     expect(labels).toEqual([{ label: '020000' }]);
-    expect(await service.vault.refuseFormat1(service.store)).toBe(0);
+    expect(await service.vault.rejectFormat1(service.store)).toBe(0);
 
     // A row restored from an old dump, in its own place and with its own settings.
     await restoreRows(database, 'secrets', ({ connector_id: id }) => id === http.id);
@@ -143,7 +143,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     const again = await openVault(service.store, { current: format1Master() }, systemClock);
     await leave({ ...service, vault: again });
     await expect(openStored({ ...service, vault: again }, http.team, http.id)).rejects.toThrow(SealError);
-    expect(await again.refuseFormat1(service.store)).toBe(0);
+    expect(await again.rejectFormat1(service.store)).toBe(0);
   });
 
   it('do not open for another destination, before and after; the right one repairs them', async () => {
@@ -178,7 +178,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
       );
     });
     await leave(service);
-    expect(await service.vault.refuseFormat1(service.store)).toBe(0);
+    expect(await service.vault.rejectFormat1(service.store)).toBe(0);
     for (const { id, team, secrets } of format1Connectors())
       if (![okta.id, kafka.id, http.id].includes(id)) expect(await openStored(service, team, id)).toEqual(secrets);
     await expect(openStored(service, kafka.team, kafka.id)).rejects.toThrow(SealError);

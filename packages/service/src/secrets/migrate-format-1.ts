@@ -6,7 +6,7 @@ import { SealError } from './cipher.js';
 import { openSecrets } from './open-secrets.js';
 import type { OrganizationVault, Vault } from './vault.js';
 
-export interface LeaveFormat1Options {
+export interface MigrateFormat1Options {
   store: Store;
   vault: Vault;
   catalog: Catalog;
@@ -23,7 +23,7 @@ const PAGE = 50;
  * format permanently. Several replicas may run it concurrently. Resolves immediately on a database
  * without such secrets.
  */
-export async function leaveFormat1({ store, vault, catalog, log, signal }: LeaveFormat1Options): Promise<void> {
+export async function migrateFormat1({ store, vault, catalog, log, signal }: MigrateFormat1Options): Promise<void> {
   let moved = 0;
   for (let after = ''; !signal.aborted;) {
     const page = await store.secrets.inFormat1(after, PAGE);
@@ -47,7 +47,7 @@ export async function leaveFormat1({ store, vault, catalog, log, signal }: Leave
     if (page.length < PAGE) break;
   }
   if (signal.aborted) return;
-  const left = await vault.refuseFormat1(store);
+  const left = await vault.rejectFormat1(store);
   if (moved > 0 || left > 0) log.info({ secrets: moved, keys_left: left }, 'secrets sealed again in format 2');
 }
 
@@ -61,7 +61,7 @@ function resealsOf(
   const reseals = type ? [...openSecrets(type, connector.settings, secrets, vault).reseals] : [];
   const done = new Set(reseals.map(({ id }) => id));
   for (const secret of secrets)
-    if (secret.destination !== null && !done.has(secret.id)) reseals.push(asItIs(secret, vault, warn));
+    if (secret.destination !== null && !done.has(secret.id)) reseals.push(resealUnchanged(secret, vault, warn));
   return reseals;
 }
 
@@ -69,14 +69,14 @@ function resealsOf(
  * Reseals a secret whose destination is unknown or differs: it stays bound to the destination that
  * its row names.
  */
-function asItIs(
+function resealUnchanged(
   secret: StoredSecret,
   vault: OrganizationVault,
   warn: (problem: string, field: string) => void,
 ): Reseal {
   const { id, field, sealed: before } = secret;
   try {
-    const sealed = vault.leaveFormat1(secret);
+    const sealed = vault.migrateFormat1(secret);
     warn('secret was stored for another destination, or for a type that this release does not have', field);
     return { id, before, sealed };
   } catch (error) {

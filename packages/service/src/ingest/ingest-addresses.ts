@@ -3,7 +3,7 @@ import type { Connectors } from '@connector-frame/connectors';
 import type { Connector } from '../store/store.js';
 
 /** Where records for a connector are sent. */
-export interface Place {
+export interface IngestAddress {
   /** `https://connect.example/ingest/<id>`, or `syslog://logs.example:6514`. */
   url: string;
   /** Set for a connector with a port of its own. */
@@ -15,13 +15,15 @@ export interface Place {
  * Returns where records for a connector are sent; `undefined` for an output and for an input that
  * fetches its records.
  */
-export type PlaceOf = (connector: Pick<Connector, 'id' | 'kind' | 'type' | 'port'>) => Place | undefined;
+export type IngestAddressOf = (
+  connector: Pick<Connector, 'id' | 'kind' | 'type' | 'port'>,
+) => IngestAddress | undefined;
 
-export function createPlaces(
+export function createIngestAddresses(
   catalog: Catalog,
   connectors: Connectors,
   { publicUrl, syslogHost }: { publicUrl: string; syslogHost: string },
-): PlaceOf {
+): IngestAddressOf {
   return ({ id, kind, type: typeId, port }) => {
     const type = catalog.get(kind, typeId);
     const { receiver, listens } = type ? connectors(type) : {};

@@ -89,7 +89,7 @@ export function checkKept(
     if (!isMarked(field))
       check(field, each, ofAll, createDestination(type, each.from.connector.settings, open(each.from).marked));
 
-  if (failures.size > 0) throw refusalOf(failures);
+  if (failures.size > 0) throw toHttpError(failures);
   return { kept: found, marked };
 }
 
@@ -108,7 +108,7 @@ const REFUSALS = {
   ],
 } as const;
 
-function refusalOf(failures: ReadonlyMap<string, Failure>): ApiError {
+function toHttpError(failures: ReadonlyMap<string, Failure>): ApiError {
   const all = [...failures.values()];
   const reason = (['moved', 'mismatch', 'unreadable'] as const).find((each) => all.some((one) => one.reason === each));
   const [type, message] = REFUSALS[reason ?? 'moved'];

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 
 /** Caches database results for a short time and coalesces concurrent loads of the same key. */
-export interface BriefCache<T> {
+export interface TtlCache<T> {
   get(key: string, load: () => Promise<T | undefined>): Promise<T | undefined>;
   /**
    * Clears the cache after a local change. Other replicas see the change when their entries expire.
@@ -15,7 +15,7 @@ const MAX_ENTRIES = 10_000;
  * Creates an empty cache.
  * @param lifetime milliseconds, counted from the start of the load, so a value is never older
  */
-export function createBriefCache<T>(lifetime: number, clock: Clock): BriefCache<T> {
+export function createTtlCache<T>(lifetime: number, clock: Clock): TtlCache<T> {
   const entries = new Map<string, { until: number; value: Promise<T | undefined> }>();
   return {
     get(key, load) {

@@ -5,13 +5,13 @@ const CHANNEL = 'connector_frame_pipelines';
 /**
  * Milliseconds before reconnecting after a lost connection; until then, the sweep finds changes.
  */
-const AGAIN = 5_000;
+const RETRY_MS = 5_000;
 
 /**
  * Notifies the process that runs the pipelines of a shared database that one has changed. The
  * notification may be lost.
  */
-export function tellOthers({ pool }: Pick<Database, 'pool'>, pipelineId: string): void {
+export function notifyOthers({ pool }: Pick<Database, 'pool'>, pipelineId: string): void {
   pool?.query('select pg_notify($1, $2)', [CHANNEL, pipelineId]).catch(() => undefined);
 }
 
@@ -19,9 +19,9 @@ export function tellOthers({ pool }: Pick<Database, 'pool'>, pipelineId: string)
  * Listens for notifications of other processes until `signal` is aborted. The embedded database has
  * no other processes, so this returns immediately.
  */
-export async function listenForHints(
+export async function listenForChanges(
   { pool }: Pick<Database, 'pool'>,
-  heard: (pipelineId: string) => void,
+  onChange: (pipelineId: string) => void,
   signal: AbortSignal,
   clock: Clock,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function listenForHints(
         client.once('end', () => resolve());
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      client.on('notification', ({ payload }) => payload !== undefined && heard(payload));
+      client.on('notification', ({ payload }) => payload !== undefined && onChange(payload));
       try {
         await client.query(`listen ${CHANNEL}`);
         await over;
@@ -45,6 +45,6 @@ export async function listenForHints(
     } catch {
       // The sweep finds changes without notifications.
     }
-    await clock.sleep(AGAIN, signal);
+    await clock.sleep(RETRY_MS, signal);
   }
 }

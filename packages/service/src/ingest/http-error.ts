@@ -4,7 +4,7 @@ import type { ErrorType } from '../http/api-error.js';
  * Error that rejects a request. The sender receives its message, which contains no part of the
  * request.
  */
-export class Refusal extends Error {
+export class HttpError extends Error {
   override readonly name = 'Refusal';
   constructor(
     readonly status: number,
@@ -17,5 +17,5 @@ export class Refusal extends Error {
 }
 
 /** Creates an error that asks the sender to retry the whole request after this many seconds. */
-export const later = (status: 429 | 503, type: ErrorType, message: string, seconds: number): Refusal =>
-  new Refusal(status, type, message, { headers: { 'Retry-After': String(seconds) } });
+export const later = (status: 429 | 503, type: ErrorType, message: string, seconds: number): HttpError =>
+  new HttpError(status, type, message, { headers: { 'Retry-After': String(seconds) } });

@@ -5,7 +5,7 @@ import type { PipelineEngine } from './engine.js';
  * Notifies the engine of a changed connector or transform, once for each pipeline that uses it.
  * Call it after the commit.
  */
-export async function tellEngine(
+export async function notifyEngine(
   { store, engine }: { store: Pick<Store, 'pipelines'>; engine: PipelineEngine },
   organizationId: string,
   componentId: string,

@@ -2,7 +2,7 @@ import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
 import type { RunningPipeline } from './running-pipeline.js';
 
 /** Metrics of the engine for operators. */
-export interface EngineFigures {
+export interface EngineMetrics {
   /** Totals of all pipelines since this process started. Monotonic. */
   totals: NodeCounts;
   /** Number of pipelines by status. */
@@ -10,7 +10,7 @@ export interface EngineFigures {
 }
 
 /** Sums the throughput of all pipelines, including those removed since. */
-export class FigureKeeper {
+export class EngineMetricsRecorder {
   readonly #totals: NodeCounts = {
     ingress: { records: 0, bytes: 0 },
     egress: { records: 0, bytes: 0 },
@@ -36,7 +36,7 @@ export class FigureKeeper {
     }
   }
 
-  figures(pipelines: Iterable<RunningPipeline>): EngineFigures {
+  figures(pipelines: Iterable<RunningPipeline>): EngineMetrics {
     const statuses = new Map<PipelineStatus, number>();
     for (const pipeline of pipelines) {
       const { status } = pipeline.summary();

@@ -8,7 +8,7 @@ import type { RateLimits } from './rate-limits.js';
 import type { Access } from './route.js';
 
 /** Authenticates, rate-limits and authorizes requests. */
-export interface Gate {
+export interface AccessControl {
   /**
    * Checks a request against the access policy of its route.
    * @returns the caller and the rate-limit headers of the response
@@ -27,10 +27,10 @@ export interface Gate {
    * Counts an unauthenticated request against its client address, and returns the rate-limit
    * headers.
    */
-  countStranger(c: Context): Promise<Record<string, string>>;
+  countAnonymous(c: Context): Promise<Record<string, string>>;
 }
 
-export interface GateOptions {
+export interface AccessControlOptions {
   principals: Principals;
   limits: RateLimits;
   clientAddress: ClientAddress;
@@ -47,8 +47,13 @@ export interface GateOptions {
  *    accept an API key from a browser
  * 5. require the permission from an API key
  */
-export function createGate({ principals, limits, clientAddress, embedOrigins }: GateOptions): Gate {
-  const countStranger = (c: Context): Promise<Record<string, string>> =>
+export function createAccessControl({
+  principals,
+  limits,
+  clientAddress,
+  embedOrigins,
+}: AccessControlOptions): AccessControl {
+  const countAnonymous = (c: Context): Promise<Record<string, string>> =>
     limits.consume({ address: clientAddress(peerOf(c), c.req.header('x-forwarded-for')) });
 
   async function identify(c: Context): Promise<Principal> {
@@ -58,13 +63,13 @@ export function createGate({ principals, limits, clientAddress, embedOrigins }: 
         ? principals.fromApiKey(credential.text)
         : principals.fromSession(credential.text));
     } catch (error) {
-      if (error instanceof ApiError) await countStranger(c);
+      if (error instanceof ApiError) await countAnonymous(c);
       throw error;
     }
   }
 
   return {
-    countStranger,
+    countAnonymous,
 
     async admit(c, access) {
       const origin = c.req.header('origin');

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  * Semaphore: limits concurrent work; waiting callers run in order. Yields to the event loop before
  * each start.
  */
-export class Slots {
+export class Semaphore {
   #free: number;
   readonly #line: (() => void)[] = [];
 

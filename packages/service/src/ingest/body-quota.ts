@@ -1,7 +1,7 @@
 /**
  * Quota in bytes for request bodies in memory, so that many concurrent senders can't exhaust it.
  */
-export interface BodyRoom {
+export interface BodyQuota {
   /**
    * `shared`: the quota for all is exhausted; `own`: the organization has used its share. Takes
    * nothing in either case.
@@ -16,7 +16,7 @@ export interface BodyRoom {
  * @param total bytes for all organizations
  * @param each bytes for one organization: two of the largest bodies should fit
  */
-export function createBodyRoom(total: number, each: number): BodyRoom {
+export function createBodyQuota(total: number, each: number): BodyQuota {
   const byOrganization = new Map<string, number>();
   let taken = 0;
   return {

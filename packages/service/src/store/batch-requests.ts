@@ -5,7 +5,7 @@ interface Waiting<T, R> {
 }
 
 /** A request and the callback for its result. */
-export interface Asked<T, R> {
+export interface Request<T, R> {
   readonly item: T;
   resolve: (result: R) => void;
 }
@@ -13,32 +13,32 @@ export interface Asked<T, R> {
 /**
  * Batches single requests: those made in the same tick, or while the previous batch is processed,
  * are processed together. An error rejects all requests of its batch.
- * @param most maximum requests per batch
+ * @param max maximum requests per batch
  */
-export function together<T, R>(
-  answer: (group: readonly Asked<T, R>[]) => Promise<void>,
-  most = 500,
+export function batchRequests<T, R>(
+  process: (group: readonly Request<T, R>[]) => Promise<void>,
+  max = 500,
 ): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
-  let answering = false;
+  let processing = false;
 
   async function drain(): Promise<void> {
-    answering = true;
+    processing = true;
     await Promise.resolve();
     while (waiting.length > 0) {
-      const group = waiting.splice(0, most);
+      const group = waiting.splice(0, max);
       try {
-        await answer(group);
+        await process(group);
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
     }
-    answering = false;
+    processing = false;
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (!answering) void drain();
+      if (!processing) void drain();
     });
 }
