@@ -11,7 +11,7 @@
  *
  * It validates only the fields that it uses. The form's script validates the whole message.
  */
-import type { Look } from './appearance/apply-appearance.js';
+import type { AppliedAppearance } from './appearance/apply-appearance.js';
 import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
 
 /** Outcome of the first `init`. */
@@ -32,8 +32,8 @@ export interface Boot {
   start: Promise<Start>;
   /** Set by the form's script once the form replies to `leave` itself. */
   answers?: true;
-  /** Set by the page's second inline script, `look.ts`. */
-  look?: Promise<Look>;
+  /** Set by the page's second inline script, `theme.ts`. */
+  theme?: Promise<AppliedAppearance>;
 }
 
 declare global {

@@ -7,7 +7,7 @@ import { applyAppearance } from './appearance/apply-appearance.js';
 const boot = globalThis.connectorFrameBoot;
 
 if (boot) {
-  boot.look = boot.start.then((start) =>
+  boot.theme = boot.start.then((start) =>
     applyAppearance('init' in start ? start.init.appearance : undefined, (message) =>
       console.warn(`[connector-frame] ${message}`),
     ),

@@ -27,6 +27,6 @@ const usual: readonly Field[] = [
  * Prerenders the most common fields into detached elements while the type is loading, so that the
  * one-time work of the browser for each template is done before the user waits for it.
  */
-export function warm(view: View): void {
+export function prerender(view: View): void {
   for (const field of usual) render(fieldTemplate(view, field, ''), document.createElement('div'));
 }

@@ -4,7 +4,7 @@
  * scrolls inside the frame, text for screen readers is hidden visually) are in a separate one,
  * which stays enabled.
  */
-export function setLook(on: boolean): void {
-  const look = document.getElementById('look');
-  if (look instanceof HTMLStyleElement) look.disabled = !on;
+export function setBuiltInStyles(on: boolean): void {
+  const theme = document.getElementById('theme');
+  if (theme instanceof HTMLStyleElement) theme.disabled = !on;
 }
