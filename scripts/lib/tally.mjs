@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { cache } from './root.mjs';
+import { cache, root } from './root.mjs';
 import { run } from './run.mjs';
 import { say } from './say.mjs';
 
@@ -23,7 +23,8 @@ export function createTally() {
       mkdirSync(cache, { recursive: true });
       rmSync(report, { force: true });
       const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-      const code = await run('npx', ['vitest', 'run', ...reporters, ...words], { env });
+      const vitest = `${root}node_modules/vitest/vitest.mjs`;
+      const code = await run(process.execPath, [vitest, 'run', ...reporters, ...words], { env });
       try {
         const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites } = JSON.parse(
           readFileSync(report, 'utf8'),

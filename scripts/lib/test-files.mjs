@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { relative } from 'node:path';
 import { root } from './root.mjs';
 
 /** Returns every test file, as paths relative to the repository with forward slashes. */
@@ -12,4 +13,18 @@ export function testFiles() {
         .map((file) => `${folder}/${file.replaceAll('\\', '/')}`),
     )
     .sort();
+}
+
+/** Options of Vitest that are followed by a value. */
+const withValue = new Set(['-t', '--testNamePattern', '--project', '--reporter']);
+
+/**
+ * Returns the test files that arguments of the test runner select: those whose path contains one of
+ * the words, as in Vitest; all files if no word is given.
+ */
+export function selectTests(words, files = testFiles()) {
+  const filters = words
+    .filter((word, index) => !word.startsWith('-') && !withValue.has(words[index - 1]))
+    .map((word) => (word.startsWith('/') ? relative(root, word) : word).replace(/^\.\//, '').replace(/:\d+$/, ''));
+  return filters.length === 0 ? files : files.filter((file) => filters.some((filter) => file.includes(filter)));
 }
