@@ -8,7 +8,7 @@ import { root } from './root.mjs';
  * such a module, directly or through others, has the same needs. `build` lists packages whose
  * `dist` is read, `programs` names of `prepare.mjs`.
  */
-const needs = {
+export const needs = {
   'packages/catalog/src/load-catalog.ts': { build: ['packages/catalog'] },
   'packages/engine/src/testing/child.ts': { build: ['packages/engine'] },
   'packages/service/src/server.ts': { build: ['packages/form', 'packages/element'] },
