@@ -4,6 +4,9 @@ import { dirname } from 'node:path';
 import { cache, root } from './root.mjs';
 import { dependenciesOf, packages } from './packages.mjs';
 
+/** Output folders of the projects that only check types: those of the form, its gallery, the tests. */
+const typeChecks = ['form-types', 'gallery-types', 'test-types'];
+
 /** Folders and files that no build step reads. */
 const ignored = new Set(['dist', 'node_modules', '.data', 'README.md']);
 const isInput = (name) => !ignored.has(name) && !name.endsWith('.tsbuildinfo');
@@ -65,6 +68,8 @@ export function readBuildState() {
       if (isComplete) return;
       rmSync(`${root}${folder}/dist`, { recursive: true, force: true });
       rmSync(`${root}${folder}/tsconfig.tsbuildinfo`, { force: true });
+      // tsc may keep errors from a check of the incomplete output.
+      for (const checks of typeChecks) rmSync(`${root}node_modules/.cache/${checks}`, { recursive: true, force: true });
     },
 
     /** Records that the package was built from these inputs. */
