@@ -40,7 +40,7 @@ tally.count(isFiltered ? 'build' : 'build and types', built);
 if (built) {
   if (step) await step(tally, browsers, words.slice(1));
   else {
-    await tally.vitest(words, { ...browsers, ...LONG });
+    await tally.tests(words, { ...browsers, ...LONG });
     if (words.length === 0) for (const each of Object.values(steps)) await each(tally, browsers);
   }
 }

@@ -28,5 +28,5 @@ if (!isFiltered) {
   tally.count('lint', lint === 0);
   tally.count('wording of the documentation', prose === 0);
 }
-if (built) await tally.vitest(words, browsers);
+if (built) await tally.tests(words, browsers);
 tally.end();

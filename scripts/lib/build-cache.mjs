@@ -5,7 +5,7 @@ import { cache, root } from './root.mjs';
 import { dependenciesOf, packages } from './packages.mjs';
 
 /** Output folders of the projects that only check types: those of the form, its gallery, the tests. */
-const typeChecks = ['form-types', 'gallery-types', 'test-types'];
+const typeChecks = ['form-types', 'gallery-types', 'test-types', 'elements-types'];
 
 /** Folders and files that no build step reads. */
 const ignored = new Set(['dist', 'node_modules', '.data', 'README.md']);

@@ -2,10 +2,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { relative } from 'node:path';
 import { root } from './root.mjs';
 
+/** Whether Web Test Runner runs a test file; Vitest runs the others. */
+export const isElementTest = (file) => file.startsWith('test/elements/');
+
 /** Returns every test file, as paths relative to the repository with forward slashes. */
 export function testFiles() {
   const packages = readdirSync(`${root}packages`).map((name) => `packages/${name}/src`);
-  return [...packages, 'demo/src', 'test/browser', 'test/unit']
+  return [...packages, 'demo/src', 'test/browser', 'test/elements', 'test/unit']
     .filter((folder) => existsSync(root + folder))
     .flatMap((folder) =>
       readdirSync(root + folder, { recursive: true, encoding: 'utf8' })

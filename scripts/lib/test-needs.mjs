@@ -22,6 +22,7 @@ export const needs = {
   'test/support/browser.ts': { programs: ['Chromium'] },
   'test/support/engines/firefox.ts': { programs: ['Firefox'] },
   'test/support/engines/webkit.ts': { programs: ['WebKitGTK'] },
+  'test/elements/': { programs: ['Chromium', 'Firefox'] },
   // Journeys and checks of the packages as they are published.
   'test/browser/': { build: packages },
   'test/unit/': { build: packages },
