@@ -44,7 +44,10 @@ test('after a source of the service was written, the service restarts and the pa
   page.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) complaints.push(message.text());
   });
-  await page.goto(`${urlOf()}/script/`, { waitUntil: 'networkidle' });
+  // The page asks from now on which process runs.
+  const asked = page.waitForResponse('**/dev-version.js');
+  await page.goto(`${urlOf()}/script/`);
+  await asked;
   const reloaded = page.waitForEvent('load', { timeout: 60_000 });
   const now = new Date();
   await utimes(`${root}packages/service/src/log.ts`, now, now);
