@@ -45,6 +45,7 @@ export function createTally() {
         counts.passed += numPassedTests;
         counts.failed += numFailedTests;
         counts.skipped += numPendingTests;
+        if (env.MISSING_PROGRAMS) say(`Their tests were skipped, as they are missing: ${env.MISSING_PROGRAMS}`);
         // A file that failed to load, or an error outside any test, counts as a failure.
         if (code !== 0 && numFailedTests === 0) count(`the test run (${numFailedTestSuites} suites)`, false);
       } catch {

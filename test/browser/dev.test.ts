@@ -26,6 +26,7 @@ test('after a source of the service was written, the service restarts and the pa
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const printed: string[] = [];
+  if (!child.stdout) throw new Error('The process has no output');
   createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
   onTestFinished(async () => {
     if (child.exitCode === null) {

@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+import chokidar from 'chokidar';
 import { root } from '../root.mjs';
 import { run } from '../run.mjs';
 import { say } from '../say.mjs';
@@ -62,27 +64,17 @@ async function checkTypes() {
   say(passed ? 'Types: no errors' : 'Types: errors, see above');
 }
 
+/** Folders whose files are never a reason to build. */
+const ignored = /(^|\/)(node_modules|dist|\.data)(\/|$)|\.(md|tsbuildinfo)$/;
+
 /** Calls back with the path of each source file that was written, created or deleted. */
 async function watch(onChange) {
-  // The watcher that Vite brings follows renames and new folders on all systems.
-  const { createServer } = await import('vite');
-  const server = await createServer({
-    root,
-    configFile: false,
-    appType: 'custom',
-    logLevel: 'error',
-    optimizeDeps: { noDiscovery: true },
-    server: {
-      middlewareMode: true,
-      ws: false,
-      watch: { ignored: ['**/dist/**', '**/.data/**', '**/*.tsbuildinfo', `${root}{docs,decisions,bench,scripts}/**`] },
-    },
-  });
-  const isSource = (path) => /^(packages|demo|test)\//.test(path) && !path.endsWith('.md');
-  server.watcher.on('all', (event, file) => {
-    const path = file.replaceAll('\\', '/').slice(root.length);
-    if (['add', 'change', 'unlink'].includes(event) && isSource(path)) onChange(path);
-  });
-  if (!server.watcher._readyEmitted) await new Promise((resolve) => server.watcher.once('ready', resolve));
-  return server;
+  const pathOf = (file) => relative(root, file).replaceAll('\\', '/');
+  const watcher = chokidar.watch(
+    ['packages', 'demo', 'test'].map((folder) => root + folder),
+    { ignored: (file) => ignored.test(pathOf(file)), ignoreInitial: true },
+  );
+  for (const event of ['add', 'change', 'unlink']) watcher.on(event, (file) => onChange(pathOf(file)));
+  await new Promise((resolve) => watcher.once('ready', resolve));
+  return watcher;
 }
