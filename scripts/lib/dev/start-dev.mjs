@@ -67,9 +67,10 @@ async function checkTypes() {
 /** Folders whose files are never a reason to build. */
 const ignored = /(^|\/)(node_modules|dist|\.data)(\/|$)|\.(md|tsbuildinfo)$/;
 
+const pathOf = (file) => relative(root, file).replaceAll('\\', '/');
+
 /** Calls back with the path of each source file that was written, created or deleted. */
 async function watch(onChange) {
-  const pathOf = (file) => relative(root, file).replaceAll('\\', '/');
   const watcher = chokidar.watch(
     ['packages', 'demo', 'test'].map((folder) => root + folder),
     { ignored: (file) => ignored.test(pathOf(file)), ignoreInitial: true },
