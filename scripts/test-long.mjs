@@ -15,6 +15,7 @@ import { checkRelease } from './lib/release/check-release.mjs';
 import { run } from './lib/run.mjs';
 import { say } from './lib/say.mjs';
 import { createTally } from './lib/tally.mjs';
+import { selectTests } from './lib/test-files.mjs';
 
 /** Read by the tests: see test/support/long.ts. */
 const LONG = { LONG: '1' };
@@ -31,14 +32,15 @@ const steps = {
 };
 
 const words = process.argv.slice(2);
-const { browsers, built } = await prepare({ webkit: true });
+const step = steps[words[0]];
+const isFiltered = words.length > 0 && !step;
+const { browsers, built } = await prepare({ files: isFiltered ? selectTests(words) : undefined, webkit: true });
 const tally = createTally();
-tally.count('build and types', built);
+tally.count(isFiltered ? 'build' : 'build and types', built);
 if (built) {
-  const step = steps[words[0]];
   if (step) await step(tally, browsers, words.slice(1));
   else {
-    await tally.vitest(words, { ...browsers, ...LONG });
+    await tally.tests(words, { ...browsers, ...LONG });
     if (words.length === 0) for (const each of Object.values(steps)) await each(tally, browsers);
   }
 }
