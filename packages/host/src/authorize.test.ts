@@ -20,7 +20,7 @@ const routes: [name: string, request: (tenant: string) => Request][] = [
   ['connectors', (tenantId) => get(`/api/connectors?kind=input&tenantId=${tenantId}`)],
 ];
 
-/** A host in plain JavaScript may answer anything. */
+/** A host written in JavaScript may return anything. */
 const refusals: [what: string, answer: string | null | undefined | boolean | Error][] = [
   ['null', null],
   ['undefined', undefined],

@@ -1,10 +1,14 @@
 import { HostError } from './host-error.js';
 import type { Call, RouteTools } from './route.js';
 
-/** It stands in paths, so it may not climb out of them. */
+/** Used in URL paths, so it must not contain `/` or start with a dot. */
 const organizationIdPattern = /^[\w-][\w.-]{0,127}$/;
 
-/** The tenant's organization id, or a refusal. Every route that names a tenant asks here, before it asks the service anything. */
+/**
+ * Returns the organization id of a tenant. Every route that takes a tenant calls this before it
+ * calls the service.
+ * @throws HostError `forbidden`, or whatever `authorizeTenant` throws
+ */
 export async function authorize<Context>(
   { options }: RouteTools<Context>,
   { request, context }: Call<Context>,
@@ -13,10 +17,10 @@ export async function authorize<Context>(
   try {
     const organizationId: unknown = await options.authorizeTenant(request, tenantId, context);
     if (typeof organizationId === 'string' && organizationIdPattern.test(organizationId)) return organizationId;
-    if (organizationId) throw new TypeError('authorizeTenant answered something that is no organization id');
+    if (organizationId) throw new TypeError('authorizeTenant must return an organization id, or null to refuse');
   } catch (error) {
     if (error instanceof HostError) throw error;
-    // A mistake in the host's own check refuses, and is seen.
+    // A bug in the application's check must refuse access and be reported.
     options.onError(error, request);
   }
   throw new HostError('forbidden', 'You may not act for this tenant.');

@@ -4,11 +4,11 @@ import { HostError } from './host-error.js';
 import { isRecord } from './is-record.js';
 import { pipelineStatus } from './pipeline-status.js';
 
-/** These come to run by themselves, or don't. */
-const underWay: readonly PipelineStatus[] = ['Unknown', 'Pending', 'Initializing', 'Throttled'];
+/** Statuses that may still become `Running` without intervention. */
+const transient: readonly PipelineStatus[] = ['Unknown', 'Pending', 'Initializing', 'Throttled'];
 
 /**
- * Builds a pipeline from an input to an output that is there, in one call of the service that does all of it or nothing, and
+ * Builds a pipeline from an input to an existing output, in one atomic call to the service, and
  * waits up to `runningTimeout` milliseconds for it to run.
  */
 export async function buildToOutput({
@@ -33,13 +33,13 @@ export async function buildToOutput({
   });
   const pipelineId = isRecord(built) ? built['pipeline_id'] : undefined;
   if (typeof pipelineId !== 'string') {
-    throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+    throw new HostError('upstream_error', 'The service sent an unexpected response.');
   }
   let status: PipelineStatus = 'Unknown';
   const end = Date.now() + runningTimeout;
-  for (let wait = 100; Date.now() < end && underWay.includes(status); wait = Math.min(wait * 1.5, 1_000)) {
+  for (let wait = 100; Date.now() < end && transient.includes(status); wait = Math.min(wait * 1.5, 1_000)) {
     await pause(wait);
-    // It is built, whether the service can tell how it fares or not.
+    // The pipeline exists even if its status can't be read.
     ({ status } = await pipelineStatus(request, org, pipelineId).catch(() => ({ status })));
   }
   return { pipelineId, outputId, status, active: status === 'Running' };

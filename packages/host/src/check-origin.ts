@@ -1,12 +1,16 @@
 import { HostError } from './host-error.js';
 
-/** Any value will do: a page of another origin can't send this header without a preflight, which nobody here answers. */
+/**
+ * Any value is accepted: a page of another origin can't send this header without a preflight, and
+ * no preflight succeeds here.
+ */
 export const requestHeader = 'connector-frame-request';
 
 /**
- * Refuses what another site's page could make a signed-in browser send. A write is JSON (a plain form can't send that),
- * and comes from this origin: `Sec-Fetch-Site` says so, or, where a browser has no such header (plain http), `Origin` does,
- * or the caller sets a header of ours.
+ * Protects writes against cross-site request forgery. A write must be JSON, which a plain form can't
+ * send, and must come from this origin according to `Sec-Fetch-Site`, to `Origin` in browsers that
+ * omit that header (plain HTTP), or carry our own header.
+ * @throws HostError `invalid_request` (415) or `forbidden`
  */
 export function checkOrigin(request: Request): void {
   const { headers } = request;

@@ -13,24 +13,33 @@ import { sessionRoute } from './routes/session.js';
 import { teamRoute } from './routes/team.js';
 
 /**
- * A fetch-style handler. It always answers, a path that is not its own with 404; ask `matches` first where other
- * handlers follow. It never rejects.
+ * A fetch-style handler. It never rejects, and responds with 404 to a path that is not its own; use
+ * `matches` first if other handlers follow.
  */
 export interface Host<Context = unknown> {
   (
     request: Request,
     ...context: undefined extends Context ? [context?: Context] : [context: Context]
   ): Promise<Response>;
-  /** Whether an address or a path names one of this host's routes, whatever the method. */
+  /** Returns whether a URL or path is one of this host's routes, for any method. */
   matches(address: string | URL): boolean;
 }
 
 /**
- * The host product's backend for connector forms: `GET /api/monad/config`, `POST /api/session`, `GET /api/catalog`,
- * `GET /api/connectors`, `POST /api/build-pipeline`, `POST /api/integration-action` and, where it is switched on,
- * `POST /api/team`.
+ * Creates the host product's backend for connector forms: `GET /api/monad/config`,
+ * `POST /api/session`, `GET /api/catalog`, `GET /api/connectors`, `POST /api/build-pipeline`,
+ * `POST /api/integration-action` and, if enabled, `POST /api/team`.
  *
- * Throws a TypeError that names the option when one is missing or wrong.
+ * @throws TypeError naming the option that is missing or invalid
+ * @example
+ * ```ts
+ * const host = createHost({
+ *   serviceUrl: 'https://connect.example.com',
+ *   apiKey: process.env.SERVICE_API_KEY ?? '',
+ *   authorizeTenant: async (request, tenantId) => organizationOf(await readUser(request), tenantId),
+ * });
+ * const response = await host(request);
+ * ```
  */
 export function createHost<Context = unknown>(given: HostOptions<Context>): Host<Context> {
   const options = checkOptions(given);
@@ -45,7 +54,7 @@ export function createHost<Context = unknown>(given: HostOptions<Context>): Host
   async function answer(request: Request, context: Context): Promise<Response> {
     const url = new URL(request.url);
     const route = find(url);
-    if (!route) throw new HostError('not_found', 'There is nothing at this address.');
+    if (!route) throw new HostError('not_found', 'This route does not exist.');
     if (request.method !== route.method) {
       throw new HostError('invalid_request', `Use ${route.method}.`, { status: 405, headers: { allow: route.method } });
     }

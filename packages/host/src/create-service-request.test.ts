@@ -14,7 +14,7 @@ afterEach(() => {
   fetch.mockReset();
 });
 
-/** Answers in turn; the last one again and again. */
+/** Sends the responses in turn, and repeats the last one. */
 function answers(...list: (() => Response | Promise<Response>)[]): void {
   for (const one of list.slice(0, -1)) fetch.mockImplementationOnce(async () => one());
   const last = list.at(-1);
@@ -27,7 +27,7 @@ const status =
     new Response('no', { status: code, headers });
 const ok = () => Response.json({ id: 'c-1' });
 
-/** The outcome, and the fake milliseconds it took. */
+/** Returns the outcome and its duration in fake milliseconds. */
 async function timed(promise: Promise<unknown>): Promise<{ value?: unknown; error?: unknown; ms: number }> {
   const start = Date.now();
   const settled = promise.then(
@@ -100,7 +100,7 @@ describe('one request', () => {
   });
 });
 
-describe('again (R06)', () => {
+describe('retries (R06)', () => {
   test('429: three more times, after 300, 600 and 1,200 ms at most', async () => {
     answers(status(429));
     const outcome = await timed(request('/v3/sessions', { method: 'POST', body: '{}' }));
@@ -192,7 +192,7 @@ describe('again (R06)', () => {
   });
 });
 
-/** Never answers; ends when its signal does. */
+/** Never responds; rejects when its signal is aborted. */
 function silent(): Promise<Response> {
   const signal = fetch.mock.lastCall?.[1]?.signal;
   return new Promise((_, reject) => {

@@ -3,27 +3,38 @@ import { maxTries, pause, retryDelay, totalBudget } from './backoff.js';
 import { ServiceRequestError } from './service-request-error.js';
 
 export interface ServiceRequestOptions {
-  /** Address of the service, with or without a trailing slash. */
+  /** URL of the service, with or without a trailing slash. */
   baseUrl: string;
-  /** The long-lived key. It stays in this closure: no error, no answer and no log of ours repeats it. */
+  /** The API key. No error, response or log of this package contains it. */
   apiKey: string;
-  /** Stands in for the global `fetch`: logging, proxies, tests. Don't retry in it, this layer does. */
+  /** Replaces the global `fetch`, for logging, proxies or tests. It must not retry. */
   fetch?: typeof globalThis.fetch;
 }
 
-/** Repeating these can't do a thing twice. */
+/** Methods whose repetition has no further effect. */
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** Milliseconds one try of an idempotent request may take; another kind may use the whole budget, as it can't be repeated. */
+/**
+ * Milliseconds per attempt of an idempotent request. Other requests can't be repeated and may use
+ * the whole budget.
+ */
 const tryTimeout = 10_000;
 
 /**
- * The request function every helper calls the service through: `(path, init) => Promise<unknown>`.
+ * Creates the function through which all helpers call the service:
+ * `(path, init) => Promise<unknown>`.
  *
- * Sends JSON with `Authorization: ApiKey`, both overridable by `init.headers`. An empty body yields `undefined`,
- * another is parsed as JSON, anything but a success throws a {@link ServiceRequestError}. Repeats on 429, and for
- * idempotent methods (or with an `Idempotency-Key`) on 502, 503, 504, timeouts and lost connections: 4 tries and
- * 30 seconds in all.
+ * Sends JSON with `Authorization: ApiKey`; `init.headers` may override both. Resolves to the parsed
+ * JSON, or to `undefined` for an empty body. Retries after 429, and for idempotent methods (or with
+ * an `Idempotency-Key`) after 502, 503, 504, timeouts and lost connections: at most 4 attempts in 30
+ * seconds.
+ *
+ * @throws ServiceRequestError for a response that is not a success
+ * @example
+ * ```ts
+ * const service = createServiceRequest({ baseUrl: 'https://connect.example.com', apiKey });
+ * const inputs = await service(`/v1/${organizationId}/inputs`, {});
+ * ```
  */
 export function createServiceRequest({ baseUrl, apiKey, fetch }: ServiceRequestOptions): ServiceRequest {
   const base = baseUrl.replace(/\/+$/, '');
@@ -56,11 +67,11 @@ export function createServiceRequest({ baseUrl, apiKey, fetch }: ServiceRequestO
   };
 }
 
-/** One try, body included: a server that stalls in the middle of its answer times out as well. */
+/** Makes one attempt. The timeout covers the body, so a stalled response times out as well. */
 async function once(fetch: typeof globalThis.fetch, url: string, init: RequestInit, timeout: number) {
   const clock = new AbortController();
   const timer = setTimeout(() => {
-    clock.abort(new DOMException(`No answer within ${Math.round(timeout)} ms`, 'TimeoutError'));
+    clock.abort(new DOMException(`No response within ${Math.round(timeout)} ms`, 'TimeoutError'));
   }, timeout);
   try {
     const signal = init.signal ? AbortSignal.any([init.signal, clock.signal]) : clock.signal;
@@ -84,7 +95,7 @@ function isRepeatable(init: RequestInit, headers: Headers): boolean {
   return idempotentMethods.has((init.method ?? 'GET').toUpperCase()) || headers.has('idempotency-key');
 }
 
-/** 429 says that nothing was done, so any method may come again. */
+/** A request rejected with 429 was not processed, so any method may be retried. */
 function isTransient(status: number, repeatable: boolean): boolean {
   return status === 429 || (repeatable && status >= 502 && status <= 504);
 }

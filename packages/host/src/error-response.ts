@@ -4,26 +4,29 @@ import { json } from './json.js';
 import { ServiceRequestError } from './service-request-error.js';
 
 /**
- * Any failure as the browser may see it: our own words and a stable code, never the service's. What is lost on the way
- * goes to `report`.
+ * Converts any error to the response for the browser, with our own message and a stable code; the
+ * service's message is never included. Calls `report` with errors whose details are omitted.
  */
 export function errorResponse(error: unknown, report: (error: unknown) => void): Response {
-  const refusal = asHostError(error);
-  if (refusal !== error || refusal.code === 'upstream_error') report(error);
-  const body: HostRouteError = { code: refusal.code, message: refusal.message };
-  return json(body, { status: refusal.status, headers: refusal.headers });
+  const failure = asHostError(error);
+  if (failure !== error || failure.code === 'upstream_error') report(error);
+  const body: HostRouteError = { code: failure.code, message: failure.message };
+  return json(body, { status: failure.status, headers: failure.headers });
 }
 
 function asHostError(error: unknown): HostError {
   if (error instanceof HostError) return error;
-  if (error instanceof ServiceRequestError) return upstreamRefusal(error);
+  if (error instanceof ServiceRequestError) return fromServiceError(error);
   if (isUnreachable(error)) return new HostError('upstream_error', 'The connector service can’t be reached right now.');
   return new HostError('internal_error', 'Something went wrong on the server.');
 }
 
-/** 401 and 403 stay `upstream_error`: they are about this server's API key, and must not send a person to the sign-in page. */
-function upstreamRefusal({ status, retryAfter }: ServiceRequestError): HostError {
-  if (status === 404) return new HostError('not_found', 'The connector service does not know what was asked for.');
+/**
+ * 401 and 403 become `upstream_error`: they concern this server's API key and must not send the user
+ * to the sign-in page.
+ */
+function fromServiceError({ status, retryAfter }: ServiceRequestError): HostError {
+  if (status === 404) return new HostError('not_found', 'The connector service could not find it.');
   if (status === 409) return new HostError('conflict', 'This is in use or exists already.');
   if (status === 400 || status === 422) {
     return new HostError('invalid_request', 'The connector service did not accept the request.');
@@ -36,7 +39,7 @@ function upstreamRefusal({ status, retryAfter }: ServiceRequestError): HostError
   return new HostError('upstream_error', 'The connector service has a problem right now.');
 }
 
-/** What `fetch` throws: a TypeError for the network, a DOMException for a timeout. */
+/** `fetch` throws a TypeError for network failures and a DOMException for timeouts. */
 function isUnreachable(error: unknown): boolean {
   return (
     (error instanceof TypeError && error.message === 'fetch failed') ||

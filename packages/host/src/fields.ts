@@ -4,21 +4,21 @@ import type { UnknownRecord } from './is-record.js';
 
 const maxText = 256;
 
-/** The query as fields. A name given twice is refused, so that two readers can never see two values. */
+/** Returns the query parameters. Duplicates are rejected: parsers disagree on which one counts. */
 export function queryFields(url: URL): UnknownRecord {
   const names = [...url.searchParams.keys()];
-  if (new Set(names).size !== names.length) throw new HostError('invalid_request', 'A query name is given twice.');
+  if (new Set(names).size !== names.length) throw new HostError('invalid_request', 'A query parameter is given twice.');
   return Object.fromEntries(url.searchParams);
 }
 
-/** A required, non-empty string. */
+/** Returns a required, non-empty string. */
 export function text(fields: UnknownRecord, name: string): string {
   const value = fields[name];
   if (typeof value === 'string' && value.trim() !== '' && value.length <= maxText) return value;
   throw new HostError('invalid_request', `"${name}" must be a string of 1 to ${maxText} characters.`);
 }
 
-/** A slug or id that may stand in a list or a path. */
+/** Returns an optional slug or id that is safe in a URL path. */
 export function optionalId(fields: UnknownRecord, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;
@@ -26,14 +26,14 @@ export function optionalId(fields: UnknownRecord, name: string): string | undefi
   throw new HostError('invalid_request', `"${name}" must be an id: letters, digits, "-", "_" and ".".`);
 }
 
-/** `input` or `output`. */
+/** Returns the field `kind`. */
 export function kindOf(fields: UnknownRecord): ComponentKind {
   const value = fields['kind'];
   if (value === 'input' || value === 'output') return value;
   throw new HostError('invalid_request', '"kind" must be "input" or "output".');
 }
 
-/** As {@link kindOf}, but may be absent. */
+/** Like {@link kindOf}, but the field may be absent. */
 export function optionalKind(fields: UnknownRecord): ComponentKind | undefined {
   return fields['kind'] === undefined ? undefined : kindOf(fields);
 }

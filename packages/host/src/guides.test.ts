@@ -34,7 +34,7 @@ beforeEach(() => {
   upstream.seen.length = 0;
 });
 
-/** What every guide's server must do. */
+/** Tests that every guide's server must pass. */
 function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>): void {
   let server: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
@@ -86,7 +86,7 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
   });
 }
 
-/** Runs `node ...args` in the folder as a reader would, with the environment the guides name. */
+/** Runs `node ...args` in the folder, with the environment variables that the guides name. */
 async function run(args: string[]) {
   const port = await freePort();
   const origin = `http://localhost:${port}`;

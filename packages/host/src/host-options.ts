@@ -4,68 +4,78 @@ import { isCleanupName, type CleanupName } from './cleanup-names.js';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** Type ids a host offers, by kind. A kind that is not named offers none. */
+/** Type ids that a host offers, by kind. A missing kind offers none. */
 export type AllowedTypes = { readonly [Kind in ComponentKind]?: readonly ConnectorTypeId<Kind>[] };
 
-/** A team organization made through `POST /api/team`. */
+/** A team organization created through `POST /api/team`. */
 export interface Team {
   id: string;
   name: string;
 }
 
-/** `Context` is what the framework hands over beside the request: Express' `req`, Hono's `c`; nothing in plain fetch handlers. */
+/**
+ * Options of `createHost`. `Context` is what the framework passes along with the request: Express's
+ * `req`, Hono's `c`, or nothing in plain fetch handlers.
+ */
 export interface HostOptions<Context = unknown> {
-  /** Address of the service as this server reaches it. */
+  /** URL of the service, as this server reaches it. */
   serviceUrl: string;
-  /** The long-lived API key. It never leaves this server. */
+  /** API key of the service. It never leaves this server. */
   apiKey: string;
   /**
-   * Answers the organization id of a tenant that the signed-in person may act for; refuses with `null`, `undefined`,
-   * `false` or by throwing (403; throw `new HostError('unauthenticated', ...)` for 401). Nothing is asked of the service before
-   * it has answered. `tenantId` comes from the browser, so trust only your own sign-in. The request's body is read already;
-   * headers, cookies and address are as they came.
+   * Returns the organization id of a tenant that the signed-in user may act for. Refuses by returning
+   * `null`, `undefined` or `false`, or by throwing (403; throw `new HostError('unauthenticated', ...)`
+   * for 401). Called before any call to the service. `tenantId` comes from the browser, so trust only
+   * your own session. The body of the request has been read; headers and URL are unchanged.
    */
   authorizeTenant: (
     request: Request,
     tenantId: string,
     context: Context,
   ) => Awaitable<string | null | undefined | false>;
-  /** Type ids to offer. Filters the catalog, narrows every session, and keeps pipelines to inputs of these types. Absent: all types. */
+  /**
+   * Type ids to offer. Filters the catalog, and restricts sessions and the inputs of pipelines.
+   * Default: all types.
+   */
   allow?: AllowedTypes;
-  /** Address of the service as browsers reach it. Default: `serviceUrl`. */
+  /** URL of the service, as browsers reach it. Default: `serviceUrl`. */
   apiBase?: string;
-  /** Address of the form's page as browsers reach it. Default: `<apiBase>/embed`. */
+  /** URL of the form, as browsers reach it. Default: `<apiBase>/embed`. */
   frameOrigin?: string;
-  /** Where the routes stand. Default: `/api`. */
+  /** Path prefix of the routes. Default: `/api`. */
   basePath?: string;
-  /** Lifetime of a session in seconds, 300 to 3600. Default: the service's, 1800. */
+  /** Lifetime of a session in seconds, 300 to 3600. Default: that of the service, 1800. */
   sessionTtl?: number;
   /**
-   * What `delete` of an integration deletes: everything, all but the output, or the pipeline alone. A list also lets the page
-   * choose among its members; the first is the default. Default: `full`.
+   * What deleting an integration removes: everything, everything except the output, or only the
+   * pipeline. With a list, the page may choose among its members, and the first one is its default.
+   * Default: `full`.
    */
   cleanup?: CleanupName | readonly CleanupName[];
-  /** Origins that may frame the form with a session of this host. Default: all that the service allows. */
+  /** Origins that may embed the form with a session of this host. Default: all that the service allows. */
   parentOrigins?: readonly string[];
-  /** Switches on `POST /api/team`, together with `authorizeTeam`: teams are made below this organization. */
+  /** Enables `POST /api/team`, together with `authorizeTeam`: the parent organization of new teams. */
   parentOrganizationId?: string;
-  /** Whether the signed-in person may make a team with this name. */
+  /** Returns whether the signed-in user may create a team with this name. */
   authorizeTeam?: (request: Request, name: string, context: Context) => Awaitable<boolean>;
-  /** Record the new team's id here: `authorizeTenant` will be asked for it. */
+  /** Called after a team was created. Store its id: `authorizeTenant` has to return it. */
   onTeamCreated?: (team: Team, request: Request, context: Context) => Awaitable<void>;
-  /** Told of every failure whose details the browser does not see. Default: `console.error`. */
+  /** Called with every error whose details are not sent to the browser. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void;
-  /** Stands in for the global `fetch` towards the service. */
+  /** Replaces the global `fetch` for calls to the service. */
   fetch?: typeof globalThis.fetch;
 }
 
-/** Options with their defaults in place. */
+/** Options with defaults applied. */
 export type CheckedOptions<Context> = Omit<HostOptions<Context>, 'cleanup'> &
   Required<Pick<HostOptions<Context>, 'apiBase' | 'frameOrigin' | 'basePath' | 'onError'>> & {
     cleanup: readonly [CleanupName, ...CleanupName[]];
   };
 
-/** Throws a TypeError that names the option, so that a wrong deployment fails when it starts and not at the first click. */
+/**
+ * Checks the options and applies defaults, so that a wrong deployment fails at startup.
+ * @throws TypeError naming the option
+ */
 export function checkOptions<Context>(options: HostOptions<Context>): CheckedOptions<Context> {
   const serviceUrl = httpAddress('serviceUrl', options.serviceUrl);
   if (typeof options.apiKey !== 'string' || options.apiKey.trim() === '') {
@@ -73,7 +83,7 @@ export function checkOptions<Context>(options: HostOptions<Context>): CheckedOpt
   }
   if (typeof options.authorizeTenant !== 'function') {
     throw new TypeError(
-      'createHost: authorizeTenant is missing. It decides which organization a signed-in person may act for: ' +
+      'createHost: authorizeTenant is missing. It decides which organization the signed-in user may act for: ' +
         '(request, tenantId) => organization id, or null to refuse.',
     );
   }
@@ -82,7 +92,7 @@ export function checkOptions<Context>(options: HostOptions<Context>): CheckedOpt
       options.authorizeTeam === undefined
         ? ['authorizeTeam', 'parentOrganizationId']
         : ['parentOrganizationId', 'authorizeTeam'];
-    throw new TypeError(`createHost: ${missing} is missing. ${given} switches on POST /api/team, which needs both.`);
+    throw new TypeError(`createHost: ${missing} is missing. ${given} enables POST /api/team, which needs both.`);
   }
   const apiBase = options.apiBase === undefined ? serviceUrl : httpAddress('apiBase', options.apiBase);
   return {

@@ -6,19 +6,19 @@ import type { UnknownRecord } from './is-record.js';
 import type { Call, RouteTools } from './route.js';
 import { connectorId, connectorPath, tenantConnector } from './tenant-connector.js';
 
-/** The input a page names, in the tenant's organization. */
+/** The input that a request names, in the tenant's organization. */
 export interface TenantInput {
   org: string;
   inputId: string;
-  /** Whether there is one. */
+  /** Whether it exists. */
   exists: boolean;
-  /** The service, which has told of this input already: asking for it again costs no request. */
+  /** Calls the service; the input that was already loaded is returned without another request. */
   request: ServiceRequest;
 }
 
 /**
- * Looks an input up in the tenant's own organization: another tenant's is not there. Refuses one whose type this host does
- * not offer.
+ * Loads an input from the tenant's own organization; that of another tenant does not exist there.
+ * @throws HostError `forbidden` if this host does not offer its type
  */
 export async function inputOf<Context>(
   tools: RouteTools<Context>,
@@ -30,12 +30,12 @@ export async function inputOf<Context>(
   const known = await tenantConnector(tools, org, 'input', inputId);
   if (!known) return { org, inputId, exists: false, request: tools.service };
   const path = connectorPath(org, 'input', inputId);
-  const request: ServiceRequest = async (asked, init) =>
-    asked === path && (init?.method ?? 'GET') === 'GET' ? known : tools.service(asked, init);
+  const request: ServiceRequest = async (requested, init) =>
+    requested === path && (init?.method ?? 'GET') === 'GET' ? known : tools.service(requested, init);
   return { org, inputId, exists: true, request };
 }
 
-/** As one that a route can't do without. */
+/** Throws if the input does not exist. */
 export function requireInput({ exists }: TenantInput): void {
   if (!exists) throw new HostError('not_found', 'There is no such input.');
 }

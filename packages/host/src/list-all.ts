@@ -2,15 +2,16 @@ import type { ServiceRequest } from '@connector-frame/core/connect';
 import { HostError } from './host-error.js';
 import { isRecord, type UnknownRecord } from './is-record.js';
 
-/** Rows asked for at a time: the most a service gives. */
+/** Rows per request: the service's maximum. */
 const pageSize = 1_000;
 
-/** A service that never ends its list is stopped here. */
+/** Limit for a list that never ends. */
 const maxPages = 1_000;
 
 /**
- * All rows of a paged list, each id once. Offsets advance by the rows that came and not by the ones asked for, as a
- * service may give fewer at a time; the list ends with its `total`, with an empty page, or with a page that brings nothing new.
+ * Returns all rows of a paged list, without duplicate ids. The offset advances by the number of rows
+ * received, because a service may return fewer than requested. The list ends at its `total`, with an
+ * empty page, or with a page that contains nothing new.
  */
 export async function listAll(request: ServiceRequest, path: string, key: string): Promise<UnknownRecord[]> {
   const rows = new Map<string, UnknownRecord>();
@@ -24,12 +25,12 @@ export async function listAll(request: ServiceRequest, path: string, key: string
     const total = totalOf(answer);
     if (rows.size === known || (total !== undefined && offset >= total)) return [...rows.values()];
   }
-  throw new HostError('upstream_error', 'The list does not end.');
+  throw new HostError('upstream_error', 'The service sent a list that does not end.');
 }
 
 function rowsOf(answer: unknown, key: string): UnknownRecord[] {
   const rows: unknown = isRecord(answer) ? answer[key] : undefined;
-  if (!Array.isArray(rows)) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  if (!Array.isArray(rows)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   return rows.filter(isRecord);
 }
 

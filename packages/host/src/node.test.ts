@@ -25,7 +25,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return site.origin;
 }
 
-/** Signed in as the tenant in the cookie. */
+/** Authenticates as the tenant in the cookie. */
 function host() {
   return createHost({
     serviceUrl: upstream.origin,
@@ -163,7 +163,7 @@ async function answerAtLength(): Promise<Response> {
   return new Response(new Blob(['a'.repeat(200_000), 'b']).stream(), { status: 203, headers });
 }
 
-/** What `toRequest` makes of a posted body: path, text, and the length it claims. */
+/** Returns the path, text and declared length that `toRequest` reads from a posted body. */
 async function arrived(body: string, ...parsed: unknown[]): Promise<unknown> {
   const origin = await listen((message, response) => {
     const request = toRequest(message, ...parsed);
@@ -174,7 +174,7 @@ async function arrived(body: string, ...parsed: unknown[]): Promise<unknown> {
   return (await fetch(`${origin}/a/b?c=d`, { method: 'POST', body })).json();
 }
 
-/** Sends `size` bytes at once and reads the answer while the rest is still on its way. */
+/** Sends `size` bytes and reads the response while the rest is still being sent. */
 async function upload(address: string, size: number): Promise<{ answer: IncomingMessage; body: string }> {
   const headers = { 'content-type': 'application/json', 'connector-frame-request': '1' };
   const request = httpRequest(address, { method: 'POST', headers });

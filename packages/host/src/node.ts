@@ -4,12 +4,12 @@ import { addressOf, toRequest } from './to-request.js';
 
 export { toRequest };
 
-/** A fetch-style handler; `matches` says which addresses are its own. */
+/** A fetch-style handler; `matches` returns whether a URL is one of its routes. */
 export type FetchHandler<Message> = ((request: Request, context: Message) => Promise<Response>) & {
   matches?(address: string): boolean;
 };
 
-/** A `node:http` listener that is Connect-style middleware too. */
+/** A `node:http` listener that is also Connect-style middleware. */
 export type NodeHandler<Message> = (
   message: Message,
   response: ServerResponse,
@@ -17,9 +17,14 @@ export type NodeHandler<Message> = (
 ) => void;
 
 /**
- * Mounts a fetch-style handler on `node:http`, as a listener or as middleware (Express): with `next`, addresses that are not
- * the handler's own go on to it, and so do failures. The handler's context is the incoming message, with whatever earlier
- * middleware put there (`req.user`, `req.session`).
+ * Mounts a fetch-style handler on `node:http`, as a listener or as middleware (Express). As
+ * middleware it passes other routes and errors to `next`. The handler's context is the incoming
+ * message, including what earlier middleware added (`req.user`, `req.session`).
+ *
+ * @example
+ * ```ts
+ * createServer(toNodeHandler(host)).listen(3000);
+ * ```
  */
 export function toNodeHandler<Message extends IncomingMessage = IncomingMessage>(
   handler: FetchHandler<Message>,
@@ -64,7 +69,7 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
   if (!message.complete) {
-    // The rest of a body nobody wants: let it pass, or the answer would be lost with the connection.
+    // Drain the rest of the body: closing the connection now would lose the response.
     response.setHeader('connection', 'close');
     message.resume();
   }
@@ -72,15 +77,15 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   else await sendBody(answer.body, response);
 }
 
-/** Piece by piece, as they come. A body that waits for its next piece is told when nobody is there to read it. */
+/** Sends chunks as they arrive, and cancels the body when the client disconnects. */
 async function sendBody(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
   if (response.destroyed) return cancel();
   response.once('close', cancel);
-  return pipeline(piecesOf(reader), response);
+  return pipeline(chunksOf(reader), response);
 }
 
-async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+async function* chunksOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
 }

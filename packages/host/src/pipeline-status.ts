@@ -12,7 +12,7 @@ const statuses: readonly PipelineStatus[] = [
   'Throttled',
 ];
 
-/** How a pipeline fares, where the service measures it. */
+/** Returns the status of a pipeline. */
 export async function pipelineStatus(
   service: ServiceRequest,
   org: string,
@@ -20,6 +20,6 @@ export async function pipelineStatus(
 ): Promise<{ status: PipelineStatus }> {
   const answer = await service(`/v2/${org}/pipelines/${encodeURIComponent(pipelineId)}/status`, {});
   const status = statuses.find((known) => isRecord(answer) && known === answer['status']);
-  if (!status) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  if (!status) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   return { status };
 }

@@ -5,24 +5,25 @@ import { isRecord, type UnknownRecord } from './is-record.js';
 import type { RouteTools } from './route.js';
 import { ServiceRequestError } from './service-request-error.js';
 
-/** It stands in paths, so it may not climb out of them. */
+/** Used in URL paths, so it must not contain `/` or start with a dot. */
 const idPattern = /^[\w-][\w.:-]{0,127}$/;
 
-/** The id of a connector, as a page names it in a field. */
+/** Returns the id of a connector from a field of the request. */
 export function connectorId(fields: UnknownRecord, name: string, kind: ComponentKind): string {
   const id = text(fields, name);
   if (idPattern.test(id)) return id;
   throw new HostError('invalid_request', `"${name}" is not the id of an ${kind}.`);
 }
 
-/** Where the service tells of a connector. */
+/** Returns the service's path of a connector. */
 export function connectorPath(org: string, kind: ComponentKind, id: string): string {
   return `/v1/${org}/${kind}s/${encodeURIComponent(id)}`;
 }
 
 /**
- * A connector of the tenant's own organization, as the service tells of it; `undefined` where there is none, which is also what
- * another tenant's is. Refuses one whose type this host does not offer.
+ * Loads a connector from the tenant's own organization. Returns `undefined` if it does not exist
+ * there, as for one of another tenant.
+ * @throws HostError `forbidden` if this host does not offer its type
  */
 export async function tenantConnector<Context>(
   { service, options: { allow } }: RouteTools<Context>,
@@ -35,7 +36,7 @@ export async function tenantConnector<Context>(
     throw error;
   });
   if (known === null) return undefined;
-  if (!isRecord(known)) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  if (!isRecord(known)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   if (allow && !allow[kind]?.includes(String(known['type']))) {
     throw new HostError('forbidden', 'This type of connector is not offered here.');
   }

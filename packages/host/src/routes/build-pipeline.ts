@@ -7,12 +7,12 @@ import { json, readJson } from '../json.js';
 import type { Route, RouteTools } from '../route.js';
 import { connectorId, tenantConnector } from '../tenant-connector.js';
 
-/** Milliseconds a page waits at most for its pipeline to run; after that it asks for the status. */
+/** Maximum milliseconds to wait for the pipeline to run; after that, the page polls the status. */
 const runningTimeout = 5_000;
 
 /**
- * `POST /build-pipeline`: an input of the tenant at work, with an output that drops what comes, or with the tenant's output
- * that `outputId` names.
+ * `POST /build-pipeline`: builds a pipeline from an input of the tenant to an output that discards
+ * all records, or to the tenant's output `outputId`.
  */
 export function buildPipelineRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   return {

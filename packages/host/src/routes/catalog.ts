@@ -6,16 +6,19 @@ import { json } from '../json.js';
 import { isRecord, type UnknownRecord } from '../is-record.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** Milliseconds the catalog is kept: it is the same for everyone and asks for no tenant, so it must not cost a call each time. */
-const keptFor = 60_000;
+/**
+ * Cache lifetime in milliseconds. The catalog is the same for everyone, so requests must not each
+ * cause a call to the service.
+ */
+const CACHE_TTL_MS = 60_000;
 
-/** `GET /catalog?kind=`: the types this host offers. */
+/** `GET /catalog?kind=`: returns the types that this host offers. */
 export function catalogRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
-  const kept = new Map<ComponentKind, { until: number; types: Promise<CatalogType[]> }>();
+  const cache = new Map<ComponentKind, { until: number; types: Promise<CatalogType[]> }>();
 
   async function load(kind: ComponentKind): Promise<CatalogType[]> {
     const answer = await service(`/v1/${kind}s`, {});
-    if (!Array.isArray(answer)) throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+    if (!Array.isArray(answer)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
     const offered = options.allow && new Set(options.allow[kind]);
     return answer
       .filter(isRecord)
@@ -27,17 +30,17 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
     method: 'GET',
     async answer({ url }) {
       const kind = kindOf(queryFields(url));
-      let entry = kept.get(kind);
+      let entry = cache.get(kind);
       if (!entry || entry.until <= Date.now()) {
-        entry = { until: Date.now() + keptFor, types: load(kind) };
-        kept.set(kind, entry);
+        entry = { until: Date.now() + CACHE_TTL_MS, types: load(kind) };
+        cache.set(kind, entry);
       }
       const { types } = entry;
       try {
         return json(await types, { keep: true });
       } catch (error) {
-        // A failure is told, not kept.
-        if (kept.get(kind)?.types === types) kept.delete(kind);
+        // Failures are not cached.
+        if (cache.get(kind)?.types === types) cache.delete(kind);
         throw error;
       }
     },
@@ -58,7 +61,10 @@ function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
   ];
 }
 
-/** `null` says that there is no mark; where the service says nothing, it is at the well-known address, or that answers 404. */
+/**
+ * `null` means that the type has no icon. If the service sends no URL, the icon is at the well-known
+ * path, which may respond with 404.
+ */
 function iconAddress(typeId: string, icon: unknown, apiBase: string): string | null {
   if (icon === null) return null;
   const known = `${apiBase}/external/icons/raw/${encodeURIComponent(typeId)}.svg`;

@@ -12,7 +12,7 @@ import { json, readJson } from '../json.js';
 import { pipelineStatus } from '../pipeline-status.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** `POST /integration-action`: `status`, `pause`, `resume` or `delete` what an input of the tenant feeds. */
+/** `POST /integration-action`: `status`, `pause`, `resume` or `delete` of an input's pipeline. */
 export function integrationActionRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   const { options } = tools;
   return {
@@ -22,7 +22,7 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
       const action = actionOf(fields);
       const cleanup = action === 'delete' ? cleanupOf(fields, options.cleanup) : undefined;
       const input = await inputOf(tools, call, fields);
-      // An input that is gone is what a repeated `delete` wants.
+      // A repeated `delete` succeeds.
       if (!cleanup) requireInput(input);
       const found = input.exists ? await findIntegrationPipeline(input) : null;
       if (cleanup) {
@@ -42,9 +42,9 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
 
       enabled = action === 'resume';
       await setIntegrationEnabled({ ...input, pipelineId, enabled });
-      // It is done, whether the service can tell how the pipeline fares or not.
-      const told = await status().catch((error: unknown) => options.onError(error, call.request));
-      return json({ ...answer, enabled, ...told } satisfies IntegrationStatus);
+      // The action succeeded even if the status can't be read.
+      const current = await status().catch((error: unknown) => options.onError(error, call.request));
+      return json({ ...answer, enabled, ...current } satisfies IntegrationStatus);
     },
   };
 }
@@ -54,12 +54,12 @@ function actionOf({ action }: UnknownRecord) {
   throw new HostError('invalid_request', '"action" must be "status", "pause", "resume" or "delete".');
 }
 
-/** What a page wishes to delete, within what the host allows; the host's first choice without a wish. */
+/** Returns the requested cleanup if the host allows it; by default, the host's first option. */
 function cleanupOf({ cleanup }: UnknownRecord, allowed: readonly [CleanupName, ...CleanupName[]]): CleanupName {
   if (cleanup === undefined) return allowed[0];
   if (!isCleanupName(cleanup)) {
     throw new HostError('invalid_request', '"cleanup" must be "full", "keep-output" or "pipeline-only".');
   }
-  if (!allowed.includes(cleanup)) throw new HostError('forbidden', 'This way of deleting is not offered here.');
+  if (!allowed.includes(cleanup)) throw new HostError('forbidden', 'This kind of cleanup is not offered here.');
   return cleanup;
 }

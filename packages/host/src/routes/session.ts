@@ -9,8 +9,8 @@ import { isRecord } from '../is-record.js';
 import type { Route, RouteTools } from '../route.js';
 
 /**
- * `POST /session`: a short-lived token for one team. The page may ask for less than the host allows
- * (`kind`, `typeId`, `connectorId`), never for more.
+ * `POST /session`: mints a short-lived token for one team. The page may request less than the host
+ * allows (`kind`, `typeId`, `connectorId`), never more.
  */
 export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   const { options, service } = tools;
@@ -35,14 +35,14 @@ export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context
   };
 }
 
-/** The kind and types of a session: what the page asked for, within what the host offers. */
-function narrow(allow: AllowedTypes | undefined, asked: ComponentKind | undefined, typeId: string | undefined) {
-  const wanted = typeId === undefined ? undefined : [typeId];
-  if (!allow) return { kind: asked, type_ids: wanted };
+/** Returns the requested kind and types, restricted to what the host offers. */
+function narrow(allow: AllowedTypes | undefined, requestedKind: ComponentKind | undefined, typeId: string | undefined) {
+  const requestedIds = typeId === undefined ? undefined : [typeId];
+  if (!allow) return { kind: requestedKind, type_ids: requestedIds };
   const offered = (['input', 'output'] as const).filter((kind) => allow[kind]?.length);
-  const kinds = asked ? offered.filter((kind) => kind === asked) : offered;
+  const kinds = requestedKind ? offered.filter((kind) => kind === requestedKind) : offered;
   const offeredIds = kinds.flatMap((kind) => allow[kind] ?? []);
-  const ids = wanted ? wanted.filter((id) => offeredIds.includes(id)) : [...new Set(offeredIds)];
+  const ids = requestedIds ? requestedIds.filter((id) => offeredIds.includes(id)) : [...new Set(offeredIds)];
   if (ids.length === 0) throw new HostError('forbidden', 'This type of connector is not offered here.');
   return { kind: kinds.length === 1 ? kinds[0] : undefined, type_ids: ids };
 }
@@ -54,5 +54,5 @@ function sessionOf(answer: unknown): HostSession {
       return { session_token, expires_at, organizationId };
     }
   }
-  throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+  throw new HostError('upstream_error', 'The service sent an unexpected response.');
 }

@@ -4,7 +4,7 @@ import { json, readJson } from '../json.js';
 import { isRecord } from '../is-record.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** `POST /team`: a team organization of its own for a new tenant. There only where `authorizeTeam` is. */
+/** `POST /team`: creates an organization for a new tenant. Exists only with `authorizeTeam`. */
 export function teamRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
   return {
     method: 'POST',
@@ -17,7 +17,7 @@ export function teamRoute<Context>({ options, service }: RouteTools<Context>): R
       const answer = await service(`/v3/${parent}/organizations`, { method: 'POST', body: JSON.stringify({ name }) });
       const id = isRecord(answer) ? answer['id'] : undefined;
       if (typeof id !== 'string' || id === '') {
-        throw new HostError('upstream_error', 'The service answered in an unknown shape.');
+        throw new HostError('upstream_error', 'The service sent an unexpected response.');
       }
       await options.onTeamCreated?.({ id, name }, request, context);
       return json({ id }, { status: 201 });
