@@ -3,7 +3,7 @@ import type { ConnectorCode, ConnectorContext, Input } from '@connector-frame/en
 import { pollCode } from './_shared/poll/index.js';
 import { registry } from './registry.js';
 import { createSyntheticInputOf } from './synthetic/input.js';
-import { wantsSynthetic } from './synthetic/wants-synthetic.js';
+import { wantsSynthetic } from './synthetic/input.js';
 
 export { createDevNullOutput } from './dev-null/output.js';
 export { createFileOutput, type FileOutputOptions } from './file/file-output.js';

@@ -3,10 +3,10 @@ import { gzip } from 'node:zlib';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
-import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
+import { createPartWriter, partsOf, type PartResult } from '../_shared/output/split-batch.js';
 import { invalidConfig, send, type Answer } from '../_shared/output/send.js';
 import { text, texts } from '../_shared/read.js';
-import { siteOf } from './site.js';
+import { siteOf } from './config.js';
 
 const PRODUCT = 'Datadog';
 

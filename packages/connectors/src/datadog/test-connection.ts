@@ -2,7 +2,7 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
-import { siteOf } from './site.js';
+import { siteOf } from './config.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
 
 const datadog: Subject = { product: 'Datadog', address: '/settings/domain_url', credential: '/secrets/api_key' };

@@ -1,5 +1,5 @@
 import { ConnectorError, type WriteResult } from '@connector-frame/engine/connector-api';
-import { again } from '../_shared/output/in-parts.js';
+import { again } from '../_shared/output/split-batch.js';
 import { throttled, unexpected } from '../_shared/output/failures.js';
 import { at, text } from '../_shared/read.js';
 

@@ -1,5 +1,5 @@
 import type { ConnectorContext, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
+import { createPartWriter, partsOf, type PartResult } from '../_shared/output/split-batch.js';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
 import { send, type Answer } from '../_shared/output/send.js';
 import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';

@@ -2,7 +2,7 @@ import type { CreateOutput } from '@connector-frame/engine/connector-api';
 import { invalidConfig } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
 import { createBulkOutput } from './bulk-output.js';
-import { baseOf } from './cluster.js';
+import { baseOf } from './config.js';
 
 /**
  * Creates documents in an index or data stream of a cluster, which is given by its URL or its

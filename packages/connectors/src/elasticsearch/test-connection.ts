@@ -3,7 +3,7 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
-import { baseOf } from './cluster.js';
+import { baseOf } from './config.js';
 
 const URL_FIELD = '/settings/connection_config/url/endpoint';
 const CLOUD_FIELD = '/settings/connection_config/cloud_id/id';

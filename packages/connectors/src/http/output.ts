@@ -1,10 +1,11 @@
 import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure } from '../_shared/output/failures.js';
-import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
-import { createPace } from '../_shared/output/pace.js';
+import { createPartWriter, partsOf, type PartResult } from '../_shared/output/split-batch.js';
+import { createPace } from '../_shared/output/rate-limiter.js';
 import { invalidConfig, send } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
-import { bodyOf, headersOf, readRequest } from './request.js';
+import { readRequest } from './config.js';
+import { bodyOf, headersOf } from './request.js';
 
 const PRODUCT = 'the server';
 

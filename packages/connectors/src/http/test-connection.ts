@@ -1,7 +1,8 @@
 import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
-import { bodyOf, headersOf, readRequest } from './request.js';
+import { readRequest } from './config.js';
+import { bodyOf, headersOf } from './request.js';
 
 const ENDPOINT = '/settings/endpoint';
 const SECRET_HEADERS = '/secrets/auth_headers';

@@ -1,10 +1,10 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { type ConnectorContext, ConnectorError, type PageInput } from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
-import { KafkaConnection, type KafkaTarget } from './connection.js';
-import { readInputSettings, type InputSettings } from './input-settings.js';
-import { Reading } from './reading.js';
-import { readInputTarget } from './target.js';
+import { KafkaConnection, type KafkaTarget } from './client.js';
+import { readInputSettings, type InputSettings } from './config.js';
+import { Reading } from './group-session.js';
+import { readInputTarget } from './config.js';
 import { readRecordFields } from './to-record.js';
 
 /** Enough for the client to find a partition's new leader; the engine handles longer outages. */

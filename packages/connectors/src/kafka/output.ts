@@ -8,12 +8,12 @@ import {
   type Output,
   type Rejection,
 } from '@connector-frame/engine/connector-api';
-import { KafkaConnection, type KafkaTarget } from './connection.js';
+import { KafkaConnection, type KafkaTarget } from './client.js';
 import { isError, typeOfError } from './connector-error.js';
-import { readOutputSettings, type OutputSettings } from './output-settings.js';
+import { readOutputSettings, type OutputSettings } from './config.js';
 import { Partitioner } from './partitioner.js';
-import { readOutputTarget } from './target.js';
-import { split, toUnits, type Unit } from './units.js';
+import { readOutputTarget } from './config.js';
+import { split, toUnits, type Unit } from './messages.js';
 
 const REQUEST_MS = 30_000;
 

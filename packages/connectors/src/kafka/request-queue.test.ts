@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startKafkaBroker, type KafkaBrokerOptions } from '../../../../test/support/kafka-broker.js';
 import { createEgress } from '@connector-frame/engine/egress';
-import { KafkaConnection } from './connection.js';
+import { KafkaConnection } from './client.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -3,10 +3,10 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { failed, passed, type Failure } from '../_shared/connection-test/outcome.js';
 import type { Tester, TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
 import { text } from '../_shared/read.js';
-import { KafkaConnection, type KafkaTarget } from './connection.js';
-import { describeFailure, type TestedFields } from './describe.js';
-import { readInputSettings } from './input-settings.js';
-import { readInputTarget, readOutputTarget } from './target.js';
+import { KafkaConnection, type KafkaTarget } from './client.js';
+import { describeFailure, type TestedFields } from './test-failures.js';
+import { readInputSettings } from './config.js';
+import { readInputTarget, readOutputTarget } from './config.js';
 
 const inputFields: TestedFields = {
   user: '/settings/sasl/username',

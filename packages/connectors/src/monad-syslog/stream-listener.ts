@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import type { ListenAt } from '@connector-frame/engine/connector-api';
 import { FrameSplitter, type Frame } from './frame-splitter.js';
-import type { Losses } from './losses.js';
-import { peerOf, type Origin } from './syslog-record.js';
+import type { Losses } from './loss-counter.js';
+import { peerOf, type Origin } from './parse-message.js';
 
 /** Maximum concurrent connections. Each may buffer one message and the chunk it arrived in. */
 const MAX_CONNECTIONS = 1_000;

@@ -2,11 +2,11 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, ConnectorError, type ListenAt, type Sink } from '@connector-frame/engine/connector-api';
-import { Door } from './door.js';
+import { Door } from './pipeline-queue.js';
 import { MAX_MESSAGE, trimmed, type Frame } from './frame-splitter.js';
-import { Losses } from './losses.js';
+import { Losses } from './loss-counter.js';
 import { StreamListener } from './stream-listener.js';
-import { peerOf, syslogLine, type Origin } from './syslog-record.js';
+import { peerOf, syslogLine, type Origin } from './parse-message.js';
 
 /** Requested size of the UDP receive buffer in bytes; the operating system may limit it. */
 const UDP_BUFFER = 4 * 1024 * 1024;

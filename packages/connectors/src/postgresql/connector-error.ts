@@ -5,7 +5,7 @@ import {
   type FailureKind,
 } from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
-import { QueryError } from './session.js';
+import { QueryError } from './client.js';
 
 const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
   egress_refused: ['PostgreSQL is on a network that is closed to connectors.', 'permanent'],

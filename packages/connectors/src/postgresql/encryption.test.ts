@@ -4,7 +4,7 @@ import { createCertificate, type Certificate } from '../../../../test/support/ce
 import { startPostgres, type Postgres } from '../../../../test/support/postgres.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import type { TestOutcome } from '@connector-frame/engine/connector-api';
-import { testPostgresqlInput } from './test-input.js';
+import { testPostgresqlInput } from './test-connection.js';
 
 const PASSWORD = 'canary-postgres-password';
 const certificate = createCertificate('localhost', '127.0.0.1');

@@ -4,7 +4,7 @@ import { texts } from '../_shared/read.js';
 import { quoted } from './find-table.js';
 import type { Scan, TableCursor } from './input-cursor.js';
 import { ROW, type TablePlan } from './input-plan.js';
-import type { Query } from './session.js';
+import type { Query } from './client.js';
 
 /** Rows scanned by one query, including rows that were already delivered. */
 const SCAN_ROWS = 5_000;

@@ -11,8 +11,8 @@ import { endError, invalidConfig } from './connector-error.js';
 import { readInputCursor, writeInputCursor } from './input-cursor.js';
 import { planInput, type InputPlan, type TablePlan } from './input-plan.js';
 import { readTablePage } from './input-scan.js';
-import { readInputTarget } from './input-target.js';
-import { openSession, QueryError, type Database, type Session } from './session.js';
+import { readInputTarget } from './config.js';
+import { openSession, QueryError, type Database, type Session } from './client.js';
 
 /** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;

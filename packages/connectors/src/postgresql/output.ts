@@ -9,8 +9,8 @@ import {
 import { endError, invalidConfig } from './connector-error.js';
 import { insertBatch } from './insert.js';
 import { describeOutputTable, type OutputTable } from './output-table.js';
-import { readOutputTarget } from './output-target.js';
-import { openSession, QueryError, type Query, type Session } from './session.js';
+import { readOutputTarget } from './config.js';
+import { openSession, QueryError, type Query, type Session } from './client.js';
 
 /** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;

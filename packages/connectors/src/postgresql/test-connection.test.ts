@@ -4,8 +4,8 @@ import { undeclaredFields } from '../../../../test/support/declared-fields.js';
 import { startPostgres, type Postgres } from '../../../../test/support/postgres.js';
 import { runTester } from '../../../../test/support/run-tester.js';
 import type { TestOutcome } from '@connector-frame/engine/connector-api';
-import { testPostgresqlInput } from './test-input.js';
-import { testPostgresqlOutput } from './test-output.js';
+import { testPostgresqlInput } from './test-connection.js';
+import { testPostgresqlOutput } from './test-connection.js';
 
 const PASSWORD = 'canary-postgres-password';
 

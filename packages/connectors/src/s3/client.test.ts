@@ -4,7 +4,7 @@ import { startVendor, type Received, type Reply, type Vendor } from '../../../..
 import { createEgress } from '@connector-frame/engine/egress';
 import { ManualClock } from '@connector-frame/engine/testing';
 import { BucketClient } from './client.js';
-import { storage } from './storage.js';
+import { storage } from './config.js';
 
 const ID = 'AKIACANARYACCESSKEY3';
 const ROLE_ID = 'ASIACANARYROLEKEY003';

@@ -1,9 +1,10 @@
 import { type Clock, ConnectorError, type Egress, type TesterConfig } from '@connector-frame/engine/connector-api';
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { retryAfter } from '../_shared/output/failures.js';
-import { endError, onTheWay } from './connector-errors.js';
-import { refused } from './refusals.js';
-import { credentialsFor, readPlace, request, type AwsEndpoint, type Place, type RequestOptions } from './storage.js';
+import { endError, onTheWay } from './connector-error.js';
+import { refused } from './error-responses.js';
+import { credentialsFor, request, type RequestOptions } from './bucket.js';
+import { readPlace, type AwsEndpoint, type Place } from './config.js';
 import type { Credentials } from './assume-role.js';
 import { element } from './xml.js';
 

@@ -13,7 +13,7 @@ import { Collector, graph, numbered, numbersUpTo, openWorld } from '@connector-f
 import { codes, fast, push, status } from '../../../../test/support/pipeline-parts.js';
 import { openInput, openOutput } from '../../../../test/support/s3-connectors.js';
 import { BucketClient } from './client.js';
-import { awsEndpoint, storage } from './storage.js';
+import { awsEndpoint, storage } from './config.js';
 
 const YEAR_2020 = '2020-01-01T00:00:00Z';
 const JSON_LINES = { Format: 'json', json_format: { type: 'line' } };

@@ -1,7 +1,7 @@
 import type { BucketClient } from './client.js';
 import { listObjects, type Listed } from './list-objects.js';
-import { folderOf, isInLayout, type Layout } from './partition.js';
-import { isBehind } from './progress.js';
+import { folderOf, isInLayout, type Layout } from './object-key.js';
+import { isBehind } from './object-cursor.js';
 
 /** Maximum number of listed objects to hold until they are read. */
 const MAX_FOUND = 20_000;

@@ -9,13 +9,12 @@ import type {
 import { BucketClient } from './client.js';
 import { Finder } from './find-objects.js';
 import { createParser, type Found } from './formats/index.js';
-import { readInputSettings, type InputSettings } from './input-settings.js';
+import { awsEndpoint, readInputSettings, storage, type InputSettings } from './config.js';
 import type { Listed } from './list-objects.js';
 import { PageBuilder } from './page-builder.js';
-import { Progress } from './progress.js';
+import { Progress } from './object-cursor.js';
 import { ReadAhead } from './read-ahead.js';
 import { ObjectError } from './read-object.js';
-import { awsEndpoint, storage } from './storage.js';
 import { ContentError, unpack } from './unpack.js';
 
 /** Number of attempts to read an object before it is skipped. */

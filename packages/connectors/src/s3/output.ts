@@ -10,10 +10,9 @@ import {
 import { at, text } from '../_shared/read.js';
 import { BucketClient } from './client.js';
 import { readEncoding } from './encodings/index.js';
-import { invalid, oneOf } from './input-settings.js';
+import { awsEndpoint, invalid, oneOf, storage } from './config.js';
 import { pathOf } from './object-key.js';
-import { folderOf, LAYOUTS, type Layout } from './partition.js';
-import { awsEndpoint, storage } from './storage.js';
+import { folderOf, LAYOUTS, type Layout } from './object-key.js';
 
 const PUT_MS = 120_000;
 const RIGHTS = 'It needs s3:PutObject on what is in the bucket.';

@@ -1,6 +1,6 @@
 import type { DataRecord, Page, Unreadable } from '@connector-frame/engine/connector-api';
 import type { Found } from './formats/index.js';
-import type { Progress } from './progress.js';
+import type { Progress } from './object-cursor.js';
 
 const MAX_RECORDS = 1_000;
 /** Maximum characters of decompressed text. */

@@ -1,9 +1,9 @@
 import { ConnectorError, EgressError } from '@connector-frame/engine/connector-api';
 import type { BucketClient } from './client.js';
-import { onTheWay } from './connector-errors.js';
+import { onTheWay } from './connector-error.js';
 import type { Listed } from './list-objects.js';
 import { pathOf } from './object-key.js';
-import { storage } from './storage.js';
+import { storage } from './config.js';
 
 /**
  * Why an object can't be read: it is `gone`, it was `replaced` since the listing, or the storage

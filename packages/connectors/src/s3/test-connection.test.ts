@@ -10,9 +10,9 @@ import { runTesterContract } from '../../../../test/support/tester-contract.js';
 import { startVendor, type Reply, type Vendor } from '../../../../test/support/vendor.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import type { TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
-import { createS3InputTester } from './test-input.js';
-import { createS3OutputTester } from './test-output.js';
-import { awsEndpoint } from './storage.js';
+import { createS3InputTester } from './test-connection.js';
+import { createS3OutputTester } from './test-connection.js';
+import { awsEndpoint } from './config.js';
 
 const ID = 'AKIACANARYACCESSKEY1';
 const ROLE_ID = 'ASIACANARYROLEKEY001';

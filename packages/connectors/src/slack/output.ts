@@ -1,10 +1,10 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import type { CreateOutput, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf } from '../_shared/output/in-parts.js';
-import { createPace } from '../_shared/output/pace.js';
+import { createPartWriter, partsOf } from '../_shared/output/split-batch.js';
+import { createPace } from '../_shared/output/rate-limiter.js';
 import { invalidConfig, send } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
-import { expectOk, outcomeOf, SLACK } from './answers.js';
+import { expectOk, outcomeOf, SLACK } from './responses.js';
 import { createRender, MAX_TEXT } from './message.js';
 import type { SlackOptions } from './test-connection.js';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateOutput, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf } from '../_shared/output/in-parts.js';
+import { createPartWriter, partsOf } from '../_shared/output/split-batch.js';
 import { invalidConfig, send, type Answer } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
-import { baseOf } from './address.js';
-import { expectToken, outcomeOf, SPLUNK } from './collector.js';
+import { baseOf } from './config.js';
+import { expectToken, outcomeOf, SPLUNK } from './responses.js';
 import { createIndexMaker } from './create-index.js';
 import { createEnvelope } from './event.js';
 

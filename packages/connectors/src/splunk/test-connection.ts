@@ -2,7 +2,7 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
-import { baseOf } from './address.js';
+import { baseOf } from './config.js';
 
 const splunk: Subject = { product: 'Splunk HEC', address: '/settings/url', credential: '/secrets/token' };
 

@@ -1,6 +1,6 @@
 import { type DataRecord, isRecord, type JsonValue, valueAt } from '@connector-frame/engine/connector-api';
-import { createDraw, type Draw } from './draw.js';
-import { words } from './words.js';
+import { createDraw, type Draw } from './random.js';
+import { words } from './placeholders.js';
 
 /**
  * Describes the records of a source as data. Strings may contain placeholders in braces, which get

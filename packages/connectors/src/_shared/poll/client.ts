@@ -11,9 +11,9 @@ import { statusFailure, unexpected, unreachable, type Subject } from '../connect
 import { failed } from '../connection-test/outcome.js';
 import { addressOf, readAddress } from './address.js';
 import { chosenWay, createAuthentication, secretsOf } from './authentication.js';
-import { Pace } from './pace.js';
+import { Pace } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
-import { spentFor, throttledFor } from './rate.js';
+import { spentFor, throttledFor } from './rate-limit-headers.js';
 import type { Authentication, Grant, Token } from './signing.js';
 import type { Values } from './template.js';
 

@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import { readSeen, type SeenEntry } from './seen.js';
+import { readSeen, type SeenEntry } from './deduplicator.js';
 
 /** The position in a stream. Times are milliseconds since the epoch. */
 export type StreamState = {

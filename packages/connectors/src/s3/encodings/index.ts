@@ -1,5 +1,5 @@
 import { at, text, texts } from '../../_shared/read.js';
-import { invalid } from '../input-settings.js';
+import { invalid } from '../config.js';
 import type { Encoding } from './encoding.js';
 import { createParquetEncoding } from './parquet.js';
 import { createArrayEncoding, createDelimitedEncoding, createLineEncoding } from './text.js';

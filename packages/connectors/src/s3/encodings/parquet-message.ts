@@ -1,4 +1,4 @@
-import { invalid } from '../input-settings.js';
+import { invalid } from '../config.js';
 import type { SchemaElement } from './parquet-columns.js';
 
 const types: Readonly<Record<string, SchemaElement['type']>> = {

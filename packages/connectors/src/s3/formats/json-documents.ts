@@ -1,6 +1,6 @@
 import { ContentError } from '../unpack.js';
 import { MAX_TEXT, unreadable, type Found, type Parser } from './parser.js';
-import { recordsOf } from './records-of.js';
+import { recordsOf } from './parser.js';
 
 /** An object or array that the parser descends into. */
 interface Frame {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '@connector-frame/engine/testing';
-import { Pace } from './pace.js';
+import { Pace } from './rate-limiter.js';
 
 const DAY = 86_400_000;
 const { signal } = new AbortController();

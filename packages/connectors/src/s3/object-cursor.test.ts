@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Listed } from './list-objects.js';
-import { OVERLAP_MS, Progress } from './progress.js';
+import { OVERLAP_MS, Progress } from './object-cursor.js';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);

@@ -3,7 +3,7 @@ import { listenTcp, type Listener } from '../../../../test/support/listener.js';
 import { runTester } from '../../../../test/support/run-tester.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import type { TestOutcome } from '@connector-frame/engine/connector-api';
-import { testPostgresqlInput } from './test-input.js';
+import { testPostgresqlInput } from './test-connection.js';
 
 const PASSWORD = 'canary-postgres-password';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@connector-frame/engine/connector-api';
-import type { Draw } from './draw.js';
+import type { Draw } from './random.js';
 
 /**
  * Returns the value of a placeholder.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noted } from '../../../../../test/support/output-attempt.js';
 import { ConnectorError, type WriteResult } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf, type PartResult } from './in-parts.js';
+import { createPartWriter, partsOf, type PartResult } from './split-batch.js';
 
 const all = (count: number): number[][] => [Array.from({ length: count }, (_, n) => n)];
 const broken = (): never => {

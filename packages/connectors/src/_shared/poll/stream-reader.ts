@@ -8,10 +8,10 @@ import type { Answer, PollClient } from './client.js';
 import { nextPlace, pageUrl } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { isWanted, recordsIn } from './records.js';
-import { SeenRecords } from './seen.js';
+import { SeenRecords } from './deduplicator.js';
 import type { StreamState } from './state.js';
-import { seenLimit, valuesOf, type StreamPage, type StreamParts } from './stream-parts.js';
-import { endOf, firstSince, nextSince } from './stretch.js';
+import { seenLimit, valuesOf, type StreamPage, type StreamParts } from './stream-context.js';
+import { endOf, firstSince, nextSince } from './time-window.js';
 import { readTime } from './times.js';
 
 /** Statuses with which vendors reject an expired page token or link. */

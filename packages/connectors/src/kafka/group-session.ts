@@ -1,8 +1,8 @@
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import { type Clock, ConnectorError, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import type { KafkaConnection } from './connection.js';
-import { Ended, Handover } from './handover.js';
-import type { InputSettings } from './input-settings.js';
+import type { KafkaConnection } from './client.js';
+import { Ended, Handover } from './channel.js';
+import type { InputSettings } from './config.js';
 import { chooseStart, Positions } from './positions.js';
 import { toRecord, type RecordFields } from './to-record.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPace } from './pace.js';
+import { createPace } from './rate-limiter.js';
 
 /** A manually set clock that records the requested sleep durations. */
 function settableClock() {

@@ -1,6 +1,6 @@
 import { ConnectorError } from '@connector-frame/engine/connector-api';
 import { statusFailure, throttled, unexpected } from '../_shared/output/failures.js';
-import type { PartResult } from '../_shared/output/in-parts.js';
+import type { PartResult } from '../_shared/output/split-batch.js';
 import type { Answer } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
 

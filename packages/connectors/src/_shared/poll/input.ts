@@ -3,12 +3,12 @@ import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
 import { PollClient } from './client.js';
-import { listEach } from './list-each.js';
+import { listEach } from './list-entries.js';
 import { PollError } from './poll-error.js';
-import { StreamReader } from './read-stream.js';
+import { StreamReader } from './stream-reader.js';
 import { isDue } from './schedule.js';
 import { readState, type PollState, type StreamState } from './state.js';
-import type { StreamParts } from './stream-parts.js';
+import type { StreamParts } from './stream-context.js';
 
 const DEFAULT_INTERVAL_S = 60;
 /** Interval for checking a schedule, in milliseconds. */

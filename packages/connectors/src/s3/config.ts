@@ -1,20 +1,82 @@
-import { createHash } from 'node:crypto';
-import { AwsV4Signer } from 'aws4fetch';
-import type { Egress, EgressInit, TesterConfig } from '@connector-frame/engine/connector-api';
+import { ConnectorError, type TesterConfig } from '@connector-frame/engine/connector-api';
 import type { Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, type Failure } from '../_shared/connection-test/outcome.js';
-import { at, text } from '../_shared/read.js';
-import { assumeRole, type Credentials } from './assume-role.js';
+import { at, text, texts } from '../_shared/read.js';
+import type { Credentials } from './assume-role.js';
+import type { Bucket } from './bucket.js';
+import { FORMATS, type FormatOptions } from './formats/index.js';
+import { LAYOUTS, type Layout } from './object-key.js';
+import type { Compression } from './unpack.js';
 
-/** A bucket and the credentials to access it. */
-export interface Bucket {
-  /** URL of the bucket, without a trailing slash. */
-  url: string;
-  region: string;
-  credentials: Credentials;
-  verifyTls: boolean;
-  /** Cache of signing keys, for one bucket and its credentials. */
-  signing?: Map<string, ArrayBuffer>;
+/** Parsed settings of an input. */
+export interface InputSettings extends FormatOptions {
+  prefix: string;
+  compression: Compression;
+  layout: Layout | undefined;
+  /** Returns whether to read an object, by its full key. */
+  matches: (key: string) => boolean;
+  /**
+   * Skips objects older than this, in milliseconds since the epoch. Absent: the time of the first
+   * listing.
+   */
+  since: number | undefined;
+}
+
+const COMPRESSIONS = ['auto', 'gzip', 'none'] as const;
+
+/**
+ * Parses the settings.
+ * @throws ConnectorError `invalid_config`, permanent
+ */
+export function readInputSettings(settings: Record<string, unknown>): InputSettings {
+  const start = text(settings, 'backfill_start_time');
+  const since = start === undefined ? undefined : Date.parse(start);
+  if (Number.isNaN(since)) throw invalid('Start from is no date and time.');
+  return {
+    prefix: text(settings, 'prefix') ?? '',
+    format: oneOf(FORMATS, text(settings, 'format'), 'jsonl', 'This file format is not known.'),
+    columns: texts(settings, 'schema'),
+    location: text(settings, 'record_location'),
+    compression: oneOf(COMPRESSIONS, text(settings, 'compression'), 'auto', 'This compression is not known.'),
+    layout: oneOf(
+      [...LAYOUTS, undefined],
+      text(settings, 'partition_format'),
+      undefined,
+      'This folder layout is not known.',
+    ),
+    matches: readFilter(settings),
+    since,
+  };
+}
+
+/**
+ * Returns `given` if it is one of `values`, or `fallback` if it is absent.
+ * @throws ConnectorError for another value
+ */
+export function oneOf<T extends string | undefined>(
+  values: readonly T[],
+  given: string | undefined,
+  fallback: T,
+  message: string,
+): T {
+  if (given === undefined) return fallback;
+  const found = values.find((value) => value === given);
+  if (found === undefined) throw invalid(message);
+  return found;
+}
+
+export const invalid = (message: string): ConnectorError => new ConnectorError('invalid_config', message, 'permanent');
+
+function readFilter(settings: Record<string, unknown>): (key: string) => boolean {
+  const value = text(settings, 'key_filter', 'filter', 'value');
+  if (text(settings, 'key_filter', 'type') !== 'filter' || value === undefined) return () => true;
+  const included = text(settings, 'key_filter', 'filter', 'mode') !== 'exclude';
+  const operator = text(settings, 'key_filter', 'filter', 'operator');
+  return (key) => {
+    if (operator === 'contains') return key.includes(value) === included;
+    if (operator === 'starts_with') return key.startsWith(value) === included;
+    return key.endsWith(value) === included;
+  };
 }
 
 /**
@@ -26,6 +88,7 @@ export type AwsEndpoint = (service: 's3' | 'sts', region: string) => string;
 export const awsEndpoint: AwsEndpoint = (service, region) =>
   `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
+/** The storage as named in messages, unless the connector type names it otherwise. */
 export const storage: Subject = { product: 'the storage', credential: '/secrets/secret_key' };
 
 /** What the configuration specifies, before any request. */
@@ -50,24 +113,6 @@ export function readPlace({ settings, secrets }: TesterConfig, aws: AwsEndpoint)
   if ('ok' in keys) return keys;
   const role = text(settings, 'role_arn');
   return { url, region, keys, ...(role && { role }), verifyTls: at(settings, 'skip_ssl_verification') !== true };
-}
-
-/** Parses the configuration and assumes the role, if there is one. */
-export async function openBucket(config: TesterConfig, egress: Egress, aws: AwsEndpoint): Promise<Bucket | Failure> {
-  const place = readPlace(config, aws);
-  if ('ok' in place) return place;
-  const { url, region, verifyTls } = place;
-  const credentials = await credentialsFor(place, egress, aws);
-  return 'ok' in credentials ? credentials : { url, region, verifyTls, credentials };
-}
-
-/** Returns the keys themselves, or temporary credentials of the role. */
-export function credentialsFor(
-  { keys, role, region }: Place,
-  egress: Egress,
-  aws: AwsEndpoint,
-): Promise<Credentials | Failure> {
-  return role ? assumeRole(role, keys, region, egress, aws('sts', region)) : Promise.resolve(keys);
 }
 
 function addressOf(
@@ -100,44 +145,4 @@ function readKeys(settings: Record<string, unknown>, secrets: Record<string, unk
   if (!accessKey) return missing('/secrets/access_key', 'Enter an access key ID.');
   if (!secretKey) return missing('/secrets/secret_key', 'Enter the secret access key.');
   return { accessKey, secretKey };
-}
-
-/** Options of a request. */
-export interface RequestOptions extends Pick<EgressInit, 'signal' | 'timeoutMs' | 'maxBytes' | 'stream'> {
-  headers?: Readonly<Record<string, string>>;
-  /** Included in the signature, so that it can't be modified in transit. */
-  body?: Uint8Array;
-}
-
-/**
- * Sends one signed request to the bucket.
- * @param path begins with `/` or `?`
- */
-export async function request(
-  bucket: Bucket,
-  egress: Egress,
-  method: string,
-  path: string,
-  { headers = {}, body, ...options }: RequestOptions = {},
-): Promise<Response> {
-  const { accessKey, secretKey, sessionToken } = bucket.credentials;
-  const digest = body && createHash('sha256').update(body).digest('hex');
-  const signed = await new AwsV4Signer({
-    method,
-    url: `${bucket.url}${path}`,
-    headers: { ...headers, ...(digest && { 'x-amz-content-sha256': digest }) },
-    accessKeyId: accessKey,
-    secretAccessKey: secretKey,
-    ...(sessionToken && { sessionToken }),
-    service: 's3',
-    region: bucket.region,
-    ...(bucket.signing && { cache: bucket.signing }),
-  }).sign();
-  return egress.fetch(signed.url, {
-    method: signed.method,
-    headers: signed.headers,
-    verifyTls: bucket.verifyTls,
-    ...(body && { body }),
-    ...options,
-  });
 }
