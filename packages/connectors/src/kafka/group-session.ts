@@ -38,14 +38,22 @@ export class Reading {
   #assigned: Record<string, number[]> = {};
   #looked: number;
   #told: number;
+  readonly #connection: KafkaConnection;
+  readonly #settings: InputSettings;
+  readonly #names: RecordFields;
+  readonly #clock: Clock;
 
   constructor(
-    private readonly connection: KafkaConnection,
-    private readonly settings: InputSettings,
-    private readonly names: RecordFields,
-    private readonly clock: Clock,
+    connection: KafkaConnection,
+    settings: InputSettings,
+    names: RecordFields,
+    clock: Clock,
     cursor: JsonValue | undefined,
   ) {
+    this.#connection = connection;
+    this.#settings = settings;
+    this.#names = names;
+    this.#clock = clock;
     const { groupId, sessionTimeout, fetchWait } = settings;
     this.#positions = new Positions(cursor);
     this.#placed = new Promise((resolve) => (this.#joined = resolve));
@@ -103,11 +111,11 @@ export class Reading {
    * @returns `undefined` if the set of matching topics has changed: start a new session
    */
   async next(signal: AbortSignal): Promise<{ records: DataRecord[]; cursor: JsonValue } | undefined> {
-    if (this.settings.matches && this.clock.now() - this.#looked > LOOK_MS) {
-      this.#looked = this.clock.now();
+    if (this.#settings.matches && this.#clock.now() - this.#looked > LOOK_MS) {
+      this.#looked = this.#clock.now();
       if ((await this.#findTopics()).join() !== this.#topics.join()) return undefined;
     }
-    const chunk = await this.#handover.take((done) => this.clock.sleep(IDLE_MS, AbortSignal.any([signal, done])));
+    const chunk = await this.#handover.take((done) => this.#clock.sleep(IDLE_MS, AbortSignal.any([signal, done])));
     if (!chunk) return { records: [], cursor: this.#positions.cursor };
     const { topic, partition, records, next } = chunk;
     const before = this.#positions.get(topic, partition);
@@ -119,14 +127,14 @@ export class Reading {
   /** Leaves the group. */
   async close(): Promise<void> {
     this.#handover.end(new Ended());
-    await this.connection.close(async () => {
+    await this.#connection.close(async () => {
       await this.#tell((offsets) => this.#consumer.commitOffsets(offsets)).catch(() => undefined);
       await Promise.allSettled([this.#consumer.disconnect(), this.#admin.disconnect()]);
     });
   }
 
   async #findTopics(): Promise<string[]> {
-    const { names, matches } = this.settings;
+    const { names, matches } = this.#settings;
     // Throws if a topic does not exist or access to it is denied.
     if (names.length > 0) await this.#admin.fetchTopicMetadata({ topics: names });
     const all = matches ? await this.#admin.listTopics() : [];
@@ -136,7 +144,7 @@ export class Reading {
 
   /** Sets the start offset of every partition assigned to this member. */
   async #place(assignment: Record<string, number[]>): Promise<void> {
-    const { groupId, startAt } = this.settings;
+    const { groupId, startAt } = this.#settings;
     this.#assigned = assignment;
     const committed = await this.#admin.fetchOffsets({ groupId, topics: Object.keys(assignment) });
     for (const [topic, partitions] of Object.entries(assignment)) {
@@ -169,7 +177,7 @@ export class Reading {
       const last = part.at(-1)?.offset ?? '0';
       // Transaction markers may follow the last message; `lastOffset()` includes them.
       const next = String(BigInt(from + MAX_PAGE < messages.length ? last : batch.lastOffset()) + 1n);
-      const records = part.map((message) => toRecord(this.names, topic, partition, message));
+      const records = part.map((message) => toRecord(this.#names, topic, partition, message));
       const offered = this.#offer({ topic, partition, records, next });
       let lost: unknown;
       try {
@@ -179,7 +187,7 @@ export class Reading {
         throw error;
       }
       payload.resolveOffset(last);
-      const due = lost !== undefined || this.clock.now() - this.#told >= this.settings.commitEvery;
+      const due = lost !== undefined || this.#clock.now() - this.#told >= this.#settings.commitEvery;
       if (due) await this.#tell((offsets) => payload.commitOffsetsIfNecessary(groupByTopic(offsets)));
       if (lost !== undefined) throw lost;
     }
@@ -202,17 +210,17 @@ export class Reading {
     const done = new AbortController();
     const finished = offered.finally(() => done.abort());
     finished.catch(() => undefined);
-    const beat = Math.max(50, Math.floor(this.settings.sessionTimeout / 20));
+    const beat = Math.max(50, Math.floor(this.#settings.sessionTimeout / 20));
     let lost: unknown;
     let until = Infinity;
     while (!done.signal.aborted) {
-      await this.clock.sleep(beat, done.signal);
+      await this.#clock.sleep(beat, done.signal);
       if (done.signal.aborted) break;
-      if (lost !== undefined && this.clock.now() >= until) throw lost;
+      if (lost !== undefined && this.#clock.now() >= until) throw lost;
       if (lost !== undefined) continue;
       await heartbeat().catch((error: unknown) => {
         lost = error;
-        until = this.clock.now() + this.settings.drainTimeout;
+        until = this.#clock.now() + this.#settings.drainTimeout;
       });
     }
     await finished;
@@ -224,7 +232,7 @@ export class Reading {
     commit: (offsets: { topic: string; partition: number; offset: string }[]) => Promise<void>,
   ): Promise<void> {
     const offsets = this.#positions.untold(this.#assigned);
-    this.#told = this.clock.now();
+    this.#told = this.#clock.now();
     if (offsets.length === 0) return;
     await commit(offsets);
     for (const { topic, partition, offset } of offsets)

@@ -55,12 +55,14 @@ class Sending {
   #connection: KafkaConnection | undefined;
   #producer: Producer | undefined;
   #idempotent: boolean;
+  readonly #target: KafkaTarget;
+  readonly #settings: OutputSettings;
+  readonly #egress: Egress;
 
-  constructor(
-    private readonly target: KafkaTarget,
-    private readonly settings: OutputSettings,
-    private readonly egress: Egress,
-  ) {
+  constructor(target: KafkaTarget, settings: OutputSettings, egress: Egress) {
+    this.#target = target;
+    this.#settings = settings;
+    this.#egress = egress;
     this.#idempotent = settings.acks === -1;
   }
 
@@ -100,10 +102,10 @@ class Sending {
   }
 
   async #connect(): Promise<Producer> {
-    const { retries, topic } = this.settings;
+    const { retries, topic } = this.#settings;
     const idempotent = this.#idempotent;
     const limits = { requestTimeout: REQUEST_MS, retries: idempotent ? Math.max(retries, 1) : retries };
-    this.#connection = new KafkaConnection(this.target, this.egress, limits);
+    this.#connection = new KafkaConnection(this.#target, this.#egress, limits);
     const admin = this.#connection.kafka.admin();
     await admin.connect();
     await admin.fetchTopicMetadata({ topics: [topic] });
@@ -128,7 +130,7 @@ class Sending {
   async write(batch: Batch): Promise<Rejection[]> {
     // Use a record id: unlike the batch id, it does not change when the batch is split.
     this.#partitioner.begin(batch.recordId(0));
-    const units = toUnits(batch, this.settings.units);
+    const units = toUnits(batch, this.#settings.units);
     const failure = await this.#send(units);
     if (failure === undefined) return [];
     // This resends to partitions that accepted their messages: the client does not report which
@@ -146,7 +148,7 @@ class Sending {
   async #halve(units: readonly Unit[], batch: Batch): Promise<Rejection[]> {
     const reason = await this.#send(units);
     if (reason === undefined) return [];
-    const halves = split(units, batch, this.settings.units);
+    const halves = split(units, batch, this.#settings.units);
     if (!halves) return units.flatMap(({ indexes }) => indexes.map((index) => ({ index, reason })));
     return [...(await this.#halve(halves[0], batch)), ...(await this.#halve(halves[1], batch))];
   }
@@ -155,7 +157,7 @@ class Sending {
    * Returns the reason why the broker rejected the messages, or `undefined` if it accepted them.
    */
   async #send(units: readonly Unit[]): Promise<string | undefined> {
-    const { topic, acks, compression } = this.settings;
+    const { topic, acks, compression } = this.#settings;
     const producer = await this.producer();
     try {
       await producer.send({

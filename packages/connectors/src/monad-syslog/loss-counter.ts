@@ -22,12 +22,15 @@ export class Losses {
   readonly #counts = new Map<Loss, number>();
   readonly #over = new AbortController();
   #telling: Promise<void> | undefined;
+  readonly #clock: Clock;
+  readonly #tell: (entry: Omit<NewLogEntry, 'nodeId'>) => void;
+  readonly #everyMs: number;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly tell: (entry: Omit<NewLogEntry, 'nodeId'>) => void,
-    private readonly everyMs = 60_000,
-  ) {}
+  constructor(clock: Clock, tell: (entry: Omit<NewLogEntry, 'nodeId'>) => void, everyMs = 60_000) {
+    this.#clock = clock;
+    this.#tell = tell;
+    this.#everyMs = everyMs;
+  }
 
   add(loss: Loss, count = 1): void {
     if (count === 0) return;
@@ -45,14 +48,14 @@ export class Losses {
    * Logs the first losses after one second, so that the cause is visible early, later ones in bulk.
    */
   async #later(): Promise<void> {
-    await this.clock.sleep(Math.min(1_000, this.everyMs), this.#over.signal);
-    while (this.#flush() && !this.#over.signal.aborted) await this.clock.sleep(this.everyMs, this.#over.signal);
+    await this.#clock.sleep(Math.min(1_000, this.#everyMs), this.#over.signal);
+    while (this.#flush() && !this.#over.signal.aborted) await this.#clock.sleep(this.#everyMs, this.#over.signal);
   }
 
   #flush(): boolean {
     const told = this.#counts.size > 0;
     for (const [loss, count] of this.#counts)
-      this.tell({ level: 'warn', code: loss, message: `${count.toLocaleString('en')} ${causes[loss]}` });
+      this.#tell({ level: 'warn', code: loss, message: `${count.toLocaleString('en')} ${causes[loss]}` });
     this.#counts.clear();
     return told;
   }

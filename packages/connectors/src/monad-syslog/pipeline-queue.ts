@@ -27,11 +27,13 @@ export class Door {
   #storing: Promise<void> | undefined;
   readonly #closed = new AbortController();
   readonly #waiting: (() => void)[] = [];
+  readonly sink: Sink;
+  readonly #clock: Clock;
 
-  constructor(
-    readonly sink: Sink,
-    private readonly clock: Clock,
-  ) {}
+  constructor(sink: Sink, clock: Clock) {
+    this.sink = sink;
+    this.#clock = clock;
+  }
 
   /** Resolves with `true` once the lines are on disk, or `false` if `close` came first. */
   put(lines: readonly string[]): Promise<boolean> {
@@ -98,7 +100,7 @@ export class Door {
     while (!signal.aborted) {
       const appended = await this.#try(lines, position);
       if (appended.stored) return true;
-      if (appended.reason === 'closed') await this.clock.sleep(PATIENCE, signal);
+      if (appended.reason === 'closed') await this.#clock.sleep(PATIENCE, signal);
     }
     return false;
   }

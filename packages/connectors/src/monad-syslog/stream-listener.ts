@@ -40,8 +40,10 @@ export class StreamListener {
   /** Connections in order of arrival; `true` once a message was received. */
   readonly #sockets = new Map<Socket, boolean>();
   readonly #serving = new Set<Promise<void>>();
+  readonly #options: StreamOptions;
 
-  constructor(private readonly options: StreamOptions) {
+  constructor(options: StreamOptions) {
+    this.#options = options;
     const { tls } = options.at;
     this.#server = createServer({ keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE }, (socket) =>
       this.#accept(socket),
@@ -52,7 +54,7 @@ export class StreamListener {
 
   /** Starts listening. @returns the port */
   open(): Promise<number> {
-    const { host, port } = this.options.at;
+    const { host, port } = this.#options.at;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {
@@ -73,7 +75,7 @@ export class StreamListener {
   }
 
   #accept(socket: Socket): void {
-    const { losses } = this.options;
+    const { losses } = this.#options;
     if (this.#sockets.size >= MAX_CONNECTIONS) {
       losses.add('too_many');
       // Close the oldest connection that has not sent a message, otherwise the new one.
@@ -91,15 +93,15 @@ export class StreamListener {
       socket.pause();
       socket.unshift(first);
       if (first[0] === TLS_HANDSHAKE) this.#shakeHands(socket);
-      else if (this.options.fingerprints().size > 0) this.#refuse(socket, 'plain_refused');
+      else if (this.#options.fingerprints().size > 0) this.#refuse(socket, 'plain_refused');
       else this.#serve(socket, socket, 'tcp');
     });
   }
 
   #shakeHands(socket: Socket): void {
-    const { losses } = this.options;
+    const { losses } = this.#options;
     if (!this.#secure) return this.#refuse(socket, 'no_tls');
-    const allowed = this.options.fingerprints();
+    const allowed = this.#options.fingerprints();
     const requestCert = allowed.size > 0;
     const options = { isServer: true, secureContext: this.#secure, requestCert, rejectUnauthorized: false };
     const secured = new TLSSocket(socket, options);
@@ -121,7 +123,7 @@ export class StreamListener {
   }
 
   #refuse(socket: Socket, loss: 'no_tls' | 'plain_refused' | 'certificate_refused'): void {
-    this.options.losses.add(loss);
+    this.#options.losses.add(loss);
     socket.destroy();
   }
 
@@ -138,7 +140,7 @@ export class StreamListener {
     const chunks: AsyncIterable<Buffer> = socket;
     try {
       for await (const chunk of chunks) {
-        await this.options.take(() => {
+        await this.#options.take(() => {
           const frames = splitter.push(chunk);
           if (frames.length > 0) spoken();
           return frames;
@@ -147,6 +149,6 @@ export class StreamListener {
     } catch {
       // The connection broke: keep what was received.
     }
-    await this.options.take(() => splitter.end(), origin);
+    await this.#options.take(() => splitter.end(), origin);
   }
 }

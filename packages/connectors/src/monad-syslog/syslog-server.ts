@@ -31,8 +31,10 @@ export class SyslogServer {
   readonly #streams: StreamListener;
   #datagrams: Socket | undefined;
   #line: Promise<void> = Promise.resolve();
+  readonly #options: SyslogServerOptions;
 
-  constructor(private readonly options: SyslogServerOptions) {
+  constructor(options: SyslogServerOptions) {
+    this.#options = options;
     const { at, clock, tellEveryMs } = options;
     this.#losses = new Losses(clock, (entry) => this.#doors.forEach(({ sink }) => sink.note?.(entry)), tellEveryMs);
     this.#streams = new StreamListener({
@@ -64,7 +66,7 @@ export class SyslogServer {
       if (from > 0) await turn();
       const lines = frames
         .slice(from, from + SLICE)
-        .map((frame) => syslogLine(frame, origin, this.options.clock.now()));
+        .map((frame) => syslogLine(frame, origin, this.#options.clock.now()));
       const stored = Promise.all(doors.map((door) => door.put(lines)));
       storing.push(stored.then((each) => (each.includes(false) ? lines.length : 0)));
     }
@@ -82,7 +84,7 @@ export class SyslogServer {
 
   /** Starts listening. @returns the port @throws ConnectorError */
   async open(): Promise<number> {
-    const { at } = this.options;
+    const { at } = this.#options;
     try {
       const port = await this.#streams.open();
       await this.#openDatagrams(at.host, port);
@@ -94,7 +96,7 @@ export class SyslogServer {
   }
 
   join(sink: Sink): void {
-    this.#doors.set(sink, new Door(sink, this.options.clock));
+    this.#doors.set(sink, new Door(sink, this.#options.clock));
   }
 
   /**
@@ -147,7 +149,7 @@ export class SyslogServer {
     const truncated = bytes.length > MAX_MESSAGE;
     const frame = { bytes: trimmed(bytes.subarray(0, MAX_MESSAGE)), truncated };
     if (frame.bytes.length === 0) return undefined;
-    const line = syslogLine(frame, { transport: 'udp', peer: peerOf(address) }, this.options.clock.now());
+    const line = syslogLine(frame, { transport: 'udp', peer: peerOf(address) }, this.#options.clock.now());
     for (const door of this.#doors.values()) void this.#offer(door, line);
     return undefined;
   }

@@ -15,8 +15,11 @@ export interface Database {
 
 /** The server returned an error. `state` is its SQLSTATE. Does not expose the server's message. */
 export class QueryError extends Error {
-  constructor(readonly state: string) {
+  readonly state: string;
+
+  constructor(state: string) {
     super(`SQLSTATE ${state}`);
+    this.state = state;
   }
 }
 

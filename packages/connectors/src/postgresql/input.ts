@@ -96,16 +96,18 @@ function problemsOf(plan: InputPlan, known: ReadonlySet<string>): ConnectorError
 /** The connection of one run: opened on first use, closed at the end of the run. */
 class Connection {
   #session: Session | undefined;
+  readonly #database: Database;
+  readonly #egress: ConnectorContext['egress'];
 
-  constructor(
-    private readonly database: Database,
-    private readonly egress: ConnectorContext['egress'],
-  ) {}
+  constructor(database: Database, egress: ConnectorContext['egress']) {
+    this.#database = database;
+    this.#egress = egress;
+  }
 
   async use(signal: AbortSignal): Promise<Session> {
     if (this.#session && !this.#session.closed) return this.#session;
     const limits = { queryMs: QUERY_MS, maxBytes: MAX_BYTES };
-    const session = await openSession(this.database, this.egress, signal, limits);
+    const session = await openSession(this.#database, this.#egress, signal, limits);
     signal.addEventListener('abort', () => session.destroy(), { once: true });
     if (signal.aborted) session.destroy();
     this.#session = session;

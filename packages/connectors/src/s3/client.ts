@@ -39,9 +39,11 @@ export class BucketClient {
   #taken: { credentials: Credentials; at: number } | undefined;
   /** Signing keys by credentials and day. */
   readonly #signing = new Map<string, ArrayBuffer>();
+  readonly #options: ClientOptions;
 
   /** @throws ConnectorError `invalid_config`, permanent */
-  constructor(private readonly options: ClientOptions) {
+  constructor(options: ClientOptions) {
+    this.#options = options;
     const place = readPlace(options.config, options.aws);
     if ('ok' in place) throw new ConnectorError('invalid_config', endError(place).message, 'permanent');
     this.#place = place;
@@ -72,7 +74,7 @@ export class BucketClient {
    */
   problem({ response, body }: Refused, rights: string): ConnectorError {
     const { status } = response;
-    const { subject, clock } = this.options;
+    const { subject, clock } = this.#options;
     const afterMs = retryAfter(response.headers, clock.now());
     if (status === 429 || (status === 503 && (afterMs !== undefined || element(body, 'Code') === 'SlowDown')))
       return endError(statusFailure(429, subject), afterMs);
@@ -85,7 +87,7 @@ export class BucketClient {
     good: readonly number[],
     { signal, ...options }: RequestOptions,
   ): Promise<Response | Refused> {
-    const { egress, subject } = this.options;
+    const { egress, subject } = this.#options;
     try {
       const { url, region, verifyTls } = this.#place;
       const credentials = await this.#credentials(signal);
@@ -101,7 +103,7 @@ export class BucketClient {
   }
 
   async #credentials(signal: AbortSignal | undefined): Promise<Credentials> {
-    const { egress, clock, aws } = this.options;
+    const { egress, clock, aws } = this.#options;
     const now = clock.now();
     if (this.#taken && (!this.#place.role || now - this.#taken.at < RENEW_MS)) return this.#taken.credentials;
     const bound: Egress = {

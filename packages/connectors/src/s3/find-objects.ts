@@ -36,8 +36,11 @@ export class Finder {
   #sweptAt: number | undefined;
   /** Whether every key of the last full listing was in a day folder directly below the prefix. */
   #inOrder = false;
+  readonly #options: FinderOptions;
 
-  constructor(private readonly options: FinderOptions) {}
+  constructor(options: FinderOptions) {
+    this.#options = options;
+  }
 
   /**
    * Lists the bucket and returns the earliest objects to read.
@@ -45,7 +48,7 @@ export class Finder {
    * @throws ConnectorError
    */
   async look(isWanted: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<Findings> {
-    const { client, prefix, layout, matches, now } = this.options;
+    const { client, prefix, layout, matches, now } = this.#options;
     const startAfter =
       layout && this.#inOrder && this.#sweptAt !== undefined && now() - this.#sweptAt < SWEEP_MS
         ? `${prefix}${folderOf(layout, now() - 2 * DAY)}`

@@ -50,12 +50,14 @@ class ObjectInput implements PageInput {
   /** Number of times an object was denied while others were not, by key. */
   readonly #denied = new Map<string, number>();
   #saidEmpty = false;
+  readonly #client: BucketClient;
+  readonly #settings: InputSettings;
+  readonly #clock: Clock;
 
-  constructor(
-    private readonly client: BucketClient,
-    private readonly settings: InputSettings,
-    private readonly clock: Clock,
-  ) {
+  constructor(client: BucketClient, settings: InputSettings, clock: Clock) {
+    this.#client = client;
+    this.#settings = settings;
+    this.#clock = clock;
     const { prefix, layout, matches } = settings;
     this.#finder = new Finder({ client, prefix, layout, matches, now: () => clock.now() });
   }
@@ -72,12 +74,12 @@ class ObjectInput implements PageInput {
     try {
       for (let more = true; more;) {
         // Timestamps of objects have a resolution of one second.
-        const start = (at: number): Progress => (progress ??= Progress.from(this.settings.since ?? at - (at % 1_000)));
+        const start = (at: number): Progress => (progress ??= Progress.from(this.#settings.since ?? at - (at % 1_000)));
         const found = await this.#finder.look((object, at) => !start(at).isDone(object), signal);
         const reached = start(found.at);
         if (found.full) sweptAt = found.at;
         const denied: Listed[] = [];
-        const ahead = new ReadAhead(this.client, found.objects, signal);
+        const ahead = new ReadAhead(this.#client, found.objects, signal);
         ({ more } = found);
         for (const [index, object] of found.objects.entries()) {
           const outcome = yield* this.#read(object, () => ahead.read(index), reached, page, signal);
@@ -142,7 +144,7 @@ class ObjectInput implements PageInput {
           skip(object, error.reason, page);
           return 'done';
         }
-        await this.clock.sleep(tries * 1_000, signal);
+        await this.#clock.sleep(tries * 1_000, signal);
         signal.throwIfAborted();
       }
     }
@@ -151,9 +153,9 @@ class ObjectInput implements PageInput {
   async *#take(
     bytes: AsyncGenerator<Uint8Array, void, void>,
   ): AsyncGenerator<{ found: Found[]; length: number }, void, void> {
-    const parser = createParser(this.settings);
+    const parser = createParser(this.#settings);
     const decoder = new TextDecoder();
-    for await (const chunk of unpack(bytes, this.settings.compression)) {
+    for await (const chunk of unpack(bytes, this.#settings.compression)) {
       this.#hasRead = true;
       const text = decoder.decode(chunk, { stream: true });
       yield { found: parser.push(text), length: text.length };
@@ -193,7 +195,7 @@ class ObjectInput implements PageInput {
 
   /** Logs a warning once: a wrong record path would go unnoticed otherwise. */
   #sayEmpty(page: PageBuilder): void {
-    if (this.#saidEmpty || this.settings.location === undefined) return;
+    if (this.#saidEmpty || this.#settings.location === undefined) return;
     this.#saidEmpty = true;
     page.note('no_records', 'There was an object without anything at the path to the records. Check the path.');
   }

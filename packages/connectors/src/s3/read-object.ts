@@ -13,12 +13,14 @@ export type ObjectFault = 'gone' | 'replaced' | 'archived' | 'denied' | 'unaddre
 
 export class ObjectError extends Error {
   override readonly name = 'ObjectError';
+  readonly fault: ObjectFault;
+
   constructor(
-    readonly fault: ObjectFault,
-    /** The same failure for the whole input, if it may affect more than this object. */
+    fault: ObjectFault /** The same failure for the whole input, if it may affect more than this object. */,
     readonly asFailure?: ConnectorError,
   ) {
     super(fault);
+    this.fault = fault;
   }
 }
 

@@ -52,9 +52,11 @@ export class PollClient {
   readonly #base: URL;
   readonly #authentication: Authentication;
   readonly #pace: Pace;
+  readonly #parts: ClientParts;
 
   /** @throws PollError `invalid_config` */
-  constructor(private readonly parts: ClientParts) {
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
     const { type, poll, config, clock } = parts;
     const way = chosenWay(poll.authentication, config);
     const address = /\{\{(\/settings\/[^{}]+)\}\}/.exec(poll.base_url)?.[1];
@@ -81,7 +83,7 @@ export class PollClient {
 
   /** Sends the request that verifies the configuration. */
   check(signal: AbortSignal): Promise<Answer> {
-    const { poll, config, clock } = this.parts;
+    const { poll, config, clock } = this.#parts;
     const until = clock.now();
     return this.get(this.url(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
   }
@@ -102,7 +104,7 @@ export class PollClient {
 
   async #send(url: URL, signal: AbortSignal): Promise<Response> {
     const headers = new Headers({ accept: 'application/json' });
-    for (const [name, value] of Object.entries(this.parts.poll.headers ?? {})) headers.set(name, value);
+    for (const [name, value] of Object.entries(this.#parts.poll.headers ?? {})) headers.set(name, value);
     const request = { method: 'GET', url: new URL(url), headers };
     await this.#authentication.sign(request, signal);
     return this.#exchange(request.url, { headers: request.headers, signal });
@@ -113,7 +115,7 @@ export class PollClient {
     init: { method?: string; headers: Headers; body?: string; signal: AbortSignal },
   ): Promise<Response> {
     try {
-      return await this.parts.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
+      return await this.#parts.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
     } catch (error) {
       init.signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
@@ -131,7 +133,7 @@ export class PollClient {
     const body = await this.#body(response);
     if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
-    const spent = spentFor(this.parts.poll.rate ?? {}, headers, this.parts.clock.now());
+    const spent = spentFor(this.#parts.poll.rate ?? {}, headers, this.#parts.clock.now());
     if (spent !== undefined) this.#pace.close(spent);
     return { headers, body };
   }
@@ -144,7 +146,7 @@ export class PollClient {
   async #body(response: Response): Promise<unknown> {
     const { status, headers } = response;
     const body = await readJson(response);
-    const afterMs = throttledFor(this.parts.poll.rate ?? {}, { status, headers, body }, this.parts.clock.now());
+    const afterMs = throttledFor(this.#parts.poll.rate ?? {}, { status, headers, body }, this.#parts.clock.now());
     if (afterMs === undefined) return body;
     this.#pace.close(afterMs);
     throw this.#pace.throttled(afterMs, status);

@@ -16,12 +16,12 @@ export type SeenEntry = readonly [key: string, time: number, count: number];
 export class SeenRecords {
   readonly #known: Map<string, { time: number; count: number }>;
   readonly #inThisPass = new Map<string, number>();
+  readonly #id: PollRecords['id'];
+  readonly #limit: number;
 
-  constructor(
-    entries: readonly SeenEntry[],
-    private readonly id: PollRecords['id'],
-    private readonly limit: number,
-  ) {
+  constructor(entries: readonly SeenEntry[], id: PollRecords['id'], limit: number) {
+    this.#id = id;
+    this.#limit = limit;
     this.#known = new Map(entries.map(([key, time, count]) => [key, { time, count }]));
   }
 
@@ -53,14 +53,14 @@ export class SeenRecords {
   /** Returns the newest entries since `from`, at most `limit`. */
   entries(from = 0): SeenEntry[] {
     const kept = [...this.#known].filter(([, { time }]) => time >= from);
-    if (kept.length > this.limit) kept.sort(([, a], [, b]) => b.time - a.time).splice(this.limit);
+    if (kept.length > this.#limit) kept.sort(([, a], [, b]) => b.time - a.time).splice(this.#limit);
     return kept.map(([key, { time, count }]) => [key, time, count]);
   }
 
   #idOf(record: DataRecord): string | undefined {
-    if (typeof this.id === 'string') return textOf(getAt(record, this.id));
-    if (this.id === undefined) return undefined;
-    const parts = this.id.map((path) => textOf(getAt(record, path)));
+    if (typeof this.#id === 'string') return textOf(getAt(record, this.#id));
+    if (this.#id === undefined) return undefined;
+    const parts = this.#id.map((path) => textOf(getAt(record, path)));
     return parts.every((part) => part !== undefined) ? JSON.stringify(parts) : undefined;
   }
 }

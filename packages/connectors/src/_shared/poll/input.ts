@@ -29,13 +29,15 @@ class PollInput implements PageInput {
   #looked = 0;
   #begun: number | undefined;
   #answered = false;
+  readonly #poll: PollDefinition;
+  readonly #config: ConnectorConfig;
+  readonly #context: ConnectorContext;
 
   /** @throws PollError `invalid_config` */
-  constructor(
-    private readonly poll: PollDefinition,
-    private readonly config: ConnectorConfig,
-    private readonly context: ConnectorContext,
-  ) {
+  constructor(poll: PollDefinition, config: ConnectorConfig, context: ConnectorContext) {
+    this.#poll = poll;
+    this.#config = config;
+    this.#context = context;
     const { type, egress, clock } = context;
     this.#client = new PollClient({ type, poll, config, egress, clock });
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
@@ -43,7 +45,7 @@ class PollInput implements PageInput {
   }
 
   async *pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
-    const now = this.context.clock.now();
+    const now = this.#context.clock.now();
     let state = readState(cursor);
     if (!this.#isDue(state, now)) {
       await this.#greet(signal);
@@ -64,8 +66,8 @@ class PollInput implements PageInput {
   async *#readAll(before: PollState, signal: AbortSignal): AsyncGenerator<Page & { cursor: PollState }, void, void> {
     let state = before;
     let failure: unknown;
-    for (const stream of this.poll.streams) {
-      const entries = stream.each ? await listEach(stream.each, this.#client, this.config, signal) : [undefined];
+    for (const stream of this.#poll.streams) {
+      const entries = stream.each ? await listEach(stream.each, this.#client, this.#config, signal) : [undefined];
       state = { ...state, streams: withoutGone(state.streams, stream, entries) };
       for (const each of entries) {
         const key = keyOf(stream, each);
@@ -79,7 +81,7 @@ class PollInput implements PageInput {
             yield { records: page.records, cursor: state };
           }
         } catch (error) {
-          const alone = this.poll.streams.length * entries.length === 1;
+          const alone = this.#poll.streams.length * entries.length === 1;
           if (alone || !(error instanceof PollError && error.kind === 'permanent')) throw error;
           failure ??= error;
         }
@@ -90,8 +92,8 @@ class PollInput implements PageInput {
   }
 
   #reader(of: Pick<StreamParts, 'stream' | 'each' | 'entries'>, before: StreamState | undefined): StreamReader {
-    const { config, context } = this;
-    const { clock } = context;
+    const config = this.#config;
+    const { clock } = this.#context;
     return new StreamReader({ ...of, client: this.#client, config, clock, begun: this.#begun ?? clock.now() }, before);
   }
 

@@ -14,13 +14,13 @@ export class Pace {
   #next = 0;
   #closedUntil = 0;
   #before = 0;
+  readonly #clock: Clock;
+  readonly #product: string;
 
   /** @param limit value of the setting: `{ rate, unit }`, or `undefined` for no limit */
-  constructor(
-    limit: unknown,
-    private readonly clock: Clock,
-    private readonly product: string,
-  ) {
+  constructor(limit: unknown, clock: Clock, product: string) {
+    this.#clock = clock;
+    this.#product = product;
     const rate: unknown = getAt(limit, '/rate');
     const unit: unknown = getAt(limit, '/unit');
     const ms = UNITS[typeof unit === 'string' ? unit : 'per_second'] ?? 1_000;
@@ -37,7 +37,7 @@ export class Pace {
     const closed = this.#closedUntil - now;
     if (closed > LONGEST_SLEEP) throw this.throttled(closed);
     const wait = Math.max(closed, this.#next - now);
-    if (wait > 0) await this.clock.sleep(wait, signal);
+    if (wait > 0) await this.#clock.sleep(wait, signal);
     signal.throwIfAborted();
     this.#next = this.#now() + this.#gap;
   }
@@ -49,7 +49,7 @@ export class Pace {
 
   /** Returns the time. If the clock was set back, moves the deadlines back by the same amount. */
   #now(): number {
-    const now = this.clock.now();
+    const now = this.#clock.now();
     const back = Math.max(0, this.#before - now);
     this.#next -= back;
     this.#closedUntil -= back;
@@ -58,7 +58,7 @@ export class Pace {
   }
 
   throttled(afterMs: number, status?: number): PollError {
-    const outcome = failed('rate_limited', `${this.product} is limiting requests right now.`, {
+    const outcome = failed('rate_limited', `${this.#product} is limiting requests right now.`, {
       hint: 'Try again in a minute.',
     });
     return new PollError(outcome, 'throttled', { afterMs, ...(status !== undefined && { status }) });

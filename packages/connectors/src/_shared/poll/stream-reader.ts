@@ -26,11 +26,10 @@ export class StreamReader {
   #state: StreamState;
   /** The window ends before now, because the vendor limits the length of a window. */
   #cut = false;
+  readonly #parts: StreamParts;
 
-  constructor(
-    private readonly parts: StreamParts,
-    before: StreamState = {},
-  ) {
+  constructor(parts: StreamParts, before: StreamState = {}) {
+    this.#parts = parts;
     const { stream, client, config, begun } = parts;
     const url = client.url({ path: stream.path }, valuesOf(parts, {}));
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
@@ -50,16 +49,16 @@ export class StreamReader {
 
   #open(): void {
     const { place: _place, until: _until, ...state } = this.#state;
-    const now = this.parts.clock.now();
-    const until = state.since === undefined ? undefined : endOf(this.parts.stream, state.since, now);
+    const now = this.#parts.clock.now();
+    const until = state.since === undefined ? undefined : endOf(this.#parts.stream, state.since, now);
     this.#cut = until !== undefined && until < now;
     this.#state = { ...state, ...(until !== undefined && { until }) };
   }
 
   async *#stretch(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
-    const { stream, client } = this.parts;
+    const { stream, client } = this.#parts;
     const { cursor, records: shape, page_size: pageSize } = stream;
-    const seen = new SeenRecords(this.#state.seen ?? [], shape.id, seenLimit(this.parts));
+    const seen = new SeenRecords(this.#state.seen ?? [], shape.id, seenLimit(this.#parts));
     const visited = new Set<string | undefined>();
     let place = this.#state.place;
     let kept = place !== undefined;
@@ -94,8 +93,8 @@ export class StreamReader {
 
   /** Requests a page. `gone`: the page token came from an earlier run (`kept`) and has expired. */
   async #ask(place: string | undefined, signal: AbortSignal, kept: boolean): Promise<Answer | 'gone'> {
-    const { stream, client } = this.parts;
-    const first = client.url(stream, valuesOf(this.parts, this.#state, place));
+    const { stream, client } = this.#parts;
+    const first = client.url(stream, valuesOf(this.#parts, this.#state, place));
     const url = pageUrl(stream.pagination, client, first, place);
     if (!url) return 'gone';
     try {
@@ -108,7 +107,7 @@ export class StreamReader {
   }
 
   #next(answer: Answer, found: readonly DataRecord[], place: string | undefined): string | undefined {
-    const { stream, client } = this.parts;
+    const { stream, client } = this.#parts;
     if (stream.cursor.kind !== 'id')
       return nextPlace(stream.pagination, client, { answer, count: found.length, pageSize: stream.page_size, place });
     const last = found.at(-1);
@@ -118,7 +117,7 @@ export class StreamReader {
 
   /** Returns the records not delivered before, and updates the newest time in the state. */
   #fresh(found: readonly DataRecord[], seen: SeenRecords): DataRecord[] {
-    const { stream, config } = this.parts;
+    const { stream, config } = this.#parts;
     const { cursor, records: shape } = stream;
     const wanted = found.filter((record) => isWanted(shape, config.settings, record));
     if (cursor.kind !== 'time' && cursor.kind !== 'link') return wanted;
@@ -131,7 +130,7 @@ export class StreamReader {
     const newest = timed.reduce((latest, { time }) => Math.max(latest, time ?? 0), this.#state.newest ?? 0);
     if (newest > 0) this.#state = { ...this.#state, newest };
     // For deduplication, a record without a time gets the newest time so far, or the current time.
-    const timeless = newest > 0 ? newest : this.parts.clock.now();
+    const timeless = newest > 0 ? newest : this.#parts.clock.now();
     return timed.flatMap(({ record, time }) =>
       (exact || time === undefined || time >= since) && seen.isNew(record, time ?? timeless) ? [record] : [],
     );
@@ -139,9 +138,9 @@ export class StreamReader {
 
   /** The state after a window was read completely. */
   #closed(next: string | undefined, seen: SeenRecords): StreamState {
-    const { cursor } = this.parts.stream;
+    const { cursor } = this.#parts.stream;
     const { of, newest } = this.#state;
-    const since = nextSince(cursor, this.#state, { now: this.parts.clock.now(), cut: this.#cut });
+    const since = nextSince(cursor, this.#state, { now: this.#parts.clock.now(), cut: this.#cut });
     const stays = cursor.kind === 'link' || cursor.kind === 'id';
     return {
       ...(of !== undefined && { of }),

@@ -40,8 +40,11 @@ export class DocumentParser implements Parser {
   #from = 0;
   #taking: Taking | undefined;
   readonly #frames: Frame[] = [];
+  readonly #path: readonly string[];
 
-  constructor(private readonly path: readonly string[]) {}
+  constructor(path: readonly string[]) {
+    this.#path = path;
+  }
 
   push(text: string): Found[] {
     this.#text = this.#text.slice(this.#from) + text;
@@ -96,7 +99,7 @@ export class DocumentParser implements Parser {
       frame.colon = true;
       this.#pass();
     } else {
-      const leads = frame.steps >= 0 && frame.key === this.path[frame.steps];
+      const leads = frame.steps >= 0 && frame.key === this.#path[frame.steps];
       frame.key = undefined;
       frame.colon = false;
       this.#begin(char, leads ? frame.steps + 1 : -1, false);
@@ -134,7 +137,7 @@ export class DocumentParser implements Parser {
   }
 
   #begin(char: string, steps: number, isElement: boolean): void {
-    const here = steps === this.path.length;
+    const here = steps === this.#path.length;
     const opens = char === '{' || char === '[';
     if (this.#frames.length === 0 && !opens && !/["\d\-tfn]/.test(char)) throw new ContentError('invalid_json');
     if (opens && steps >= 0 && (here ? char === '[' && !isElement : true)) {
