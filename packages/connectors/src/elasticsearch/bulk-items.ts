@@ -1,5 +1,5 @@
 import { ConnectorError, type WriteResult } from '@connector-frame/engine/connector-api';
-import { again } from '../_shared/output/split-batch.js';
+import { toRetry } from '../_shared/output/split-batch.js';
 import { throttled, unexpected } from '../_shared/output/failures.js';
 import { at, text } from '../_shared/read.js';
 
@@ -70,7 +70,7 @@ export function outcomeOf(items: readonly Item[], indexes: readonly number[], pr
   if (open.length === 0) return { ...(refused.length > 0 && { refused }) };
   const failure = failureOf({ busy: busy.length > 0, place: place.length > 0 }, product);
   if (open.length === indexes.length) throw failure;
-  return { ...(refused.length > 0 && { refused }), retry: again(failure, open) };
+  return { ...(refused.length > 0 && { refused }), retry: toRetry(failure, open) };
 }
 
 function failureOf({ busy, place }: { busy: boolean; place: boolean }, product: string): ConnectorError {

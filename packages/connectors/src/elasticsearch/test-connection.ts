@@ -61,13 +61,13 @@ export const testElasticsearch = createTester(elasticsearch, async ({ settings, 
     case 400:
     case 404:
     case 405:
-      return whoAnswers(egress, base, init, credential);
+      return identifyCluster(egress, base, init, credential);
     default:
       return statusFailure(response.status, { ...elasticsearch, credential });
   }
 });
 
-async function whoAnswers(
+async function identifyCluster(
   egress: Egress,
   base: string,
   init: Parameters<Egress['fetch']>[1],

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
 import { ConnectorError, type Egress, EgressError, secure } from '@connector-frame/engine/connector-api';
 import { installCodecs } from './compression/codecs.js';
-import { kafkaError, viaEgress } from './connector-error.js';
+import { kafkaError, fromEgressReason } from './connector-error.js';
 import { GuardedSocket } from './guarded-socket.js';
 import { stopIdlePolling } from './request-queue.js';
 
@@ -26,7 +26,7 @@ export interface KafkaLimits {
 
 const CONNECT_MS = 10_000;
 /** Time limit for a graceful close, in milliseconds. */
-const GOODBYE_MS = 3_000;
+const CLOSE_MS = 3_000;
 
 installCodecs();
 stopIdlePolling();
@@ -35,7 +35,7 @@ stopIdlePolling();
  * A client of one cluster. All connections go through the egress guard, including those to the
  * addresses that brokers advertise.
  */
-export class KafkaConnection {
+export class KafkaClient {
   readonly kafka: Kafka;
   readonly #sockets = new Set<GuardedSocket>();
   readonly #closing = new AbortController();
@@ -77,14 +77,14 @@ export class KafkaConnection {
     if (known) return known;
     const ofClient = error instanceof Error && error.name.startsWith('KafkaJS');
     if (!ofClient) return new ConnectorError('unexpected', 'Unexpected error while connecting to Kafka.', 'retry');
-    return viaEgress(this.#failure?.reason ?? 'connect_failed');
+    return fromEgressReason(this.#failure?.reason ?? 'connect_failed');
   }
 
-  /** Runs `ends` for at most `GOODBYE_MS` milliseconds, then destroys every connection. */
+  /** Runs `ends` for at most `CLOSE_MS` milliseconds, then destroys every connection. */
   async close(...ends: readonly (() => Promise<unknown>)[]): Promise<void> {
     const polite = Promise.allSettled(ends.map((end) => end()));
     const patience = new AbortController();
-    await Promise.race([polite, timeout(GOODBYE_MS, undefined, { signal: patience.signal }).catch(() => undefined)]);
+    await Promise.race([polite, timeout(CLOSE_MS, undefined, { signal: patience.signal }).catch(() => undefined)]);
     patience.abort();
     this.destroy();
   }

@@ -7,7 +7,7 @@ import type { KafkaTarget } from './client.js';
 import type { StartAt } from './positions.js';
 import { compilePattern } from './topic-pattern.js';
 import { hasZstd } from './compression/codecs.js';
-import type { UnitOptions } from './messages.js';
+import type { MessageOptions } from './messages.js';
 
 /** Pointers to a type's authentication and TLS fields. */
 export interface KafkaFields {
@@ -148,7 +148,7 @@ export interface OutputSettings {
   acks: -1 | 0 | 1;
   compression: CompressionTypes;
   retries: number;
-  units: UnitOptions;
+  messages: MessageOptions;
 }
 
 const { CompressionTypes: types } = kafkajs;
@@ -173,7 +173,7 @@ export function readOutputSettings(settings: Record<string, unknown>): OutputSet
     acks: acks === '0' ? 0 : acks === '1' ? 1 : -1,
     compression: compressions[compression] ?? types.None,
     retries: Number(at(settings, 'retries') ?? 3),
-    units: {
+    messages: {
       arrays: text(settings, 'payload_format') === 'json_array',
       keyField: text(settings, 'message_key_field'),
       headers: Object.fromEntries(

@@ -1,16 +1,24 @@
 import { ConnectorError, type EgressReason, type FailureKind } from '@connector-frame/engine/connector-api';
 import { at } from '../_shared/read.js';
 
-type Words = readonly [code: string, message: string, kind: FailureKind];
+type ErrorMapping = readonly [code: string, message: string, kind: FailureKind];
 
 /** Results shared by several protocol errors. */
-const noTopic: Words = ['not_found', 'Kafka has no topic by this name.', 'permanent'];
-const wrongPassword: Words = ['invalid_credentials', 'Kafka did not accept the user name and password.', 'permanent'];
-const noWayToSignIn: Words = ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'];
-const fewInSync: Words = ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'];
-const late: Words = ['timeout', 'Kafka did not answer in time.', 'retry'];
+const noTopic: ErrorMapping = ['not_found', 'Kafka has no topic by this name.', 'permanent'];
+const wrongPassword: ErrorMapping = [
+  'invalid_credentials',
+  'Kafka did not accept the user name and password.',
+  'permanent',
+];
+const unsupportedMechanism: ErrorMapping = [
+  'invalid_credentials',
+  'Kafka does not offer this way to sign in.',
+  'permanent',
+];
+const fewInSync: ErrorMapping = ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'];
+const late: ErrorMapping = ['timeout', 'Kafka did not answer in time.', 'retry'];
 
-const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
+const egressErrors: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
   egress_refused: ['A Kafka broker is on a network that is closed to connectors.', 'permanent'],
   invalid_address: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
   invalid_header: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
@@ -26,15 +34,15 @@ const ways: Readonly<Record<EgressReason, readonly [message: string, kind: Failu
 /**
  * By the error's name in the protocol. https://kafka.apache.org/protocol.html#protocol_error_codes
  */
-const types: Readonly<Record<string, Words>> = {
+const types: Readonly<Record<string, ErrorMapping>> = {
   UNKNOWN_TOPIC_OR_PARTITION: noTopic,
   INVALID_TOPIC_EXCEPTION: noTopic,
   TOPIC_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the topic.', 'permanent'],
   GROUP_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the consumer group.', 'permanent'],
   CLUSTER_AUTHORIZATION_FAILED: ['forbidden', 'This user may not do that on the cluster.', 'permanent'],
   SASL_AUTHENTICATION_FAILED: wrongPassword,
-  UNSUPPORTED_SASL_MECHANISM: noWayToSignIn,
-  ILLEGAL_SASL_STATE: noWayToSignIn,
+  UNSUPPORTED_SASL_MECHANISM: unsupportedMechanism,
+  ILLEGAL_SASL_STATE: unsupportedMechanism,
   INCONSISTENT_GROUP_PROTOCOL: [
     'rejected',
     'Other members of the consumer group share its partitions in another way. Use a group of its own.',
@@ -50,7 +58,7 @@ const types: Readonly<Record<string, Words>> = {
   KAFKA_STORAGE_ERROR: ['upstream_error', 'A broker of Kafka has trouble with its disk.', 'retry'],
 };
 
-const names: Readonly<Record<string, Words>> = {
+const names: Readonly<Record<string, ErrorMapping>> = {
   KafkaJSSASLAuthenticationError: wrongPassword,
   KafkaJSServerDoesNotSupportApiKey: ['rejected', 'This version of Kafka is too old.', 'permanent'],
   KafkaJSNotImplemented: [
@@ -71,8 +79,8 @@ const names: Readonly<Record<string, Words>> = {
   KafkaJSRequestTimeoutError: late,
 };
 
-export const viaEgress = (reason: EgressReason): ConnectorError => {
-  const [message, kind] = ways[reason];
+export const fromEgressReason = (reason: EgressReason): ConnectorError => {
+  const [message, kind] = egressErrors[reason];
   return new ConnectorError(reason, message, kind);
 };
 

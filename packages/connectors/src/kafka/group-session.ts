@@ -1,7 +1,7 @@
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs';
 import { type Clock, ConnectorError, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import type { KafkaConnection } from './client.js';
-import { Ended, Handover } from './channel.js';
+import type { KafkaClient } from './client.js';
+import { ChannelClosed, Channel } from './channel.js';
 import type { InputSettings } from './config.js';
 import { chooseStart, Positions } from './positions.js';
 import { toRecord, type RecordFields } from './to-record.js';
@@ -9,7 +9,7 @@ import { toRecord, type RecordFields } from './to-record.js';
 const MAX_PAGE = 500;
 const REBALANCE_MS = 60_000;
 /** Interval for discovering topics and partitions, in milliseconds. */
-const LOOK_MS = 60_000;
+const REFRESH_MS = 60_000;
 /** Without messages, an empty page is produced at this interval, in milliseconds. */
 const IDLE_MS = 5_000;
 
@@ -22,13 +22,13 @@ interface Chunk {
 }
 
 /** One session as a member of the consumer group. */
-export class Reading {
-  readonly #handover = new Handover<Chunk>();
+export class GroupSession {
+  readonly #channel = new Channel<Chunk>();
   readonly #positions: Positions;
   readonly #admin: Admin;
   readonly #consumer: Consumer;
   /** Resolves once the partitions of the current generation have start offsets. */
-  #placed: Promise<void>;
+  #positioned: Promise<void>;
   #joined: () => void = () => undefined;
   #topics: string[] = [];
   /**
@@ -36,67 +36,69 @@ export class Reading {
    * member's partition would overwrite that member's offset.
    */
   #assigned: Record<string, number[]> = {};
-  #looked: number;
-  #told: number;
-  readonly #connection: KafkaConnection;
+  #refreshedAt: number;
+  #committedAt: number;
+  readonly #client: KafkaClient;
   readonly #settings: InputSettings;
   readonly #names: RecordFields;
   readonly #clock: Clock;
 
   constructor(
-    connection: KafkaConnection,
+    client: KafkaClient,
     settings: InputSettings,
     names: RecordFields,
     clock: Clock,
     cursor: JsonValue | undefined,
   ) {
-    this.#connection = connection;
+    this.#client = client;
     this.#settings = settings;
     this.#names = names;
     this.#clock = clock;
     const { groupId, sessionTimeout, fetchWait } = settings;
     this.#positions = new Positions(cursor);
-    this.#placed = new Promise((resolve) => (this.#joined = resolve));
-    this.#looked = clock.now();
-    this.#told = clock.now();
-    this.#admin = connection.kafka.admin();
-    this.#consumer = connection.kafka.consumer({
+    this.#positioned = new Promise((resolve) => (this.#joined = resolve));
+    this.#refreshedAt = clock.now();
+    this.#committedAt = clock.now();
+    this.#admin = client.kafka.admin();
+    this.#consumer = client.kafka.consumer({
       groupId,
       sessionTimeout,
       heartbeatInterval: Math.min(3_000, Math.floor(sessionTimeout / 4)),
       rebalanceTimeout: REBALANCE_MS,
-      metadataMaxAge: LOOK_MS,
+      metadataMaxAge: REFRESH_MS,
       maxWaitTimeInMs: fetchWait,
       maxBytesPerPartition: 1024 * 1024,
       maxBytes: 8 * 1024 * 1024,
       allowAutoTopicCreation: false,
       readUncommitted: false,
     });
-    this.#consumer.on('consumer.crash', ({ payload }) => this.#handover.end(payload.error));
+    this.#consumer.on('consumer.crash', ({ payload }) => this.#channel.close(payload.error));
     this.#consumer.on('consumer.group_join', ({ payload }) => {
-      this.#placed = this.#place(payload.memberAssignment);
-      this.#placed.catch((error: unknown) => this.#handover.end(error instanceof Error ? error : new Ended()));
+      this.#positioned = this.#setStartOffsets(payload.memberAssignment);
+      this.#positioned.catch((error: unknown) =>
+        this.#channel.close(error instanceof Error ? error : new ChannelClosed()),
+      );
       this.#joined();
     });
   }
 
   /** Joins the group; resolves once the start offsets are known. */
   async start(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#handover.end(new Ended()), { once: true });
+    signal.addEventListener('abort', () => this.#channel.close(new ChannelClosed()), { once: true });
     await this.#admin.connect();
     this.#topics = await this.#findTopics();
     if (this.#topics.length === 0) throw new ConnectorError('not_found', 'No topic has a name like this yet.', 'retry');
     await this.#consumer.connect();
     // If messages were deleted before they were read, continue with the oldest one left.
     await this.#consumer.subscribe({ topics: this.#topics, fromBeginning: true });
-    const first = this.#placed;
+    const first = this.#positioned;
     await this.#consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       eachBatch: (payload) => this.#take(payload),
     });
-    await Promise.race([first, this.#handover.failed]);
-    await Promise.race([this.#placed, this.#handover.failed]);
+    await Promise.race([first, this.#channel.failed]);
+    await Promise.race([this.#positioned, this.#channel.failed]);
   }
 
   /** The current positions. */
@@ -111,11 +113,11 @@ export class Reading {
    * @returns `undefined` if the set of matching topics has changed: start a new session
    */
   async next(signal: AbortSignal): Promise<{ records: DataRecord[]; cursor: JsonValue } | undefined> {
-    if (this.#settings.matches && this.#clock.now() - this.#looked > LOOK_MS) {
-      this.#looked = this.#clock.now();
+    if (this.#settings.matches && this.#clock.now() - this.#refreshedAt > REFRESH_MS) {
+      this.#refreshedAt = this.#clock.now();
       if ((await this.#findTopics()).join() !== this.#topics.join()) return undefined;
     }
-    const chunk = await this.#handover.take((done) => this.#clock.sleep(IDLE_MS, AbortSignal.any([signal, done])));
+    const chunk = await this.#channel.receive((done) => this.#clock.sleep(IDLE_MS, AbortSignal.any([signal, done])));
     if (!chunk) return { records: [], cursor: this.#positions.cursor };
     const { topic, partition, records, next } = chunk;
     const before = this.#positions.get(topic, partition);
@@ -126,9 +128,9 @@ export class Reading {
 
   /** Leaves the group. */
   async close(): Promise<void> {
-    this.#handover.end(new Ended());
-    await this.#connection.close(async () => {
-      await this.#tell((offsets) => this.#consumer.commitOffsets(offsets)).catch(() => undefined);
+    this.#channel.close(new ChannelClosed());
+    await this.#client.close(async () => {
+      await this.#commit((offsets) => this.#consumer.commitOffsets(offsets)).catch(() => undefined);
       await Promise.allSettled([this.#consumer.disconnect(), this.#admin.disconnect()]);
     });
   }
@@ -143,7 +145,7 @@ export class Reading {
   }
 
   /** Sets the start offset of every partition assigned to this member. */
-  async #place(assignment: Record<string, number[]>): Promise<void> {
+  async #setStartOffsets(assignment: Record<string, number[]>): Promise<void> {
     const { groupId, startAt } = this.#settings;
     this.#assigned = assignment;
     const committed = await this.#admin.fetchOffsets({ groupId, topics: Object.keys(assignment) });
@@ -154,13 +156,13 @@ export class Reading {
           .flatMap(({ partition, offset }): [number, string][] => (BigInt(offset) < 0n ? [] : [[partition, offset]])),
       );
       const bounds = new Map((await this.#admin.fetchTopicOffsets(topic)).map((each) => [each.partition, each]));
-      const begun = group.size > 0 || this.#positions.knows(topic);
+      const begun = group.size > 0 || this.#positions.hasTopic(topic);
       for (const partition of partitions) {
         const known = this.#positions.get(topic, partition);
-        const told = group.get(partition);
+        const committedOffset = group.get(partition);
         const between = bounds.get(partition) ?? { low: '0', high: '0' };
-        const next = chooseStart(known, told, between, startAt, begun);
-        this.#positions.set(topic, partition, { next, from: told ?? next });
+        const next = chooseStart(known, committedOffset, between, startAt, begun);
+        this.#positions.set(topic, partition, { next, from: committedOffset ?? next });
         this.#consumer.seek({ topic, partition, offset: next });
       }
     }
@@ -170,7 +172,7 @@ export class Reading {
   async #take(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     const { topic, partition, messages } = batch;
-    await this.#placed;
+    await this.#positioned;
     for (let from = 0; from < messages.length; from += MAX_PAGE) {
       if (!payload.isRunning() || payload.isStale()) return;
       const part = messages.slice(from, from + MAX_PAGE);
@@ -178,23 +180,23 @@ export class Reading {
       // Transaction markers may follow the last message; `lastOffset()` includes them.
       const next = String(BigInt(from + MAX_PAGE < messages.length ? last : batch.lastOffset()) + 1n);
       const records = part.map((message) => toRecord(this.#names, topic, partition, message));
-      const offered = this.#offer({ topic, partition, records, next });
-      let lost: unknown;
+      const delivered = this.#send({ topic, partition, records, next });
+      let failure: unknown;
       try {
-        lost = await this.#keepAlive(offered, () => payload.heartbeat());
+        failure = await this.#keepAlive(delivered, () => payload.heartbeat());
       } catch (error) {
-        if (error instanceof Ended) return;
+        if (error instanceof ChannelClosed) return;
         throw error;
       }
       payload.resolveOffset(last);
-      const due = lost !== undefined || this.#clock.now() - this.#told >= this.#settings.commitEvery;
-      if (due) await this.#tell((offsets) => payload.commitOffsetsIfNecessary(groupByTopic(offsets)));
-      if (lost !== undefined) throw lost;
+      const due = failure !== undefined || this.#clock.now() - this.#committedAt >= this.#settings.commitEvery;
+      if (due) await this.#commit((offsets) => payload.commitOffsetsIfNecessary(groupByTopic(offsets)));
+      if (failure !== undefined) throw failure;
     }
   }
 
-  async #offer(chunk: Chunk): Promise<void> {
-    await this.#handover.offer(chunk);
+  async #send(chunk: Chunk): Promise<void> {
+    await this.#channel.send(chunk);
     const { topic, partition, next } = chunk;
     this.#positions.set(topic, partition, { from: next, ...this.#positions.get(topic, partition), next });
   }
@@ -204,35 +206,35 @@ export class Reading {
    * is rebalancing, delivery may continue for `drainTimeout`.
    *
    * @returns the heartbeat's error, or `undefined` if all heartbeats succeeded
-   * @throws the heartbeat's error once `drainTimeout` has passed, or Ended
+   * @throws the heartbeat's error once `drainTimeout` has passed, or ChannelClosed
    */
-  async #keepAlive(offered: Promise<void>, heartbeat: () => Promise<void>): Promise<unknown> {
+  async #keepAlive(delivered: Promise<void>, heartbeat: () => Promise<void>): Promise<unknown> {
     const done = new AbortController();
-    const finished = offered.finally(() => done.abort());
+    const finished = delivered.finally(() => done.abort());
     finished.catch(() => undefined);
-    const beat = Math.max(50, Math.floor(this.#settings.sessionTimeout / 20));
-    let lost: unknown;
+    const intervalMs = Math.max(50, Math.floor(this.#settings.sessionTimeout / 20));
+    let failure: unknown;
     let until = Infinity;
     while (!done.signal.aborted) {
-      await this.#clock.sleep(beat, done.signal);
+      await this.#clock.sleep(intervalMs, done.signal);
       if (done.signal.aborted) break;
-      if (lost !== undefined && this.#clock.now() >= until) throw lost;
-      if (lost !== undefined) continue;
+      if (failure !== undefined && this.#clock.now() >= until) throw failure;
+      if (failure !== undefined) continue;
       await heartbeat().catch((error: unknown) => {
-        lost = error;
+        failure = error;
         until = this.#clock.now() + this.#settings.drainTimeout;
       });
     }
     await finished;
-    return lost;
+    return failure;
   }
 
   /** Commits the delivered offsets to the group. */
-  async #tell(
+  async #commit(
     commit: (offsets: { topic: string; partition: number; offset: string }[]) => Promise<void>,
   ): Promise<void> {
-    const offsets = this.#positions.untold(this.#assigned);
-    this.#told = this.#clock.now();
+    const offsets = this.#positions.uncommitted(this.#assigned);
+    this.#committedAt = this.#clock.now();
     if (offsets.length === 0) return;
     await commit(offsets);
     for (const { topic, partition, offset } of offsets)

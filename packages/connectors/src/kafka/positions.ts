@@ -45,12 +45,14 @@ export class Positions {
     this.#topics.set(topic, partitions);
   }
 
-  knows(topic: string): boolean {
+  hasTopic(topic: string): boolean {
     return this.#topics.has(topic);
   }
 
   /** Returns the delivered but uncommitted offsets of the partitions in `ours`. */
-  untold(ours: Readonly<Record<string, readonly number[]>>): { topic: string; partition: number; offset: string }[] {
+  uncommitted(
+    ours: Readonly<Record<string, readonly number[]>>,
+  ): { topic: string; partition: number; offset: string }[] {
     return [...this.#topics].flatMap(([topic, partitions]) =>
       [...partitions].flatMap(([partition, { next, from }]) =>
         next === from || !ours[topic]?.includes(partition) ? [] : [{ topic, partition, offset: next }],
@@ -90,11 +92,12 @@ export function chooseStart(
   const place = ours ? known.next : group;
   if (place === undefined) {
     if (begun) return low;
-    if (startAt === 'error') throw nowhere('The consumer group has no position yet, and none is to be chosen for it.');
+    if (startAt === 'error')
+      throw noPosition('The consumer group has no position yet, and none is to be chosen for it.');
     return startAt === 'smallest' ? low : high;
   }
   if (isBetween(place, low, high)) return place;
-  if (startAt === 'error') throw nowhere('Messages were deleted by Kafka before they were read.');
+  if (startAt === 'error') throw noPosition('Messages were deleted by Kafka before they were read.');
   // `startAt` applies to the first start only: read the messages that are left.
   return low;
 }
@@ -102,4 +105,4 @@ export function chooseStart(
 const isBetween = (offset: string, low: string, high: string): boolean =>
   BigInt(offset) >= BigInt(low) && BigInt(offset) <= BigInt(high);
 
-const nowhere = (message: string): ConnectorError => new ConnectorError('no_position', message, 'permanent');
+const noPosition = (message: string): ConnectorError => new ConnectorError('no_position', message, 'permanent');

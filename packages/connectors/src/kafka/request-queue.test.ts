@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startKafkaBroker, type KafkaBrokerOptions } from '../../../../test/support/kafka-broker.js';
 import { createEgress } from '@connector-frame/engine/egress';
-import { KafkaConnection } from './client.js';
+import { KafkaClient } from './client.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -11,9 +11,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function connect(options: Partial<KafkaBrokerOptions> = {}): Promise<KafkaConnection> {
+async function connect(options: Partial<KafkaBrokerOptions> = {}): Promise<KafkaClient> {
   const broker = await startKafkaBroker({ topics: { t: 1 }, ...options });
-  const connection = new KafkaConnection(
+  const connection = new KafkaClient(
     { brokers: [`127.0.0.1:${broker.port}`] },
     createEgress({ allow: ['127.0.0.0/8'] }),
     { requestTimeout: 5_000, retries: 0 },

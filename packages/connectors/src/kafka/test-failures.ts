@@ -13,7 +13,7 @@ export interface TestedFields {
   security: string;
 }
 
-const onTheWay: readonly string[] = [
+const networkCodes: readonly string[] = [
   'egress_refused',
   'dns_failed',
   'connect_failed',
@@ -22,7 +22,7 @@ const onTheWay: readonly string[] = [
   'invalid_answer',
 ] satisfies EgressReason[];
 
-const isOnTheWay = (code: string): code is EgressReason => onTheWay.includes(code);
+const isNetworkCode = (code: string): code is EgressReason => networkCodes.includes(code);
 
 /** Converts an `ConnectorError` to an outcome for the person who fills in the form. */
 export function describeFailure({ code, message }: ConnectorError, fields: TestedFields): Failure {
@@ -32,7 +32,7 @@ export function describeFailure({ code, message }: ConnectorError, fields: Teste
       at: [ADDRESS, fields.security],
     });
   }
-  if (isOnTheWay(code)) return unreachable(code, { product: 'Kafka', address: ADDRESS });
+  if (isNetworkCode(code)) return unreachable(code, { product: 'Kafka', address: ADDRESS });
   switch (code) {
     case 'invalid_credentials':
       return failed('invalid_credentials', message, { at: [fields.user, '/secrets/password'] });

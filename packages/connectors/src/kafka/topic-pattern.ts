@@ -53,23 +53,23 @@ function oneOf(set: string, not: boolean): Step['takes'] | undefined {
   return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== not;
 }
 
-/** Simulates the NFA: `places` holds every step that the characters so far can have reached. */
+/** Simulates the NFA: `states` holds every step that the characters so far can have reached. */
 function matches(steps: readonly Step[], name: string, ends: boolean): boolean {
-  const skip = (places: Set<number>): Set<number> => {
-    for (const place of places) if (steps[place]?.optional) places.add(place + 1);
-    return places;
+  const skip = (states: Set<number>): Set<number> => {
+    for (const state of states) if (steps[state]?.optional) states.add(state + 1);
+    return states;
   };
-  let places = skip(new Set([0]));
+  let states = skip(new Set([0]));
   for (const character of name) {
-    if (!ends && places.has(steps.length)) return true;
+    if (!ends && states.has(steps.length)) return true;
     const next = new Set<number>();
-    for (const place of places) {
-      const step = steps[place];
+    for (const state of states) {
+      const step = steps[state];
       if (!step?.takes(character)) continue;
-      next.add(place + 1);
-      if (step.many) next.add(place);
+      next.add(state + 1);
+      if (step.many) next.add(state);
     }
-    places = skip(next);
+    states = skip(next);
   }
-  return places.has(steps.length);
+  return states.has(steps.length);
 }

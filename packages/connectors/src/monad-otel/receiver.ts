@@ -21,16 +21,17 @@ export const receiver: Receiver = {
     // ExportLogsServiceResponse {
     //   partial_success = 1 { rejected_log_records = 1, error_message = 2 }
     // }
-    if (tooLarge.length === 0) return answer(contentType, {}, Writer.create());
+    if (tooLarge.length === 0) return createResponse(contentType, {}, Writer.create());
     const errorMessage = `${tooLarge.length} log records are larger than 512 KiB and were not taken in.`;
     const json = { partialSuccess: { rejectedLogRecords: String(tooLarge.length), errorMessage } };
     const message = Writer.create().uint32(10).fork();
     message.uint32(8).int64(tooLarge.length).uint32(18).string(errorMessage).ldelim();
-    return answer(contentType, json, message);
+    return createResponse(contentType, json, message);
   },
 
   // google.rpc.Status { code = 1, message = 2 }; OTLP omits `code`.
-  refused: (message, contentType) => answer(contentType, { message }, Writer.create().uint32(18).string(message)),
+  refused: (message, contentType) =>
+    createResponse(contentType, { message }, Writer.create().uint32(18).string(message)),
 };
 
 const isJson = (contentType: string | undefined): boolean => /^application\/json\b/i.test(contentType ?? '');
@@ -38,7 +39,7 @@ const isProtobuf = (contentType: string | undefined): boolean =>
   /^application\/(?:x-)?protobuf\b/i.test(contentType ?? '');
 
 /** Builds a response in the encoding of the request. */
-function answer(contentType: string | undefined, json: object, message: Writer): ReceiverResponse {
+function createResponse(contentType: string | undefined, json: object, message: Writer): ReceiverResponse {
   return isProtobuf(contentType)
     ? { contentType: 'application/x-protobuf', body: message.finish() }
     : { contentType: 'application/json', body: JSON.stringify(json) };

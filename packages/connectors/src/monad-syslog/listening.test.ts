@@ -172,7 +172,7 @@ describe('while the buffer is full', () => {
     );
   });
 
-  it('UDP has a little patience, then its loss is counted and told', async () => {
+  it('UDP has a little patience, then its loss is counted and logged', async () => {
     const { port, sink } = await listening();
     sink.full = true;
     const long = `<13>1 - - - - - - ${'x'.repeat(8_000)}`;
@@ -184,9 +184,9 @@ describe('while the buffer is full', () => {
     await expect.poll(() => codes(sink), { timeout: 10_000 }).toContain('udp_lost');
     sink.full = false;
     await expect.poll(() => sink.lines.length).toBeGreaterThan(500);
-    const told = Number(/^[\d,]+/.exec(sink.notes[0]?.message ?? '')?.[0].replaceAll(',', ''));
-    expect(told).toBeGreaterThan(0);
-    expect(sink.lines.length + told).toBeLessThanOrEqual(sent);
+    const logged = Number(/^[\d,]+/.exec(sink.notes[0]?.message ?? '')?.[0].replaceAll(',', ''));
+    expect(logged).toBeGreaterThan(0);
+    expect(sink.lines.length + logged).toBeLessThanOrEqual(sent);
   });
 });
 
@@ -247,7 +247,7 @@ describe('one port for several pipelines', () => {
     await expect.poll(() => again.sink.messages).toEqual(['third']);
   });
 
-  it('a port that somebody else has is told, and can be tried again', async () => {
+  it('a port that somebody else has is logged, and can be tried again', async () => {
     const port = await freePort();
     const other = createServer().listen(port, HOST);
     await once(other, 'listening');
@@ -265,21 +265,21 @@ describe('one port for several pipelines', () => {
 
 describe('bounds', () => {
   it(
-    'of a thousand connections and more, those that are silent make room; one that has spoken stays',
+    'of a thousand connections and more, those that are idle make room; one that has sent a message stays',
     { timeout: 60_000 },
     async () => {
       const { port, sink } = await listening();
       const speaker = await tcp(port);
       speaker.write('<13>1 - - - - - - hello\n');
       await expect.poll(() => sink.messages).toEqual(['hello']);
-      const silent = await Promise.all(Array.from({ length: 1_050 }, () => tcp(port)));
+      const idle = await Promise.all(Array.from({ length: 1_050 }, () => tcp(port)));
       const late = await tcp(port);
       late.write('<13>1 - - - - - - late\n');
       await expect.poll(() => sink.messages).toContain('late');
       speaker.write('<13>1 - - - - - - still here\n');
       await expect.poll(() => sink.messages).toContain('still here');
       await expect
-        .poll(() => silent.filter((socket) => socket.destroyed || socket.readableEnded).length)
+        .poll(() => idle.filter((socket) => socket.destroyed || socket.readableEnded).length)
         .toBeGreaterThan(20);
       await expect.poll(() => codes(sink)).toContain('too_many');
     },

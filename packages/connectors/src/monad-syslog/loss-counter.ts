@@ -18,29 +18,29 @@ export type Loss = keyof typeof causes;
  * Counts lost messages and rejected connections, and logs the totals at most once per minute:
  * a sender may be fast.
  */
-export class Losses {
+export class LossCounter {
   readonly #counts = new Map<Loss, number>();
-  readonly #over = new AbortController();
-  #telling: Promise<void> | undefined;
+  readonly #closed = new AbortController();
+  #logging: Promise<void> | undefined;
   readonly #clock: Clock;
-  readonly #tell: (entry: Omit<NewLogEntry, 'nodeId'>) => void;
+  readonly #log: (entry: Omit<NewLogEntry, 'nodeId'>) => void;
   readonly #everyMs: number;
 
-  constructor(clock: Clock, tell: (entry: Omit<NewLogEntry, 'nodeId'>) => void, everyMs = 60_000) {
+  constructor(clock: Clock, log: (entry: Omit<NewLogEntry, 'nodeId'>) => void, everyMs = 60_000) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#log = log;
     this.#everyMs = everyMs;
   }
 
   add(loss: Loss, count = 1): void {
     if (count === 0) return;
     this.#counts.set(loss, (this.#counts.get(loss) ?? 0) + count);
-    this.#telling ??= this.#later().finally(() => (this.#telling = undefined));
+    this.#logging ??= this.#later().finally(() => (this.#logging = undefined));
   }
 
   async close(): Promise<void> {
-    this.#over.abort();
-    await this.#telling;
+    this.#closed.abort();
+    await this.#logging;
     this.#flush();
   }
 
@@ -48,15 +48,15 @@ export class Losses {
    * Logs the first losses after one second, so that the cause is visible early, later ones in bulk.
    */
   async #later(): Promise<void> {
-    await this.#clock.sleep(Math.min(1_000, this.#everyMs), this.#over.signal);
-    while (this.#flush() && !this.#over.signal.aborted) await this.#clock.sleep(this.#everyMs, this.#over.signal);
+    await this.#clock.sleep(Math.min(1_000, this.#everyMs), this.#closed.signal);
+    while (this.#flush() && !this.#closed.signal.aborted) await this.#clock.sleep(this.#everyMs, this.#closed.signal);
   }
 
   #flush(): boolean {
-    const told = this.#counts.size > 0;
+    const logged = this.#counts.size > 0;
     for (const [loss, count] of this.#counts)
-      this.#tell({ level: 'warn', code: loss, message: `${count.toLocaleString('en')} ${causes[loss]}` });
+      this.#log({ level: 'warn', code: loss, message: `${count.toLocaleString('en')} ${causes[loss]}` });
     this.#counts.clear();
-    return told;
+    return logged;
   }
 }

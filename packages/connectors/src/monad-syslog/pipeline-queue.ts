@@ -4,11 +4,11 @@ import type { Appended, Clock, Sink } from '@connector-frame/engine/connector-ap
 /** Maximum queued characters when a datagram arrives: UDP has no backpressure. */
 const MAX_WAITING = 8 * 1024 * 1024;
 /** Queued characters above which streams are paused; the rest is reserved for datagrams. */
-const ENOUGH = MAX_WAITING / 2;
+const STREAM_LIMIT = MAX_WAITING / 2;
 /** Maximum lines per append. */
-const TOGETHER = 2_000;
+const MAX_LINES = 2_000;
 /** Time to wait for buffer space, and before a retry, in milliseconds. */
-const PATIENCE = 1_000;
+const WAIT_MS = 1_000;
 
 interface Entry {
   lines: readonly string[];
@@ -21,7 +21,7 @@ interface Entry {
  * the next one. While the buffer is full, an append is retried with the same position, so that
  * nothing is stored twice.
  */
-export class Door {
+export class PipelineQueue {
   #queue: Entry[] = [];
   #characters = 0;
   #storing: Promise<void> | undefined;
@@ -57,8 +57,8 @@ export class Door {
   }
 
   /** Resolves when the queue has room for streams, or when it is closed. */
-  async room(): Promise<void> {
-    while (this.#characters > ENOUGH && !this.#closed.signal.aborted)
+  async ready(): Promise<void> {
+    while (this.#characters > STREAM_LIMIT && !this.#closed.signal.aborted)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
@@ -78,7 +78,7 @@ export class Door {
   async #store(): Promise<void> {
     while (this.#queue.length > 0 && !this.#closed.signal.aborted) {
       let count = 0;
-      const end = this.#queue.findIndex(({ lines }) => (count += lines.length) > TOGETHER);
+      const end = this.#queue.findIndex(({ lines }) => (count += lines.length) > MAX_LINES);
       const group = this.#queue.slice(0, end < 0 ? this.#queue.length : Math.max(1, end));
       if (!(await this.#append(group.flatMap(({ lines }) => lines)))) return;
       this.#queue.splice(0, group.length);
@@ -100,14 +100,14 @@ export class Door {
     while (!signal.aborted) {
       const appended = await this.#try(lines, position);
       if (appended.stored) return true;
-      if (appended.reason === 'closed') await this.#clock.sleep(PATIENCE, signal);
+      if (appended.reason === 'closed') await this.#clock.sleep(WAIT_MS, signal);
     }
     return false;
   }
 
   async #try(lines: readonly string[], position: string): Promise<Appended> {
     try {
-      return await this.sink.append(lines, { position, waitMs: PATIENCE, signal: this.#closed.signal });
+      return await this.sink.append(lines, { position, waitMs: WAIT_MS, signal: this.#closed.signal });
     } catch {
       // Treat a failed append as temporary; streams stay paused until it succeeds.
       return { stored: false, reason: 'closed' };

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import type { ListenAt } from '@connector-frame/engine/connector-api';
 import { FrameSplitter, type Frame } from './frame-splitter.js';
-import type { Losses } from './loss-counter.js';
+import type { LossCounter } from './loss-counter.js';
 import { peerOf, type Origin } from './parse-message.js';
 
 /** Maximum concurrent connections. Each may buffer one message and the chunk it arrived in. */
@@ -19,7 +19,7 @@ const TLS_HANDSHAKE = 22;
 
 export interface StreamOptions {
   at: ListenAt;
-  losses: Losses;
+  losses: LossCounter;
   /**
    * SHA-256 fingerprints of allowed client certificates, uppercase without colons. Empty: any
    * sender is allowed.
@@ -79,12 +79,12 @@ export class StreamListener {
     if (this.#sockets.size >= MAX_CONNECTIONS) {
       losses.add('too_many');
       // Close the oldest connection that has not sent a message, otherwise the new one.
-      const [silent] = [...this.#sockets].find(([, spoken]) => !spoken) ?? [socket];
-      silent.destroy();
+      const [idle] = [...this.#sockets].find(([, hasSent]) => !hasSent) ?? [socket];
+      idle.destroy();
       // The `close` event fires later. Remove the socket now, so that it does not make room for the
       // next connection as well.
-      this.#sockets.delete(silent);
-      if (silent === socket) return;
+      this.#sockets.delete(idle);
+      if (idle === socket) return;
     }
     this.#sockets.set(socket, false);
     socket.on('error', () => undefined);
@@ -92,13 +92,13 @@ export class StreamListener {
     socket.once('data', (first: Buffer) => {
       socket.pause();
       socket.unshift(first);
-      if (first[0] === TLS_HANDSHAKE) this.#shakeHands(socket);
+      if (first[0] === TLS_HANDSHAKE) this.#startTls(socket);
       else if (this.#options.fingerprints().size > 0) this.#refuse(socket, 'plain_refused');
       else this.#serve(socket, socket, 'tcp');
     });
   }
 
-  #shakeHands(socket: Socket): void {
+  #startTls(socket: Socket): void {
     const { losses } = this.#options;
     if (!this.#secure) return this.#refuse(socket, 'no_tls');
     const allowed = this.#options.fingerprints();
@@ -128,12 +128,12 @@ export class StreamListener {
   }
 
   #serve(socket: Socket, wire: Socket, transport: 'tcp' | 'tls'): void {
-    const spoken = (): unknown => this.#sockets.has(wire) && this.#sockets.set(wire, true);
-    const serving = this.#read(socket, transport, spoken).finally(() => this.#serving.delete(serving));
+    const markActive = (): unknown => this.#sockets.has(wire) && this.#sockets.set(wire, true);
+    const serving = this.#read(socket, transport, markActive).finally(() => this.#serving.delete(serving));
     this.#serving.add(serving);
   }
 
-  async #read(socket: Socket, transport: 'tcp' | 'tls', spoken: () => void): Promise<void> {
+  async #read(socket: Socket, transport: 'tcp' | 'tls', markActive: () => void): Promise<void> {
     const origin: Origin = { transport, peer: peerOf(socket.remoteAddress) };
     const splitter = new FrameSplitter();
     socket.setTimeout(UNFINISHED, () => splitter.pending && socket.destroy());
@@ -142,7 +142,7 @@ export class StreamListener {
       for await (const chunk of chunks) {
         await this.#options.take(() => {
           const frames = splitter.push(chunk);
-          if (frames.length > 0) spoken();
+          if (frames.length > 0) markActive();
           return frames;
         }, origin);
       }

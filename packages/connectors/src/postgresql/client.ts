@@ -34,7 +34,7 @@ const MAX_BYTES = 1024 * 1024;
  * `invalid_authorization_specification`. One cause is that this user must connect with TLS, or
  * without.
  */
-const NOT_THIS_WAY = '28000';
+const INVALID_AUTHORIZATION = '28000';
 
 /** An authenticated connection. */
 export interface Session {
@@ -106,16 +106,16 @@ async function signIn(
     try {
       return await attempt(database, encrypted, egress, signal, limits);
     } catch (error) {
-      const another = index < tries.length - 1 && mayTryOtherwise(error);
+      const another = index < tries.length - 1 && mayRetryWithOtherMode(error);
       if (!another) throw error;
     }
   }
   throw new EgressError('tls_failed', 'no way of encryption was accepted');
 }
 
-function mayTryOtherwise(error: unknown): boolean {
+function mayRetryWithOtherMode(error: unknown): boolean {
   return error instanceof QueryError
-    ? error.state === NOT_THIS_WAY
+    ? error.state === INVALID_AUTHORIZATION
     : error instanceof EgressError && error.reason === 'tls_failed';
 }
 
@@ -129,33 +129,33 @@ async function attempt(
   const { host, port, encryption } = database;
   const socket = await egress.connect({ host, port, signal });
   let received = 0;
-  let hungUp: EgressError | undefined;
-  const hangUp = (error?: EgressError): void => {
-    hungUp ??= error;
+  let failure: EgressError | undefined;
+  const disconnect = (error?: EgressError): void => {
+    failure ??= error;
     socket.destroy();
   };
-  const stop = (): void => hangUp();
-  const late = (): void => hangUp(new EgressError('timeout', `${host} does not answer`));
+  const stop = (): void => disconnect();
+  const onTimeout = (): void => disconnect(new EgressError('timeout', `${host} does not answer`));
   signal.addEventListener('abort', stop, { once: true });
   try {
     const stream = encrypted ? await encrypt(socket, host, signal, encryption) : socket;
     // Limit memory: close the connection if a result is too large.
     stream.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > maxBytes) hangUp(new EgressError('too_large', `more than ${maxBytes} bytes`));
+      if (received > maxBytes) disconnect(new EgressError('too_large', `more than ${maxBytes} bytes`));
     });
     const client = createClient(database, stream);
-    await understood(client.connect());
+    await withoutServerText(client.connect());
     let closed = false;
     stream.once('close', () => (closed = true));
     return {
       query: async (sql, values = []) => {
         received = 0;
-        const timer = queryMs === undefined ? undefined : setTimeout(late, queryMs);
+        const timer = queryMs === undefined ? undefined : setTimeout(onTimeout, queryMs);
         try {
-          return (await understood(client.query(sql, [...values]), true)).rows;
+          return (await withoutServerText(client.query(sql, [...values]), true)).rows;
         } catch (error) {
-          throw hungUp ?? error;
+          throw failure ?? error;
         } finally {
           clearTimeout(timer);
         }
@@ -168,7 +168,7 @@ async function attempt(
     };
   } catch (error) {
     socket.destroy();
-    throw hungUp ?? error;
+    throw failure ?? error;
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -197,7 +197,7 @@ function createClient({ host, port, database, user, password }: Database, socket
 }
 
 /** Converts pg's errors to errors without the server's text. */
-async function understood<T>(answer: Promise<T>, signedIn = false): Promise<T> {
+async function withoutServerText<T>(answer: Promise<T>, signedIn = false): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -7,7 +7,7 @@ import {
 import type { Failure } from '../_shared/connection-test/outcome.js';
 import { QueryError } from './client.js';
 
-const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
+const egressErrors: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
   egress_refused: ['PostgreSQL is on a network that is closed to connectors.', 'permanent'],
   invalid_address: ['The host of PostgreSQL is not an address we can connect to.', 'permanent'],
   invalid_header: ['The host of PostgreSQL is not an address we can connect to.', 'permanent'],
@@ -43,10 +43,10 @@ const states: readonly (readonly [start: string, code: string, message: string, 
 /**
  * Converts any failure of the connection or the server to an `ConnectorError` without the server's text.
  */
-export function endError(error: unknown): ConnectorError {
+export function toConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   if (error instanceof EgressError) {
-    const [message, kind] = ways[error.reason];
+    const [message, kind] = egressErrors[error.reason];
     return new ConnectorError(error.reason, message, kind);
   }
   if (error instanceof QueryError) {

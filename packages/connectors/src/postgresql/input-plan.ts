@@ -47,7 +47,7 @@ export interface InputPlan {
    * Quoted names of tables found through a schema without a usable cursor column. Not a problem,
    * since the settings don't list them.
    */
-  passedOver: string[];
+  skipped: string[];
 }
 
 /** Alias of a row in queries; no real column is likely to have this name. */
@@ -102,7 +102,7 @@ export async function planInput(query: Query, settings: Record<string, unknown>)
   if (rows.length > 0) return planChosen(query, rows);
   const schemas = texts(settings, 'schemas');
   const oids = (await query(ofSchemas, [schemas.length > 0 ? schemas : ['public']])).map((row) => row['oid']);
-  const plan: InputPlan = { tables: [], problems: [], passedOver: [] };
+  const plan: InputPlan = { tables: [], problems: [], skipped: [] };
   if (oids.length > MAX_TABLES) {
     const message = `There are more than ${MAX_TABLES} tables. List those to read.`;
     return { ...plan, problems: [{ field: 'table', code: 'no_cursor', message }] };
@@ -111,13 +111,13 @@ export async function planInput(query: Query, settings: Record<string, unknown>)
     const table = readTable(row);
     const cursor = chooseCursor(table);
     if (cursor) plan.tables.push(createPlan(table, cursor, 'A table'));
-    else plan.passedOver.push(sqlName(table));
+    else plan.skipped.push(sqlName(table));
   }
   return plan;
 }
 
 async function planChosen(query: Query, rows: readonly Record<string, unknown>[]): Promise<InputPlan> {
-  const plan: InputPlan = { tables: [], problems: [], passedOver: [] };
+  const plan: InputPlan = { tables: [], problems: [], skipped: [] };
   for (const [index, row] of rows.entries()) {
     const name = text(row, 'table') ?? '';
     const oid = (await findTable(query, found, name))?.['oid'];

@@ -7,7 +7,7 @@ import {
 } from '@connector-frame/engine/connector-api';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { at } from '../_shared/read.js';
-import { endError, invalidConfig } from './connector-error.js';
+import { toConnectorError, invalidConfig } from './connector-error.js';
 import { readInputCursor, writeInputCursor } from './input-cursor.js';
 import { planInput, type InputPlan, type TablePlan } from './input-plan.js';
 import { readTablePage } from './input-scan.js';
@@ -50,7 +50,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
           if (page.moved) yield { records: page.records, cursor: writeInputCursor(tables) };
         } catch (error) {
           if (!ofTable(error)) throw error;
-          const { code, message, kind } = endError(error);
+          const { code, message, kind } = toConnectorError(error);
           const hint = code === 'timeout' ? ' An index on the column it is read by helps.' : '';
           problems.push(new ConnectorError(code, `${table.label} can not be read: ${message}${hint}`, kind));
         }
@@ -68,7 +68,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
       try {
         yield* read(cursor, signal);
       } catch (error) {
-        if (!signal.aborted) throw endError(error);
+        if (!signal.aborted) throw toConnectorError(error);
       }
     },
     close: () => connection.close(),
@@ -82,7 +82,7 @@ function ofTable(error: unknown): boolean {
 
 function problemsOf(plan: InputPlan, known: ReadonlySet<string>): ConnectorError[] {
   const problems = plan.problems.map(({ code, message }) => new ConnectorError(code, message, 'permanent'));
-  if (plan.passedOver.some((table) => known.has(table))) {
+  if (plan.skipped.some((table) => known.has(table))) {
     const message = 'A table that was read has lost the column it was read by. List it with another column.';
     problems.push(new ConnectorError('not_found', message, 'permanent'));
   }

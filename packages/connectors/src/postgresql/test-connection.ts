@@ -27,7 +27,7 @@ function createPostgresqlTester(
     try {
       return await withSession(target.database, egress, signal, (query) => check(query, config));
     } catch (error) {
-      if (error instanceof QueryError) return refused(error.state, target);
+      if (error instanceof QueryError) return failureOfState(error.state, target);
       if (error instanceof EgressError)
         return unreachable(error.reason, { ...postgresql, address: target.fields.host });
       throw error;
@@ -38,7 +38,7 @@ function createPostgresqlTester(
 /**
  * Converts an SQLSTATE to a failure. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-function refused(state: string, { database, fields }: Target): Failure {
+function failureOfState(state: string, { database, fields }: Target): Failure {
   switch (state) {
     case WRONG_PASSWORD:
       if (database.password === '') return missing(fields.password, 'The server asks for a password.');
@@ -76,10 +76,10 @@ async function countTables(query: Query, { settings }: TesterConfig): Promise<Te
   const byName = Array.isArray(listed) && listed.filter(isRecord).length > 0;
   const absent = byName ? [] : await absentSchemas(query, texts(settings, 'schemas'));
   if (absent.length > 0) return failed('not_found', 'There is no schema by this name.', { at: absent });
-  const { tables, problems, passedOver } = await planInput(query, settings);
+  const { tables, problems, skipped } = await planInput(query, settings);
   const [problem] = problems;
   if (problem) return described(problem);
-  if (tables.length + passedOver.length === 0) {
+  if (tables.length + skipped.length === 0) {
     return failed('forbidden', 'Signed in, but there is no table this user may read.', {
       hint: 'Grant USAGE on the schema and SELECT on its tables.',
       at: '/settings/schemas',
@@ -91,7 +91,7 @@ async function countTables(query: Query, { settings }: TesterConfig): Promise<Te
       at: '/settings/tables',
     });
   }
-  const { length } = passedOver;
+  const { length } = skipped;
   const rest = length === 0 ? '' : `; ${length} more ${length === 1 ? 'has' : 'have'} no column to go by`;
   return passed(`Signed in, and may read ${tables.length === 1 ? '1 table' : `${tables.length} tables`}${rest}`);
 }

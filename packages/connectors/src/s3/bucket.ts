@@ -3,7 +3,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { Egress, EgressInit, TesterConfig } from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
 import { assumeRole, type Credentials } from './assume-role.js';
-import { readPlace, type AwsEndpoint, type Place } from './config.js';
+import { readBucketConfig, type AwsEndpoint, type BucketConfig } from './config.js';
 
 /** A bucket and the credentials to access it. */
 export interface Bucket {
@@ -18,16 +18,16 @@ export interface Bucket {
 
 /** Parses the configuration and assumes the role, if there is one. */
 export async function openBucket(config: TesterConfig, egress: Egress, aws: AwsEndpoint): Promise<Bucket | Failure> {
-  const place = readPlace(config, aws);
-  if ('ok' in place) return place;
-  const { url, region, verifyTls } = place;
-  const credentials = await credentialsFor(place, egress, aws);
+  const bucketConfig = readBucketConfig(config, aws);
+  if ('ok' in bucketConfig) return bucketConfig;
+  const { url, region, verifyTls } = bucketConfig;
+  const credentials = await credentialsFor(bucketConfig, egress, aws);
   return 'ok' in credentials ? credentials : { url, region, verifyTls, credentials };
 }
 
 /** Returns the keys themselves, or temporary credentials of the role. */
 export function credentialsFor(
-  { keys, role, region }: Place,
+  { keys, role, region }: BucketConfig,
   egress: Egress,
   aws: AwsEndpoint,
 ): Promise<Credentials | Failure> {

@@ -59,7 +59,7 @@ test('credentials that ran out early are taken on again, and the request goes on
   expired = true;
   const bucket = client(proxy.origin, undefined);
   const answer = await list(bucket);
-  expect('refused' in answer && bucket.problem(answer, '')).toMatchObject({
+  expect('isError' in answer && bucket.problem(answer, '')).toMatchObject({
     code: 'invalid_credentials',
     kind: 'permanent',
   });

@@ -92,14 +92,14 @@ export const awsEndpoint: AwsEndpoint = (service, region) =>
 export const storage: Subject = { product: 'the storage', credential: '/secrets/secret_key' };
 
 /** What the configuration specifies, before any request. */
-export interface Place extends Omit<Bucket, 'credentials' | 'signing'> {
+export interface BucketConfig extends Omit<Bucket, 'credentials' | 'signing'> {
   keys: Credentials;
   /** ARN of a role to assume with the keys. */
   role?: string;
 }
 
 /** Parses the configuration. */
-export function readPlace({ settings, secrets }: TesterConfig, aws: AwsEndpoint): Place | Failure {
+export function readBucketConfig({ settings, secrets }: TesterConfig, aws: AwsEndpoint): BucketConfig | Failure {
   const name = text(settings, 'bucket');
   if (!name) return missing('/settings/bucket', 'Enter a bucket.');
   const region = text(settings, 'region') ?? 'us-east-1';

@@ -20,12 +20,12 @@ const permanent: ReadonlySet<TestFailureReason> = new Set([
 ]);
 
 /** Converts a failure of the connection test to an error of the pipeline. */
-export function endError({ reason, message, hint }: Failure, afterMs?: number): ConnectorError {
+export function toConnectorError({ reason, message, hint }: Failure, afterMs?: number): ConnectorError {
   const kind: FailureKind = reason === 'rate_limited' ? 'throttled' : permanent.has(reason) ? 'permanent' : 'retry';
   return new ConnectorError(reason, hint ? `${message} ${hint}` : message, kind, afterMs);
 }
 
 /** Converts a network error to an `ConnectorError`; returns other errors unchanged. */
-export function onTheWay(error: unknown, subject: Subject): unknown {
-  return error instanceof EgressError ? endError(unreachable(error.reason, subject)) : error;
+export function toNetworkError(error: unknown, subject: Subject): unknown {
+  return error instanceof EgressError ? toConnectorError(unreachable(error.reason, subject)) : error;
 }

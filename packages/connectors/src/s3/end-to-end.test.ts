@@ -47,12 +47,12 @@ describe('against s3rver, a storage of other people', () => {
 
   async function keysBelow(prefix: string): Promise<string[]> {
     const answer = await client.send('GET', `?list-type=2&prefix=${prefix}`, [200], { signal: never });
-    if ('refused' in answer) throw new Error(answer.body);
+    if ('isError' in answer) throw new Error(answer.body);
     return [...(await answer.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key);
   }
   async function bodyOf(key: string): Promise<Uint8Array> {
     const answer = await client.send('GET', `/${key}`, [200], { signal: never, maxBytes: 10_000_000 });
-    if ('refused' in answer) throw new Error(answer.body);
+    if ('isError' in answer) throw new Error(answer.body);
     return new Uint8Array(await answer.arrayBuffer());
   }
 

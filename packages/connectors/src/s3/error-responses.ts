@@ -17,7 +17,7 @@ const wrongKey = (): Failure => failed('invalid_credentials', 'There is no such 
  * Failures by S3 or STS error code.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  */
-const refusals: ReadonlyMap<string, () => Failure> = new Map([
+const failuresByCode: ReadonlyMap<string, () => Failure> = new Map([
   ['InvalidAccessKeyId', wrongKey],
   ['InvalidClientTokenId', wrongKey],
   [
@@ -43,22 +43,22 @@ const refusals: ReadonlyMap<string, () => Failure> = new Map([
 ]);
 
 /** Returns the failure for an error code, or `undefined` for a code without a specific message. */
-export function refusalOf(code: string | undefined): Failure | undefined {
-  return refusals.get(code ?? '')?.();
+export function failureOfCode(code: string | undefined): Failure | undefined {
+  return failuresByCode.get(code ?? '')?.();
 }
 
 /**
  * Converts an unsuccessful response to a failure.
- * @param whatIsMissing hint about the permissions that the access key may lack
+ * @param permissions hint about the permissions that the access key may lack
  */
-export function refused(response: Response, body: string, subject: Subject, whatIsMissing: string): Failure {
+export function failureOfResponse(response: Response, body: string, subject: Subject, permissions: string): Failure {
   const code = element(body, 'Code');
-  const known = refusalOf(code);
+  const known = failureOfCode(code);
   if (known) return known;
   if (response.status === 301) return wrongRegion();
   if (code === 'AccessDenied' || response.status === 403) {
     return failed('forbidden', 'This access key may not use the bucket like this.', {
-      hint: whatIsMissing,
+      hint: permissions,
       at: [ACCESS_KEY, '/settings/bucket'],
     });
   }

@@ -57,7 +57,7 @@ export async function* listObjects(
       maxBytes: MAX_LISTING,
       timeoutMs: LISTING_MS,
     });
-    if ('refused' in response)
+    if ('isError' in response)
       throw client.problem(response, 'It needs s3:ListBucket on the bucket, and s3:GetObject on what is in it.');
     const at = Date.parse(response.headers.get('date') ?? '');
     const xml = await response.text();

@@ -30,7 +30,7 @@ interface Current extends Mark {
  * The floor stays one hour behind the last full listing, for objects that become visible late. It
  * follows more closely if more than 10,000 objects fall into that hour. See decision 014.
  */
-export class Progress {
+export class ObjectCursor {
   #floor: Mark;
   /** Timestamps by hash of key and content. */
   readonly #seen = new Map<string, number>();
@@ -42,16 +42,16 @@ export class Progress {
   }
 
   /** Creates a position that covers everything from `time` on, in milliseconds since the epoch. */
-  static from(time: number): Progress {
-    return new Progress({ time, key: '' });
+  static from(time: number): ObjectCursor {
+    return new ObjectCursor({ time, key: '' });
   }
 
   /** Parses a saved cursor. Returns `undefined` if it is malformed. */
-  static read(saved: JsonValue | undefined): Progress | undefined {
+  static read(saved: JsonValue | undefined): ObjectCursor | undefined {
     if (!isRecord(saved)) return undefined;
     const floor = markOf(saved['floor']);
     if (!floor) return undefined;
-    const progress = new Progress(floor);
+    const progress = new ObjectCursor(floor);
     const groups = Array.isArray(saved['seen']) ? saved['seen'] : [];
     for (const group of groups) {
       if (!Array.isArray(group) || typeof group[0] !== 'number' || typeof group[1] !== 'string') continue;
@@ -81,7 +81,7 @@ export class Progress {
   }
 
   isDone(object: Listed): boolean {
-    if (!isBehind(object, this.#floor)) return true;
+    if (!isAfter(object, this.#floor)) return true;
     const hash = hashOf(object);
     const time = this.#seen.get(hash);
     // The writer stored the same content under the same key again: a repeat.
@@ -95,19 +95,19 @@ export class Progress {
     return current?.key === key && current.etag === etag && current.time === time ? current.items : 0;
   }
 
-  reading({ key, etag, time }: Listed, items: number): void {
+  setCurrent({ key, etag, time }: Listed, items: number): void {
     this.#current = { key, etag, time, items };
   }
 
   /**
    * Marks an object as done.
    * @param next the following object; all before it are done
-   * @param sweptAt when the last full listing started, in the storage's time
+   * @param fullListingAt when the last full listing started, in the storage's time
    */
-  finish(object: Listed, next: Listed | undefined, sweptAt: number): void {
+  finish(object: Listed, next: Listed | undefined, fullListingAt: number): void {
     this.#current = undefined;
     this.#seen.set(hashOf(object), object.time);
-    if (next) this.#raise(Math.min(next.time, sweptAt - OVERLAP_MS));
+    if (next) this.#raise(Math.min(next.time, fullListingAt - OVERLAP_MS));
     if (this.#seen.size > this.#limit) {
       this.#forget(object, next);
       // A waiting object may keep the floor from rising: raise the limit instead.
@@ -116,7 +116,7 @@ export class Progress {
   }
 
   /** Marks everything listed at this time as done. */
-  swept(at: number): void {
+  completeListing(at: number): void {
     this.#current = undefined;
     this.#raise(at - OVERLAP_MS);
   }
@@ -140,7 +140,7 @@ export class Progress {
   }
 }
 
-export const isBehind = (object: Mark, mark: Mark): boolean =>
+export const isAfter = (object: Mark, mark: Mark): boolean =>
   object.time > mark.time || (object.time === mark.time && object.key > mark.key);
 
 const hashOf = ({ key, etag }: Listed): string =>

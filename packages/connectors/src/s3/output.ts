@@ -40,7 +40,7 @@ export const createS3Output =
         const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
         // A key with write access may lack permission to list (`AccessDenied`), and some storages
         // reject `max-keys=0` (`InvalidArgument`).
-        if ('refused' in answer) {
+        if ('isError' in answer) {
           if (!['AccessDenied', 'InvalidArgument'].includes(answer.code ?? '')) throw client.problem(answer, RIGHTS);
         } else if (!(await answer.text()).includes('<ListBucketResult')) throw unexpected();
       },
@@ -53,7 +53,7 @@ export const createS3Output =
           'content-md5': createHash('md5').update(body).digest('base64'),
         };
         const answer = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
-        if ('refused' in answer) throw client.problem(answer, RIGHTS);
+        if ('isError' in answer) throw client.problem(answer, RIGHTS);
         // Every S3-compatible storage returns the ETag of a stored object.
         if (!answer.headers.has('etag')) throw unexpected();
         return { refused };

@@ -1,6 +1,6 @@
 import { ConnectorError, EgressError } from '@connector-frame/engine/connector-api';
 import type { BucketClient } from './client.js';
-import { onTheWay } from './connector-error.js';
+import { toNetworkError } from './connector-error.js';
 import type { Listed } from './list-objects.js';
 import { pathOf } from './object-key.js';
 import { storage } from './config.js';
@@ -25,7 +25,7 @@ export class ObjectError extends Error {
 }
 
 /** Milliseconds until the storage responds, and between two parts of the body. */
-const PATIENCE_MS = 30_000;
+const READ_TIMEOUT_MS = 30_000;
 /** Maximum number of consecutive connections without progress. */
 const MAX_BREAKS = 3;
 const RIGHTS = 'It needs s3:GetObject on what is in the bucket.';
@@ -54,7 +54,7 @@ export async function* readObject(
       }
     } catch (error) {
       if (signal.aborted || !(error instanceof EgressError)) throw error;
-      failure = onTheWay(error, storage);
+      failure = toNetworkError(error, storage);
     }
     if (offset >= object.size) return;
     breaks = offset > before ? 1 : breaks + 1;
@@ -76,10 +76,10 @@ async function open(
   const response = await client.send('GET', path, [200, 206], {
     signal,
     stream: true,
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: READ_TIMEOUT_MS,
     headers: { ...(etag !== '' && { 'if-match': `"${etag}"` }), ...(offset > 0 && { range: `bytes=${offset}-` }) },
   });
-  if ('refused' in response) {
+  if ('isError' in response) {
     const { status } = response.response;
     if (status === 412) throw new ObjectError('replaced');
     if (response.code === 'NoSuchKey' || (status === 404 && response.code !== 'NoSuchBucket'))

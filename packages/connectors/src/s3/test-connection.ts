@@ -3,7 +3,7 @@ import { unexpected, type Subject } from '../_shared/connection-test/failures.js
 import { passed } from '../_shared/connection-test/outcome.js';
 import { text } from '../_shared/read.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
-import { refused } from './error-responses.js';
+import { failureOfResponse } from './error-responses.js';
 import { openBucket, request } from './bucket.js';
 import { awsEndpoint, storage } from './config.js';
 import { element } from './xml.js';
@@ -24,7 +24,7 @@ export function createS3InputTester(subject: Subject = storage, aws = awsEndpoin
     const response = await request(bucket, egress, 'GET', `?${query}`);
     const body = await response.text();
     if (response.status !== 200) {
-      return refused(
+      return failureOfResponse(
         response,
         body,
         subject,
@@ -52,7 +52,8 @@ export function createS3OutputTester(subject: Subject = storage, aws = awsEndpoi
 
     const begun = await request(bucket, egress, 'POST', `/${key}?uploads=`);
     const body = await begun.text();
-    if (begun.status !== 200) return refused(begun, body, subject, 'It needs s3:PutObject on what is in the bucket.');
+    if (begun.status !== 200)
+      return failureOfResponse(begun, body, subject, 'It needs s3:PutObject on what is in the bucket.');
     const upload = element(body, 'UploadId');
     if (!upload) return unexpected(subject);
     const called = await request(bucket, egress, 'DELETE', `/${key}?${new URLSearchParams({ uploadId: upload })}`);

@@ -1,7 +1,7 @@
 import { ConnectorError } from '@connector-frame/engine/connector-api';
 import { statusFailure, throttled, unexpected } from '../_shared/output/failures.js';
 import type { PartResult } from '../_shared/output/split-batch.js';
-import type { Answer } from '../_shared/output/send.js';
+import type { HttpResponse } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
 
 export const SLACK = 'Slack';
@@ -49,37 +49,37 @@ const BROKEN = new Set(['internal_error', 'fatal_error', 'service_unavailable', 
  * codes.
  * @throws ConnectorError
  */
-export function outcomeOf(answer: Answer, now: number): PartResult {
-  const { ok, word } = read(answer);
-  if (answer.status === 200 && ok) return {};
-  if (MESSAGE.has(word)) return { unwanted: 'Slack does not accept the message of this record.' };
-  throw failureOf(answer, word, now);
+export function outcomeOf(response: HttpResponse, now: number): PartResult {
+  const { ok, word } = read(response);
+  if (response.status === 200 && ok) return {};
+  if (MESSAGE.has(word)) return { rejected: 'Slack does not accept the message of this record.' };
+  throw failureOf(response, word, now);
 }
 
 /**
  * Checks the response to a call that posts no message.
  * @throws ConnectorError if it failed
  */
-export function expectOk(answer: Answer, now: number): void {
-  const { ok, word } = read(answer);
-  if (answer.status !== 200 || !ok) throw failureOf(answer, word, now);
+export function expectOk(response: HttpResponse, now: number): void {
+  const { ok, word } = read(response);
+  if (response.status !== 200 || !ok) throw failureOf(response, word, now);
 }
 
-function failureOf(answer: Answer, word: string, now: number): ConnectorError {
-  if (answer.status === 429 || BUSY.has(word)) return throttled(SLACK, statusFailure(answer, SLACK, now).afterMs);
+function failureOf(response: HttpResponse, word: string, now: number): ConnectorError {
+  if (response.status === 429 || BUSY.has(word)) return throttled(SLACK, statusFailure(response, SLACK, now).afterMs);
   if (CREDENTIALS.has(word))
     return new ConnectorError('invalid_credentials', 'Slack did not accept the bot token or webhook.', 'permanent');
   if (CHANNEL.has(word))
     return new ConnectorError('forbidden', 'The bot can’t post to this channel. Invite it there.', 'permanent');
   if (BROKEN.has(word)) return new ConnectorError('upstream_error', 'Slack returned an internal error.');
-  if (answer.status !== 200) return statusFailure(answer, SLACK, now);
+  if (response.status !== 200) return statusFailure(response, SLACK, now);
   return word === '' ? unexpected(SLACK) : new ConnectorError('rejected', 'Slack refused the message.', 'permanent');
 }
 
 /**
  * Parses a response. A webhook returns `ok` or an error code as text, the Web API `{ ok, error }`.
  */
-function read({ text }: Answer): { ok: boolean; word: string } {
+function read({ text }: HttpResponse): { ok: boolean; word: string } {
   const bare = text.trim();
   if (/^\w{1,60}$/.test(bare)) return { ok: bare === 'ok', word: bare };
   try {

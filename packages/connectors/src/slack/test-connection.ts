@@ -3,19 +3,13 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
+import type { SlackOptions } from './config.js';
 
 const TOKEN = '/secrets/bot_token';
 const WEBHOOK = '/secrets/webhook_url';
 const CHANNEL = '/settings/auth_config/bot_token/channel_id';
 
 const slack: Subject = { product: 'Slack' };
-
-export interface SlackOptions {
-  /** Origin of the Web API. */
-  api?: string;
-  /** Origins of incoming webhooks. */
-  hooks?: readonly string[];
-}
 
 /**
  * Creates a tester that checks a bot token and its channel, or a webhook, without posting anything.

@@ -1,7 +1,7 @@
 import { ConnectorError } from '@connector-frame/engine/connector-api';
 import { statusFailure, throttled, unexpected } from '../_shared/output/failures.js';
 import type { PartResult } from '../_shared/output/split-batch.js';
-import type { Answer } from '../_shared/output/send.js';
+import type { HttpResponse } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
 
 export const SPLUNK = 'Splunk HEC';
@@ -28,28 +28,28 @@ const BUSY = [9, 18, 19, 20, 23, 24, 25, 26, 27];
  * Converts a response to the outcome of the events in the request.
  * @throws ConnectorError
  */
-export function outcomeOf(answer: Answer, now: number): PartResult {
-  const { code, body } = read(answer);
-  if (answer.status === 200 && code === SUCCESS) return {};
+export function outcomeOf(response: HttpResponse, now: number): PartResult {
+  const { code, body } = read(response);
+  if (response.status === 200 && code === SUCCESS) return {};
   if (code !== undefined && EVENT.includes(code)) {
     const place = at(body, 'invalid-event-number');
     const reason = `Splunk does not accept this record (HEC code ${code}).`;
-    return { unwanted: reason, ...(typeof place === 'number' && { at: place }) };
+    return { rejected: reason, ...(typeof place === 'number' && { at: place }) };
   }
-  if (answer.status === 413) return { unwanted: 'Splunk does not accept a record of this size (HTTP 413).' };
-  throw failureOf(answer, code, now);
+  if (response.status === 413) return { rejected: 'Splunk does not accept a record of this size (HTTP 413).' };
+  throw failureOf(response, code, now);
 }
 
 /**
  * Checks the response to an empty request: with a valid token it is "no data".
  * @throws ConnectorError for any other error
  */
-export function expectToken(answer: Answer, now: number): void {
-  const { code } = read(answer);
-  if (code !== NO_DATA && code !== SUCCESS) throw failureOf(answer, code, now);
+export function expectToken(response: HttpResponse, now: number): void {
+  const { code } = read(response);
+  if (code !== NO_DATA && code !== SUCCESS) throw failureOf(response, code, now);
 }
 
-function failureOf(answer: Answer, code: number | undefined, now: number): ConnectorError {
+function failureOf(response: HttpResponse, code: number | undefined, now: number): ConnectorError {
   if (code === TOKEN_DISABLED)
     return new ConnectorError('forbidden', 'This HEC token is disabled. Enable it in Splunk.', 'permanent');
   if (code !== undefined && TOKEN.includes(code))
@@ -61,13 +61,13 @@ function failureOf(answer: Answer, code: number | undefined, now: number): Conne
       'permanent',
     );
   if (code !== undefined && BUSY.includes(code)) {
-    const failure = statusFailure(answer, SPLUNK, now);
+    const failure = statusFailure(response, SPLUNK, now);
     return throttled('Splunk', failure.afterMs);
   }
-  return answer.status < 400 ? unexpected(SPLUNK) : statusFailure(answer, SPLUNK, now);
+  return response.status < 400 ? unexpected(SPLUNK) : statusFailure(response, SPLUNK, now);
 }
 
-function read({ text }: Answer): { code: number | undefined; body: unknown } {
+function read({ text }: HttpResponse): { code: number | undefined; body: unknown } {
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -18,7 +18,7 @@ export function createSyntheticInputOf(
  * Returns whether a configuration enables synthetic records: the switch that its type marks with
  * `x-role: synthetic-toggle` is on.
  */
-export function wantsSynthetic(
+export function isSyntheticEnabled(
   { kind, config: schema }: Pick<ConnectorTypeData, 'kind' | 'config'>,
   { settings }: ConnectorConfig,
 ): boolean {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@connector-frame/engine/connector-api';
-import type { Draw } from './random.js';
+import type { Random } from './random.js';
 
 /**
  * Returns the value of a placeholder.
@@ -7,7 +7,7 @@ import type { Draw } from './random.js';
  * independent values
  * @param given the numbers after the colons
  */
-type Word = (draw: Draw, label: string, given: readonly number[]) => JsonValue;
+type Placeholder = (random: Random, label: string, given: readonly number[]) => JsonValue;
 
 /** Fictitious people; the family name is always `Example`. */
 const people = [
@@ -35,55 +35,59 @@ const agents = [
 ];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-const pick = (draw: Draw, list: readonly string[], label: string): string => list[draw.below(list.length, label)] ?? '';
-const signs = (draw: Draw, label: string, count: number, alphabet: string): string =>
-  Array.from({ length: count }, (_, n) => alphabet[draw.below(alphabet.length, `${label}/${n}`)]).join('');
-const hex = (draw: Draw, label: string, count: number): string => signs(draw, label, count, '0123456789abcdef');
-const person = (draw: Draw): string => pick(draw, people, 'person');
+const pick = (random: Random, list: readonly string[], label: string): string =>
+  list[random.below(list.length, label)] ?? '';
+const signs = (random: Random, label: string, count: number, alphabet: string): string =>
+  Array.from({ length: count }, (_, n) => alphabet[random.below(alphabet.length, `${label}/${n}`)]).join('');
+const hex = (random: Random, label: string, count: number): string => signs(random, label, count, '0123456789abcdef');
+const person = (random: Random): string => pick(random, people, 'person');
 const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-const iso = (draw: Draw, offset = 0): string => new Date(draw.at + (offset || 0) * 1_000).toISOString();
+const iso = (random: Random, offset = 0): string => new Date(random.at + (offset || 0) * 1_000).toISOString();
 
 /** Placeholders in shapes. `n`, `from` and `to` are the numbers after the colons. */
-export const words: ReadonlyMap<string, Word> = new Map<string, Word>([
+export const placeholders: ReadonlyMap<string, Placeholder> = new Map<string, Placeholder>([
   // Increases with each record, from 1.
-  ['sequence', (draw) => draw.number + 1],
+  ['sequence', (random) => random.number + 1],
   [
     'uuid',
-    (draw, label) => {
-      const digits = hex(draw, label, 30);
+    (random, label) => {
+      const digits = hex(random, label, 30);
       return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-a${digits.slice(15, 18)}-${digits.slice(18)}`;
     },
   ],
   // `n` characters.
-  ['hex', (draw, label, [n = 8]) => hex(draw, label, n)],
-  ['letters', (draw, label, [n = 8]) => signs(draw, label, n, 'abcdefghijklmnopqrstuvwxyz0123456789')],
-  ['capitals', (draw, label, [n = 8]) => signs(draw, label, n, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')],
-  ['digits', (draw, label, [n = 8]) => signs(draw, label, n, '123456789')],
+  ['hex', (random, label, [n = 8]) => hex(random, label, n)],
+  ['letters', (random, label, [n = 8]) => signs(random, label, n, 'abcdefghijklmnopqrstuvwxyz0123456789')],
+  ['capitals', (random, label, [n = 8]) => signs(random, label, n, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')],
+  ['digits', (random, label, [n = 8]) => signs(random, label, n, '123456789')],
   // An integer, both bounds inclusive.
-  ['int', (draw, label, [from = 0, to = 100]) => from + draw.below(to - from + 1, label)],
-  ['bool', (draw, label) => draw.below(2, label) === 1],
+  ['int', (random, label, [from = 0, to = 100]) => from + random.below(to - from + 1, label)],
+  ['bool', (random, label) => random.below(2, label) === 1],
   ['person.login', person],
-  ['person.email', (draw) => `${person(draw)}@example.com`],
-  ['person.name', (draw) => `${capital(person(draw))} Example`],
-  ['person.first', (draw) => capital(person(draw))],
-  ['person.number', (draw) => 1_000 + people.indexOf(person(draw))],
-  ['ip', (draw, label) => `${pick(draw, networks, label)}.${1 + draw.below(254, `${label}/host`)}`],
-  ['ipv6', (draw, label) => `2001:db8::${hex(draw, label, 4)}:${hex(draw, `${label}/2`, 4)}`],
+  ['person.email', (random) => `${person(random)}@example.com`],
+  ['person.name', (random) => `${capital(person(random))} Example`],
+  ['person.first', (random) => capital(person(random))],
+  ['person.number', (random) => 1_000 + people.indexOf(person(random))],
+  ['ip', (random, label) => `${pick(random, networks, label)}.${1 + random.below(254, `${label}/host`)}`],
+  ['ipv6', (random, label) => `2001:db8::${hex(random, label, 4)}:${hex(random, `${label}/2`, 4)}`],
   // Range reserved for documentation: RFC 7042, section 2.1.1
-  ['mac', (draw, label) => `00:00:5e:00:53:${hex(draw, label, 2)}`],
-  ['host', (draw) => `${pick(draw, hosts, 'host')}-${String(1 + draw.below(20, 'host/number')).padStart(2, '0')}`],
-  ['agent', (draw) => pick(draw, agents, 'agent')],
+  ['mac', (random, label) => `00:00:5e:00:53:${hex(random, label, 2)}`],
+  [
+    'host',
+    (random) => `${pick(random, hosts, 'host')}-${String(1 + random.below(20, 'host/number')).padStart(2, '0')}`,
+  ],
+  ['agent', (random) => pick(random, agents, 'agent')],
   // The record's time plus an offset in seconds, which may be negative.
-  ['time.iso', (draw, _label, [offset]) => iso(draw, offset)],
-  ['time.iso_seconds', (draw, _label, [offset]) => iso(draw, offset).replace(/\.\d+/, '')],
-  ['time.iso_micros', (draw, _label, [offset]) => iso(draw, offset).replace('Z', '000+00:00')],
-  ['time.date', (draw, _label, [offset]) => iso(draw, offset).slice(0, 10)],
-  ['time.seconds', (draw, _label, [offset = 0]) => Math.floor(draw.at / 1_000) + offset],
-  ['time.milliseconds', (draw, _label, [offset = 0]) => draw.at + offset * 1_000],
+  ['time.iso', (random, _label, [offset]) => iso(random, offset)],
+  ['time.iso_seconds', (random, _label, [offset]) => iso(random, offset).replace(/\.\d+/, '')],
+  ['time.iso_micros', (random, _label, [offset]) => iso(random, offset).replace('Z', '000+00:00')],
+  ['time.date', (random, _label, [offset]) => iso(random, offset).slice(0, 10)],
+  ['time.seconds', (random, _label, [offset = 0]) => Math.floor(random.at / 1_000) + offset],
+  ['time.milliseconds', (random, _label, [offset = 0]) => random.at + offset * 1_000],
   [
     'time.rfc3164',
-    (draw) => {
-      const time = new Date(draw.at);
+    (random) => {
+      const time = new Date(random.at);
       return `${months[time.getUTCMonth()] ?? ''} ${String(time.getUTCDate()).padStart(2)} ${time.toISOString().slice(11, 19)}`;
     },
   ],

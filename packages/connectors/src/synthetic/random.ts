@@ -1,5 +1,5 @@
 /** Pseudorandom values for one record. The same record number and label give the same value. */
-export interface Draw {
+export interface Random {
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -7,7 +7,7 @@ export interface Draw {
   below(sides: number, label: string): number;
 }
 
-export function createDraw(number: number, at: number): Draw {
+export function createRandom(number: number, at: number): Random {
   const [low, high] = [number >>> 0, Math.floor(number / 2 ** 32)];
   return {
     number,

@@ -12,7 +12,7 @@ export interface Subject {
 }
 
 /** Failure outcomes by egress error. */
-const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
+const egressFailures: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
   egress_refused: ({ address }) =>
     failed('egress_refused', 'This address is on a network that is closed to connectors.', {
       hint: 'Use an address on the public internet, or ask your administrator to open this one.',
@@ -52,7 +52,7 @@ const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
 };
 
 export function unreachable(reason: EgressReason, subject: Subject): Failure {
-  return ways[reason](subject);
+  return egressFailures[reason](subject);
 }
 
 /** The response is not one that the product would send. */

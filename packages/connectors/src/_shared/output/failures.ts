@@ -1,7 +1,9 @@
 import { ConnectorError, type EgressReason, type FailureKind } from '@connector-frame/engine/connector-api';
 
 /** Error code, kind and message by egress error. `permanent`: requires a change by the user. */
-const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say: (product: string) => string]>> = {
+const egressErrors: Readonly<
+  Record<EgressReason, [code: string, kind: FailureKind, message: (product: string) => string]>
+> = {
   egress_refused: [
     'egress_refused',
     'permanent',
@@ -32,8 +34,8 @@ const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say:
 
 /** Converts an egress error (no usable response) to an `ConnectorError`. */
 export function egressFailure(reason: EgressReason, product: string): ConnectorError {
-  const [code, kind, say] = ways[reason];
-  return new ConnectorError(code, capital(say(product)), kind);
+  const [code, kind, message] = egressErrors[reason];
+  return new ConnectorError(code, capital(message(product)), kind);
 }
 
 /**

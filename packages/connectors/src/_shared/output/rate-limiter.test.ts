@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPace } from './rate-limiter.js';
+import { createRateLimiter } from './rate-limiter.js';
 
 /** A manually set clock that records the requested sleep durations. */
 function settableClock() {
@@ -19,18 +19,18 @@ const { signal } = new AbortController();
 
 test('requests are evenly spread', async () => {
   const { clock, slept } = settableClock();
-  const pace = createPace(100, clock);
-  for (let n = 0; n < 3; n += 1) await pace(signal);
+  const takeTurn = createRateLimiter(100, clock);
+  for (let n = 0; n < 3; n += 1) await takeTurn(signal);
   expect(slept).toEqual([100, 100]);
 });
 
 test('a clock that is set back an hour holds up nobody for an hour', async () => {
   for (const everyMs of [0, 100]) {
     const { clock, slept } = settableClock();
-    const pace = createPace(everyMs, clock);
-    await pace(signal);
+    const takeTurn = createRateLimiter(everyMs, clock);
+    await takeTurn(signal);
     clock.at -= 3_600_000;
-    await pace(signal);
+    await takeTurn(signal);
     expect(Math.max(0, ...slept)).toBeLessThanOrEqual(everyMs);
   }
 });

@@ -1,10 +1,10 @@
 import type { Clock } from '@connector-frame/engine/connector-api';
 
 /** Waits until the next request may be sent; requests are evenly spaced. Rejects on abort. */
-export type Pace = (signal: AbortSignal) => Promise<void>;
+export type RateLimiter = (signal: AbortSignal) => Promise<void>;
 
 /** @param everyMs milliseconds between two requests; 0 disables the limit */
-export function createPace(everyMs: number, clock: Clock): Pace {
+export function createRateLimiter(everyMs: number, clock: Clock): RateLimiter {
   let next = 0;
   let before = 0;
   return async (signal) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noted } from '../../../../../test/support/output-attempt.js';
 import { ConnectorError, type WriteResult } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf, type PartResult } from './split-batch.js';
+import { createPartWriter, splitBySize, type PartResult } from './split-batch.js';
 
 const all = (count: number): number[][] => [Array.from({ length: count }, (_, n) => n)];
 const broken = (): never => {
@@ -12,7 +12,7 @@ test('one bad record of 500 costs 18 requests, and the others go', async () => {
   let asked = 0;
   const result = await createPartWriter()(noted(500), all(500), (part) => {
     asked += 1;
-    return Promise.resolve<PartResult>(part.includes(123) ? { unwanted: 'bad' } : {});
+    return Promise.resolve<PartResult>(part.includes(123) ? { rejected: 'bad' } : {});
   });
   expect(result).toEqual({ refused: [{ index: 123, reason: 'bad' }] });
   expect(asked).toBeLessThanOrEqual(19);
@@ -28,7 +28,7 @@ test('a server that fails at every second request does not keep a bad record fro
     const result = await write(batch, all(batch.lines.length), (part) => {
       asked += 1;
       if (asked % 2 === 0) broken();
-      return Promise.resolve<PartResult>(part.some((at) => numbers[at] === 77) ? { unwanted: 'bad' } : {});
+      return Promise.resolve<PartResult>(part.some((at) => numbers[at] === 77) ? { rejected: 'bad' } : {});
     }).catch((): undefined => undefined);
     if (!result) continue;
     refused.push(...(result.refused ?? []).map(({ index }) => numbers[index]));
@@ -65,7 +65,7 @@ test('parts that are to be tried again do not hold up the others, unless less is
 });
 
 test('parts have so many records and bytes at most; what is larger goes alone', () => {
-  expect(partsOf([1, 1, 1, 1, 1], 2, Infinity)).toEqual([[0, 1], [2, 3], [4]]);
-  expect(partsOf([3, 3, 9, 3, 3, 3], Infinity, 6)).toEqual([[0, 1], [2], [3, 4], [5]]);
-  expect(partsOf([], 2, 2)).toEqual([]);
+  expect(splitBySize([1, 1, 1, 1, 1], 2, Infinity)).toEqual([[0, 1], [2, 3], [4]]);
+  expect(splitBySize([3, 3, 9, 3, 3, 3], Infinity, 6)).toEqual([[0, 1], [2], [3, 4], [5]]);
+  expect(splitBySize([], 2, 2)).toEqual([]);
 });

@@ -16,7 +16,7 @@ export type PartResult =
    * within the part, if the server reports it; otherwise the part is halved until the record is
    * isolated.
    */
-  | { unwanted: string; at?: number };
+  | { rejected: string; at?: number };
 
 /**
  * Writes the parts of a batch sequentially and collects the result of each record. If a request
@@ -25,7 +25,7 @@ export type PartResult =
  *
  * @param parts record indexes, one array per request
  */
-export type WriteInParts = (
+export type WriteParts = (
   batch: Batch,
   parts: readonly (readonly number[])[],
   write: (indexes: readonly number[]) => Promise<PartResult>,
@@ -35,13 +35,13 @@ export type WriteInParts = (
  * Creates the writer of one output. It remembers rejected parts, so that the search for a bad
  * record continues where it stopped if a request fails in between.
  */
-export function createPartWriter(): WriteInParts {
-  const unwanted = new Set<string>();
+export function createPartWriter(): WriteParts {
+  const rejected = new Set<string>();
   const remember = (id: string): void => {
-    unwanted.add(id);
-    for (const oldest of unwanted) {
-      if (unwanted.size <= REMEMBERED) return;
-      unwanted.delete(oldest);
+    rejected.add(id);
+    for (const oldest of rejected) {
+      if (rejected.size <= REMEMBERED) return;
+      rejected.delete(oldest);
     }
   };
 
@@ -62,7 +62,7 @@ export function createPartWriter(): WriteInParts {
       return { ...(refused.length > 0 && { refused }), ...(last && { retry: { ...last, indexes } }) };
     };
     for (let part = todo.pop(); part !== undefined; part = todo.pop()) {
-      if (part.length > 1 && unwanted.size > 0 && unwanted.has(batch.pick(part).id)) {
+      if (part.length > 1 && rejected.size > 0 && rejected.has(batch.pick(part).id)) {
         halve(part);
         continue;
       }
@@ -71,10 +71,10 @@ export function createPartWriter(): WriteInParts {
         outcome = await write(part);
       } catch (error) {
         if (!(error instanceof ConnectorError) || settled === 0) throw error;
-        return result(again(error, [...part, ...rest()]));
+        return result(toRetry(error, [...part, ...rest()]));
       }
-      if ('unwanted' in outcome) {
-        const { unwanted: reason } = outcome;
+      if ('rejected' in outcome) {
+        const { rejected: reason } = outcome;
         const at = part.length === 1 ? 0 : outcome.at;
         const index = at === undefined ? undefined : part[at];
         if (index !== undefined && at !== undefined) {
@@ -104,7 +104,7 @@ export function createPartWriter(): WriteInParts {
 }
 
 /** Converts an error into a retry of some records of the batch. */
-export function again(error: ConnectorError, indexes: readonly number[]): NonNullable<WriteResult['retry']> {
+export function toRetry(error: ConnectorError, indexes: readonly number[]): NonNullable<WriteResult['retry']> {
   return {
     indexes,
     reason: error.message.replace(/\.$/, ''),
@@ -119,7 +119,7 @@ export function again(error: ConnectorError, indexes: readonly number[]): NonNul
  *
  * @param sizes bytes of each record
  */
-export function partsOf(sizes: readonly number[], maxRecords: number, maxBytes: number): number[][] {
+export function splitBySize(sizes: readonly number[], maxRecords: number, maxBytes: number): number[][] {
   const parts: number[][] = [];
   let bytes = 0;
   for (const [index, size] of sizes.entries()) {

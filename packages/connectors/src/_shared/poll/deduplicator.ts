@@ -13,7 +13,7 @@ export type SeenEntry = readonly [key: string, time: number, count: number];
  * Deduplicates records where consecutive time windows overlap. Records without an id are compared
  * by content and counted, so that identical records are each delivered.
  */
-export class SeenRecords {
+export class Deduplicator {
   readonly #known: Map<string, { time: number; count: number }>;
   readonly #inThisPass = new Map<string, number>();
   readonly #id: PollRecords['id'];
@@ -73,7 +73,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Parses the entries of a stored cursor; drops invalid ones. */
-export function readSeen(value: JsonValue | undefined): SeenEntry[] {
+export function parseSeen(value: JsonValue | undefined): SeenEntry[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((entry: unknown): SeenEntry[] => {
     if (!Array.isArray(entry)) return [];

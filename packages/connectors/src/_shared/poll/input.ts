@@ -3,16 +3,16 @@ import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
 import { PollClient } from './client.js';
-import { listEach } from './list-entries.js';
+import { listEntries } from './list-entries.js';
 import { PollError } from './poll-error.js';
 import { StreamReader } from './stream-reader.js';
 import { isDue } from './schedule.js';
 import { readState, type PollState, type StreamState } from './state.js';
-import type { StreamParts } from './stream-context.js';
+import type { StreamContext } from './stream-context.js';
 
 const DEFAULT_INTERVAL_S = 60;
 /** Interval for checking a schedule, in milliseconds. */
-const LOOK_MS = 30_000;
+const SCHEDULE_CHECK_MS = 30_000;
 
 /** Creates the input that a catalog type's `poll` definition describes. */
 export function createPollInput(poll: PollDefinition): CreateInput {
@@ -26,9 +26,9 @@ class PollInput implements PageInput {
   readonly #client: PollClient;
   readonly #schedule: string | undefined;
   /** Time up to which the schedule was checked, in milliseconds since the epoch. */
-  #looked = 0;
-  #begun: number | undefined;
-  #answered = false;
+  #checkedUntil = 0;
+  #startedAt: number | undefined;
+  #verified = false;
   readonly #poll: PollDefinition;
   readonly #config: ConnectorConfig;
   readonly #context: ConnectorContext;
@@ -41,17 +41,18 @@ class PollInput implements PageInput {
     const { type, egress, clock } = context;
     this.#client = new PollClient({ type, poll, config, egress, clock });
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
-    this.intervalMs = this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : LOOK_MS;
+    this.intervalMs =
+      this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;
   }
 
   async *pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
     const now = this.#context.clock.now();
     let state = readState(cursor);
     if (!this.#isDue(state, now)) {
-      await this.#greet(signal);
+      await this.#verify(signal);
       return;
     }
-    this.#begun ??= now;
+    this.#startedAt ??= now;
     for await (const next of this.#readAll(state, signal)) {
       state = next.cursor;
       yield next;
@@ -67,8 +68,8 @@ class PollInput implements PageInput {
     let state = before;
     let failure: unknown;
     for (const stream of this.#poll.streams) {
-      const entries = stream.each ? await listEach(stream.each, this.#client, this.#config, signal) : [undefined];
-      state = { ...state, streams: withoutGone(state.streams, stream, entries) };
+      const entries = stream.each ? await listEntries(stream.each, this.#client, this.#config, signal) : [undefined];
+      state = { ...state, streams: withoutRemoved(state.streams, stream, entries) };
       for (const each of entries) {
         const key = keyOf(stream, each);
         try {
@@ -76,7 +77,7 @@ class PollInput implements PageInput {
             { stream, entries: entries.length, ...(each !== undefined && { each }) },
             state.streams[key],
           ).read(signal)) {
-            this.#answered = true;
+            this.#verified = true;
             state = { ...state, streams: { ...state.streams, [key]: page.state } };
             yield { records: page.records, cursor: state };
           }
@@ -91,18 +92,21 @@ class PollInput implements PageInput {
     if (failure !== undefined) throw failure;
   }
 
-  #reader(of: Pick<StreamParts, 'stream' | 'each' | 'entries'>, before: StreamState | undefined): StreamReader {
+  #reader(of: Pick<StreamContext, 'stream' | 'each' | 'entries'>, before: StreamState | undefined): StreamReader {
     const config = this.#config;
     const { clock } = this.#context;
-    return new StreamReader({ ...of, client: this.#client, config, clock, begun: this.#begun ?? clock.now() }, before);
+    return new StreamReader(
+      { ...of, client: this.#client, config, clock, startedAt: this.#startedAt ?? clock.now() },
+      before,
+    );
   }
 
   #isDue({ ran, streams }: PollState, now: number): boolean {
     if (this.#schedule === undefined || ran === undefined) return true;
     // Finish a run that was interrupted.
     if (Object.values(streams).some(({ place }) => place !== undefined)) return true;
-    const due = isDue(this.#schedule, Math.max(ran, this.#looked), now);
-    if (!due) this.#looked = now;
+    const due = isDue(this.#schedule, Math.max(ran, this.#checkedUntil), now);
+    if (!due) this.#checkedUntil = now;
     return due;
   }
 
@@ -110,10 +114,10 @@ class PollInput implements PageInput {
    * Sends one check request if the vendor has not responded yet, so that no success status is
    * reported unverified.
    */
-  async #greet(signal: AbortSignal): Promise<void> {
-    if (this.#answered) return;
+  async #verify(signal: AbortSignal): Promise<void> {
+    if (this.#verified) return;
     await this.#client.check(signal);
-    this.#answered = true;
+    this.#verified = true;
   }
 }
 
@@ -121,7 +125,7 @@ const keyOf = (stream: PollStream, each: string | undefined): string =>
   each === undefined ? stream.name : `${stream.name}/${each}`;
 
 /** Drops the state of list entries that no longer exist, so that the cursor does not grow. */
-function withoutGone(
+function withoutRemoved(
   streams: PollState['streams'],
   stream: PollStream,
   entries: readonly (string | undefined)[],

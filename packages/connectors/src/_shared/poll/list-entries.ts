@@ -3,7 +3,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { PollClient } from './client.js';
-import { nextPlace, pageUrl } from './pagination.js';
+import { nextPosition, pageUrl } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { recordsIn } from './records.js';
 
@@ -15,7 +15,7 @@ const MAX_ENTRIES = 2_000;
  *
  * @throws PollError
  */
-export async function listEach(
+export async function listEntries(
   list: NonNullable<PollStream['each']>,
   client: PollClient,
   config: ConnectorConfig,
@@ -23,10 +23,10 @@ export async function listEach(
 ): Promise<string[]> {
   const ids = new Set<string>();
   const visited = new Set<string | undefined>();
-  for (let place: string | undefined; ;) {
+  for (let position: string | undefined; ;) {
     const first = client.url(list, { settings: config.settings, page_size: list.page_size });
-    const answer = await client.get(pageUrl(list.pagination, client, first, place) ?? first, signal);
-    const found = recordsIn({ path: list.records.path }, answer.body);
+    const response = await client.get(pageUrl(list.pagination, client, first, position) ?? first, signal);
+    const found = recordsIn({ path: list.records.path }, response.body);
     if (!found) throw new PollError(unexpected(client.subject), 'retry');
     for (const entry of found) {
       const id: unknown = getAt(entry, list.records.id);
@@ -37,8 +37,13 @@ export async function listEach(
       const message = `${client.subject.product} lists more than ${MAX_ENTRIES} places to read from with these credentials.`;
       throw new PollError(failed('rejected', message), 'permanent');
     }
-    visited.add(place);
-    place = nextPlace(list.pagination, client, { answer, count: found.length, pageSize: list.page_size, place });
-    if (place === undefined || visited.has(place)) return [...ids];
+    visited.add(position);
+    position = nextPosition(list.pagination, client, {
+      response,
+      count: found.length,
+      pageSize: list.page_size,
+      position,
+    });
+    if (position === undefined || visited.has(position)) return [...ids];
   }
 }

@@ -5,9 +5,9 @@ import type { StreamState } from './state.js';
 import type { Values } from './template.js';
 
 const DEFAULT_SEEN = 5_000;
-const LEAST_SEEN = 100;
+const MIN_SEEN = 100;
 
-export interface StreamParts {
+export interface StreamContext {
   stream: PollStream;
   client: PollClient;
   config: ConnectorConfig;
@@ -16,7 +16,7 @@ export interface StreamParts {
    * When reading was first attempted, in milliseconds since the epoch. A stream without a cursor
    * starts there.
    */
-  begun: number;
+  startedAt: number;
   /** Id of the list entry that the stream is read for. */
   each?: string;
   /** Number of list entries that share the deduplication limit. Default 1. */
@@ -29,19 +29,23 @@ export interface StreamPage {
 }
 
 /** Returns the values for a stream's templates. */
-export function valuesOf({ stream, config, each }: StreamParts, { since, until }: StreamState, place?: string): Values {
+export function valuesOf(
+  { stream, config, each }: StreamContext,
+  { since, until }: StreamState,
+  position?: string,
+): Values {
   return {
     settings: config.settings,
     page_size: stream.page_size,
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
     ...(each !== undefined && { each }),
-    ...(stream.cursor.kind === 'id' && place !== undefined && { after: place }),
+    ...(stream.cursor.kind === 'id' && position !== undefined && { after: position }),
   };
 }
 
 /** Returns how many delivered records to remember for deduplication. */
-export function seenLimit({ stream: { cursor }, entries = 1 }: StreamParts): number {
+export function seenLimit({ stream: { cursor }, entries = 1 }: StreamContext): number {
   const limit = ('seen' in cursor ? cursor.seen : undefined) ?? DEFAULT_SEEN;
-  return Math.max(LEAST_SEEN, Math.ceil(limit / entries));
+  return Math.max(MIN_SEEN, Math.ceil(limit / entries));
 }
