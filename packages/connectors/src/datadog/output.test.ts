@@ -68,7 +68,10 @@ test('at most 1,000 logs and 5 MB go in one request', async () => {
 test('a log that Datadog would cut off is refused, the others go', async () => {
   const lines = [1, 1_000_000, 2].map((size, n) => JSON.stringify({ n, text: 'x'.repeat(size) }));
   const { written, refused } = await attempt(await outputFor(), createBatch('b', lines));
-  expect([written, refused]).toEqual([[0, 2], [{ n: 1, reason: 'Larger than a log in Datadog may be.' }]]);
+  expect([written, refused]).toEqual([
+    [0, 2],
+    [{ n: 1, reason: 'The record exceeds the maximum size of a log in Datadog.' }],
+  ]);
 });
 
 test.each([400, 413])('%i is halved down to the record that is refused', async (status) => {

@@ -40,7 +40,7 @@ export function createDatadogOutput({
     const apiKey = text(secrets, 'api_key');
     if (!apiKey) throw invalidConfig('There is no API key.');
     const site = siteOf(text(settings, 'domain_url') ?? '');
-    if (!site) throw invalidConfig("This is not an address of Datadog. Use your site's intake address.");
+    if (!site) throw invalidConfig("This is not a Datadog address. Use your site's intake address.");
     const before = beginningOf(settings);
     const key = { 'dd-api-key': apiKey };
     const headers = { ...key, 'content-type': 'application/json', 'content-encoding': 'gzip' };
@@ -64,7 +64,10 @@ export function createDatadogOutput({
           const [fit, tooLarge] = [true, false].map((fits) =>
             indexes.filter((index) => (sizes[index] ?? 0) <= MAX_LOG_BYTES === fits),
           );
-          const refused = (tooLarge ?? []).map((index) => ({ index, reason: 'Larger than a log in Datadog may be.' }));
+          const refused = (tooLarge ?? []).map((index) => ({
+            index,
+            reason: 'The record exceeds the maximum size of a log in Datadog.',
+          }));
           if (!fit || fit.length === 0) return { refused };
           const body = await compress(`[${fit.map((index) => logs[index]).join()}]`);
           const response = await send(

@@ -19,7 +19,7 @@ export function createDatadogTester({ apiOf = (site) => `https://api.${site}` }:
     if (!apiKey) return missing('/secrets/api_key', 'Enter an API key.');
     const site = siteOf(text(settings, 'domain_url') ?? '');
     if (!site) {
-      return failed('invalid_config', 'This is not an address of Datadog.', {
+      return failed('invalid_config', 'This is not a Datadog address.', {
         hint: "Use your site's intake address, such as https://http-intake.logs.datadoghq.com.",
         at: datadog.address,
       });

@@ -20,7 +20,7 @@ export const FILTER = 'errors,items.*.status,items.*.error.type,items.*.error.re
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['mapper_parsing_exception', 'A field does not fit the mapping of the index.'],
   ['document_parsing_exception', 'A field does not fit the mapping of the index.'],
-  ['strict_dynamic_mapping_exception', 'The index takes no fields that its mapping does not name.'],
+  ['strict_dynamic_mapping_exception', 'The index does not accept fields that are not in its mapping.'],
   ['illegal_argument_exception', 'The index does not accept this record.'],
 ]);
 
@@ -77,7 +77,7 @@ function failureOf({ busy, place }: { busy: boolean; place: boolean }, product: 
   if (place)
     return new ConnectorError(
       'forbidden',
-      `${product} has no such index, or does not let us write to it.`,
+      `${product} does not have this index, or does not allow writing to it.`,
       'permanent',
     );
   return busy

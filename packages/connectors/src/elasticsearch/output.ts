@@ -10,7 +10,7 @@ import { baseOf } from './config.js';
  */
 export const createElasticsearchOutput: CreateOutput = ({ settings, secrets }, context) => {
   const base = baseOf(settings);
-  if (!base) throw invalidConfig('This does not lead to an Elasticsearch cluster.');
+  if (!base) throw invalidConfig('This is not the address of an Elasticsearch cluster.');
   const index = text(settings, 'index');
   if (!index) throw invalidConfig('There is no index to write to.');
   const byKey = at(settings, 'auth_config', 'type') !== 'password';

@@ -82,7 +82,7 @@ test('a cluster without security features is known by its own answer', async () 
   const open = ({ url }: Received): Reply => (url === '/' ? { body: { name: 'node', version } } : { status: 400 });
   expect(await run(open)).toEqual({
     ok: true,
-    summary: 'The cluster answered. It does not tell which rights there are on the index',
+    summary: 'The cluster responded. It does not report the privileges on the index',
   });
   await server?.close();
   expect(await run(({ url }) => (url === '/' ? { body: {} } : { status: 404 }))).toMatchObject({

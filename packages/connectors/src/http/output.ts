@@ -33,7 +33,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
     throw invalidConfig(`${method} carries no records. Choose POST, PUT or PATCH.`);
   const headers = headersOf(request);
   if ('unsendable' in headers)
-    throw invalidConfig('A header can not be sent: its name is not allowed, or a character in it.');
+    throw invalidConfig('A header cannot be sent: its name, or a character in its value, is not allowed.');
   const maxRecords = structure === 'single' ? 1 : numberAt(config.settings, 'max_batch_record_count');
   const maxBytes = numberAt(config.settings, 'max_batch_data_size');
   const takeTurn = createRateLimiter(1_000 / numberAt(config.settings, 'rate_limit'), clock);
@@ -73,7 +73,11 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
         const rejected = REJECTED.get(status);
         if (rejected !== undefined) return { rejected };
         throw status === 405
-          ? new ConnectorError('rejected', `The server does not take ${method} here (HTTP 405).`, 'permanent')
+          ? new ConnectorError(
+              'rejected',
+              `The server does not accept ${method} at this address (HTTP 405).`,
+              'permanent',
+            )
           : statusFailure(response, PRODUCT, clock.now());
       });
     },

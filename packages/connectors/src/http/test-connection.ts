@@ -26,7 +26,7 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
   if (!endpoint) return missing(ENDPOINT, 'Enter an address.');
   const headers = headersOf(request);
   if ('unsendable' in headers) {
-    return failed('invalid_config', 'A header can not be sent: its name is not allowed, or a character in it.', {
+    return failed('invalid_config', 'A header cannot be sent: its name, or a character in its value, is not allowed.', {
       at: headers.unsendable === 'open' ? '/settings/headers' : SECRET_HEADERS,
     });
   }
@@ -58,7 +58,9 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
     );
   }
   if (status === 405)
-    return failed('rejected', `The server does not take ${method} here (HTTP 405).`, { at: '/settings/method' });
+    return failed('rejected', `The server does not accept ${method} at this address (HTTP 405).`, {
+      at: '/settings/method',
+    });
   if ([400, 413, 415, 422].includes(status)) {
     return failed('rejected', `The server did not accept the test record (HTTP ${status}).`, {
       hint: 'It may expect another payload structure.',

@@ -97,7 +97,7 @@ function readTls(
     createSecureContext(tls);
     return { tls };
   } catch {
-    return failed('invalid_config', 'The certificates and the key can not be used together.', { at: fields.tls });
+    return failed('invalid_config', 'The certificates and the key cannot be used together.', { at: fields.tls });
   }
 }
 
@@ -122,8 +122,8 @@ export function readInputSettings({ settings }: TesterConfig): InputSettings | F
   const compiled = patterns.map(({ topic }) => compilePattern(topic));
   const wrong = patterns.filter((_pattern, index) => compiled[index] === undefined);
   if (wrong.length > 0) {
-    return failed('invalid_config', 'This is not a pattern we can read.', {
-      hint: 'Letters stand for themselves; dots, [sets], *, + and ? work, and $ at the end. Give each choice a row.',
+    return failed('invalid_config', 'This is not a valid pattern.', {
+      hint: 'Supported are letters, dots, [sets], *, +, ? and a final $. Enter each alternative in its own row.',
       at: wrong.map(({ index }) => `/settings/topics/${index}`),
     });
   }
@@ -163,7 +163,7 @@ const compressions: Readonly<Record<string, CompressionTypes>> = {
 export function readOutputSettings(settings: Record<string, unknown>): OutputSettings {
   const compression = text(settings, 'compression_type') ?? 'none';
   if (compression === 'zstd' && !hasZstd) {
-    const message = 'Compression with Zstandard needs Node.js 22.15 or later here. Choose another one.';
+    const message = 'Compression with Zstandard requires Node.js 22.15 or later. Choose another one.';
     throw new ConnectorError('invalid_config', message, 'permanent');
   }
   const acks = text(settings, 'acks');

@@ -87,7 +87,8 @@ export class GroupSession {
     signal.addEventListener('abort', () => this.#channel.close(new ChannelClosed()), { once: true });
     await this.#admin.connect();
     this.#topics = await this.#findTopics();
-    if (this.#topics.length === 0) throw new ConnectorError('not_found', 'No topic has a name like this yet.', 'retry');
+    if (this.#topics.length === 0)
+      throw new ConnectorError('not_found', 'No topic matches the configured names yet.', 'retry');
     await this.#consumer.connect();
     // If messages were deleted before they were read, continue with the oldest one left.
     await this.#consumer.subscribe({ topics: this.#topics, fromBeginning: true });

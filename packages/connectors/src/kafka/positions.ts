@@ -93,7 +93,7 @@ export function chooseStart(
   if (place === undefined) {
     if (begun) return low;
     if (startAt === 'error')
-      throw noPosition('The consumer group has no position yet, and none is to be chosen for it.');
+      throw noPosition('The consumer group has no committed offset, and the settings require one.');
     return startAt === 'smallest' ? low : high;
   }
   if (isBetween(place, low, high)) return place;

@@ -34,8 +34,8 @@ export const testKafkaInput = createKafkaTester(readInputTarget, inputFields, as
     : [];
   const topics = new Set([...names, ...matching]);
   if (topics.size === 0) {
-    return failed('not_found', 'Signed in, but no topic has a name like this.', {
-      hint: 'A pattern fits from the start of a name on.',
+    return failed('not_found', 'Signed in, but no topic matches.', {
+      hint: 'A pattern must match from the start of the name.',
       at: inputFields.topics,
     });
   }

@@ -28,7 +28,7 @@ const isNetworkCode = (code: string): code is EgressReason => networkCodes.inclu
 export function describeFailure({ code, message }: ConnectorError, fields: TestedFields): Failure {
   if (code === 'connect_failed') {
     return failed('connect_failed', 'Kafka could not be reached, or it closed the connection.', {
-      hint: 'Check the addresses and ports, that a firewall lets us in, and whether the listener wants TLS or a sign-in.',
+      hint: 'Check the addresses and ports, your firewall, and whether the listener requires TLS or SASL.',
       at: [ADDRESS, fields.security],
     });
   }
@@ -38,7 +38,7 @@ export function describeFailure({ code, message }: ConnectorError, fields: Teste
       return failed('invalid_credentials', message, { at: [fields.user, '/secrets/password'] });
     case 'forbidden':
       return failed('forbidden', message, {
-        hint: 'Grant this user what it needs on the topics and on the consumer group.',
+        hint: 'Grant this user access to the topics and the consumer group.',
         at: message.includes('group') ? fields.group : fields.topics,
       });
     case 'not_found':

@@ -61,14 +61,14 @@ describe('records of a body', () => {
 
   it('says nothing of what is in the body', async () => {
     const { message } = await refusal('{"password":"hunter2"x}');
-    expect(message).toBe('Line 1 (record 1) is not valid JSON. Nothing of this request was taken in.');
+    expect(message).toBe('Line 1 (record 1) is not valid JSON. No record of this request was stored.');
   });
 
   it('bytes that are not UTF-8 are refused, with their line', async () => {
     const error = await refusal(
       Buffer.concat([Buffer.from('{"a":"ü"}\n{"b":"'), Buffer.of(0xfc), Buffer.from('"}\n')]),
     );
-    expect(error.message).toBe('Line 2 is not valid UTF-8. Nothing of this request was taken in.');
+    expect(error.message).toBe('Line 2 is not valid UTF-8. No record of this request was stored.');
   });
 
   it('what is nested deeper than 100 levels is refused, however deep, and what is not is taken', async () => {

@@ -153,7 +153,7 @@ describe('a hostile export', () => {
 it('answers in the encoding that came, and says how many it did not take', () => {
   expect(receiver.accepted(3, [], PROTOBUF)).toEqual({ contentType: PROTOBUF, body: Buffer.alloc(0) });
   expect(receiver.accepted(3, [], JSON_TYPE)).toEqual({ contentType: 'application/json', body: '{}' });
-  const errorMessage = '2 log records are larger than 512 KiB and were not taken in.';
+  const errorMessage = '2 log records are larger than 512 KiB and were rejected.';
   const partialSuccess = { rejectedLogRecords: '2', errorMessage };
   expect(JSON.parse(String(receiver.accepted(3, [0, 2], JSON_TYPE).body))).toEqual({ partialSuccess });
   const reader = Reader.create(Buffer.from(receiver.accepted(3, [0, 2], PROTOBUF).body));

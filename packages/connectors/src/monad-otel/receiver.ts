@@ -22,7 +22,7 @@ export const receiver: Receiver = {
     //   partial_success = 1 { rejected_log_records = 1, error_message = 2 }
     // }
     if (tooLarge.length === 0) return createResponse(contentType, {}, Writer.create());
-    const errorMessage = `${tooLarge.length} log records are larger than 512 KiB and were not taken in.`;
+    const errorMessage = `${tooLarge.length} log records are larger than 512 KiB and were rejected.`;
     const json = { partialSuccess: { rejectedLogRecords: String(tooLarge.length), errorMessage } };
     const message = Writer.create().uint32(10).fork();
     message.uint32(8).int64(tooLarge.length).uint32(18).string(errorMessage).ldelim();

@@ -4,19 +4,14 @@ import { joinServer } from './shared-servers.js';
 
 /** Creates an input that listens for syslog messages on a port. */
 export const createSyslogInput: CreateInput = (config, { listen, clock }): PushInput => {
-  if (!listen)
-    throw new ConnectorError(
-      'no_port',
-      'This service does not listen for syslog: it has no port for this input.',
-      'permanent',
-    );
+  if (!listen) throw new ConnectorError('no_port', 'This service has no port for this syslog input.', 'permanent');
   const fingerprints = new Set(
     texts(config, 'settings', 'cert_fingerprints').map((text) => text.replaceAll(':', '').toUpperCase()),
   );
   if (fingerprints.size > 0 && !listen.tls)
     throw new ConnectorError(
       'no_tls',
-      'Only certain certificates may send, and this service has no TLS for syslog.',
+      'Senders are restricted by certificate, but this service has no TLS for syslog.',
       'permanent',
     );
   let leave: (() => Promise<void>) | undefined;

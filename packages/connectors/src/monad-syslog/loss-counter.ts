@@ -3,12 +3,12 @@ import type { Clock, NewLogEntry } from '@connector-frame/engine/connector-api';
 /** Log messages for lost input, by cause. */
 const causes = {
   udp_lost: 'UDP messages were lost: the buffer was full.',
-  udp_refused: 'UDP messages were refused: only senders with an allowed certificate may send, over TLS.',
-  plain_refused: 'connections without TLS were refused: only senders with an allowed certificate may send.',
-  certificate_refused: 'connections were refused: their client certificate is not among those that are allowed.',
-  tls_failed: 'TLS connections could not be made.',
-  no_tls: 'TLS connections were refused: this service has no certificate for them.',
-  too_many: 'connections were refused or cut: too many at once.',
+  udp_refused: 'UDP messages were rejected: only senders with an allowed certificate may send, over TLS.',
+  plain_refused: 'connections without TLS were rejected: only senders with an allowed certificate may send.',
+  certificate_refused: 'connections were rejected: their client certificate is not allowed.',
+  tls_failed: 'TLS handshakes failed.',
+  no_tls: 'TLS connections were rejected: this service has no TLS certificate.',
+  too_many: 'connections were closed: too many concurrent connections.',
   unfinished: 'messages that had been read were lost when the input was closed.',
 } as const;
 

@@ -166,10 +166,10 @@ export class SyslogServer {
 function cannotListen(error: unknown, { host, port }: ListenAt): ConnectorError {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   const reasons: Record<string, string> = {
-    EADDRINUSE: 'another program has it',
-    EACCES: 'the system does not allow it',
+    EADDRINUSE: 'another program is using it',
+    EACCES: 'permission denied',
     EADDRNOTAVAIL: 'this machine does not have that address',
   };
   const reason = reasons[code] ?? 'it could not be opened';
-  return new ConnectorError('cannot_listen', `Port ${port} of ${host} is not open to senders: ${reason}.`, 'retry');
+  return new ConnectorError('cannot_listen', `Port ${port} of ${host} cannot be opened: ${reason}.`, 'retry');
 }

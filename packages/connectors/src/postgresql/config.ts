@@ -67,7 +67,7 @@ export function readOutputTarget({ settings, secrets }: TesterConfig): Target | 
  * parameters.
  */
 function readConnectionString(whole: string): Target | Failure {
-  const unreadable = failed('invalid_config', 'This is not a connection string we can read.', {
+  const unreadable = failed('invalid_config', 'This is not a valid connection string.', {
     hint: 'It looks like postgresql://user:password@host:5432/database.',
     at: CONNECTION_STRING,
   });
@@ -77,7 +77,7 @@ function readConnectionString(whole: string): Target | Failure {
   if (user === undefined || password === undefined || database === undefined || !url.hostname) return unreadable;
   const mode = url.searchParams.get('sslmode') ?? 'prefer';
   if (mode.startsWith('verify-')) {
-    return failed('unsupported', 'A connection string that brings its own certificate can not be used.', {
+    return failed('unsupported', 'A connection string with sslmode verify-ca or verify-full is not supported.', {
       at: CONNECTION_STRING,
     });
   }

@@ -142,7 +142,7 @@ function planTable(
   if (!cursor && wanted !== undefined)
     return { field: 'cursor_column', code: 'not_found', message: `${label} has no column ${wanted}.` };
   if (!cursor)
-    return { field: 'cursor_column', code: 'no_cursor', message: `${label} has no column to go by. Name one.` };
+    return { field: 'cursor_column', code: 'no_cursor', message: `${label} has no cursor column. Specify one.` };
   return createPlan(table, cursor, label);
 }
 

@@ -51,8 +51,8 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
         } catch (error) {
           if (!ofTable(error)) throw error;
           const { code, message, kind } = toConnectorError(error);
-          const hint = code === 'timeout' ? ' An index on the column it is read by helps.' : '';
-          problems.push(new ConnectorError(code, `${table.label} can not be read: ${message}${hint}`, kind));
+          const hint = code === 'timeout' ? ' An index on its cursor column may help.' : '';
+          problems.push(new ConnectorError(code, `${table.label} cannot be read: ${message}${hint}`, kind));
         }
       }
       open = rest;
@@ -83,11 +83,11 @@ function ofTable(error: unknown): boolean {
 function problemsOf(plan: InputPlan, known: ReadonlySet<string>): ConnectorError[] {
   const problems = plan.problems.map(({ code, message }) => new ConnectorError(code, message, 'permanent'));
   if (plan.skipped.some((table) => known.has(table))) {
-    const message = 'A table that was read has lost the column it was read by. List it with another column.';
+    const message = 'A table has lost its cursor column. List it with another one.';
     problems.push(new ConnectorError('not_found', message, 'permanent'));
   }
   if (plan.tables.length === 0 && problems.length === 0) {
-    const message = 'There is no table to read with a column to go by. List the tables with their columns.';
+    const message = 'No table has a cursor column. List the tables with their cursor columns.';
     problems.push(new ConnectorError('not_found', message, 'permanent'));
   }
   return problems;

@@ -55,7 +55,7 @@ function failureOfState(state: string, { database, fields }: Target): Failure {
     case '42501':
       return failed('forbidden', 'This user may not connect to the database.', { at: [fields.user, fields.database] });
     case '53300':
-      return failed('rate_limited', 'PostgreSQL has no connection left.', { hint: 'Try again in a minute.' });
+      return failed('rate_limited', 'PostgreSQL has reached its connection limit.', { hint: 'Try again in a minute.' });
     case '57P03':
       return failed('upstream_error', 'PostgreSQL is starting or stopping.', { hint: 'Try again in a minute.' });
     default:
@@ -86,13 +86,13 @@ async function countTables(query: Query, { settings }: TesterConfig): Promise<Te
     });
   }
   if (tables.length === 0) {
-    return failed('invalid_config', 'Signed in, but no table has a column to go by.', {
-      hint: 'List the tables with the column that grows with each new row.',
+    return failed('invalid_config', 'Signed in, but no table has a cursor column.', {
+      hint: 'List the tables with a column whose value grows with each new row.',
       at: '/settings/tables',
     });
   }
   const { length } = skipped;
-  const rest = length === 0 ? '' : `; ${length} more ${length === 1 ? 'has' : 'have'} no column to go by`;
+  const rest = length === 0 ? '' : `; ${length} more ${length === 1 ? 'has' : 'have'} no cursor column`;
   return passed(`Signed in, and may read ${tables.length === 1 ? '1 table' : `${tables.length} tables`}${rest}`);
 }
 
@@ -128,7 +128,7 @@ async function checkTable(query: Query, { settings }: TesterConfig): Promise<Tes
   const row = await findTable(query, table, text(settings, 'table') ?? '');
   if (!row) {
     return failed('not_found', 'Signed in, but there is no table by this name.', {
-      hint: 'Write schema.table when it is not in the search path of this user.',
+      hint: 'Enter schema.table if it is not in the search path of this user.',
       at: '/settings/table',
     });
   }

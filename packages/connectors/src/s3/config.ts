@@ -31,18 +31,18 @@ const COMPRESSIONS = ['auto', 'gzip', 'none'] as const;
 export function readInputSettings(settings: Record<string, unknown>): InputSettings {
   const start = text(settings, 'backfill_start_time');
   const since = start === undefined ? undefined : Date.parse(start);
-  if (Number.isNaN(since)) throw invalid('Start from is no date and time.');
+  if (Number.isNaN(since)) throw invalid('The start time is not a valid date and time.');
   return {
     prefix: text(settings, 'prefix') ?? '',
-    format: oneOf(FORMATS, text(settings, 'format'), 'jsonl', 'This file format is not known.'),
+    format: oneOf(FORMATS, text(settings, 'format'), 'jsonl', 'This file format is not supported.'),
     columns: texts(settings, 'schema'),
     location: text(settings, 'record_location'),
-    compression: oneOf(COMPRESSIONS, text(settings, 'compression'), 'auto', 'This compression is not known.'),
+    compression: oneOf(COMPRESSIONS, text(settings, 'compression'), 'auto', 'This compression is not supported.'),
     layout: oneOf(
       [...LAYOUTS, undefined],
       text(settings, 'partition_format'),
       undefined,
-      'This folder layout is not known.',
+      'This folder layout is not supported.',
     ),
     matches: readFilter(settings),
     since,
@@ -108,7 +108,7 @@ export function readBucketConfig({ settings, secrets }: TesterConfig, aws: AwsEn
     return failed('invalid_config', 'This is not the code of a region.', { at: '/settings/region' });
 
   const url = addressOf(settings, name, region, aws);
-  if (!url) return failed('invalid_config', 'This is not an address we can connect to.', { at: '/settings/endpoint' });
+  if (!url) return failed('invalid_config', 'This is not a valid address.', { at: '/settings/endpoint' });
   const keys = readKeys(settings, secrets);
   if ('ok' in keys) return keys;
   const role = text(settings, 'role_arn');
@@ -137,7 +137,7 @@ function readKeys(settings: Record<string, unknown>, secrets: Record<string, unk
   const accessKey = text(secrets, 'access_key');
   const secretKey = text(secrets, 'secret_key');
   if (text(settings, 'role_arn') && !accessKey && !secretKey) {
-    return failed('unsupported', 'A role alone can not be used: this service has no AWS identity to take it on with.', {
+    return failed('unsupported', 'A role requires an access key: this service has no AWS identity to assume it with.', {
       hint: 'Enter an access key that may assume the role.',
       at: '/settings/role_arn',
     });

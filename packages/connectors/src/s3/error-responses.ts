@@ -22,7 +22,7 @@ const failuresByCode: ReadonlyMap<string, () => Failure> = new Map([
   ['InvalidClientTokenId', wrongKey],
   [
     'SignatureDoesNotMatch',
-    () => failed('invalid_credentials', 'The secret access key does not fit the access key ID.', { at: SECRET_KEY }),
+    () => failed('invalid_credentials', 'The secret access key does not match the access key ID.', { at: SECRET_KEY }),
   ],
   [
     'ExpiredToken',
@@ -57,7 +57,7 @@ export function failureOfResponse(response: Response, body: string, subject: Sub
   if (known) return known;
   if (response.status === 301) return wrongRegion();
   if (code === 'AccessDenied' || response.status === 403) {
-    return failed('forbidden', 'This access key may not use the bucket like this.', {
+    return failed('forbidden', 'This access key lacks permissions on the bucket.', {
       hint: permissions,
       at: [ACCESS_KEY, '/settings/bucket'],
     });

@@ -198,18 +198,18 @@ class ObjectInput implements PageInput {
   #warnNoRecords(page: PageBuilder): void {
     if (this.#warnedNoRecords || this.#settings.location === undefined) return;
     this.#warnedNoRecords = true;
-    page.note('no_records', 'There was an object without anything at the path to the records. Check the path.');
+    page.note('no_records', 'An object has no records at the configured path. Check the path.');
   }
 }
 
 const skipReasons: Readonly<Record<string, string>> = {
-  archived: 'it is in an archive and must be restored before it can be read',
+  archived: 'it is archived and must be restored first',
   denied: 'the access key may not read it',
-  unaddressable: 'no address can name it',
+  unaddressable: 'no URL can address its key',
   not_gzip: 'it is not compressed with gzip',
-  corrupt_gzip: 'its gzip is damaged',
-  invalid_json: 'it is no JSON',
-  incomplete_json: 'its JSON ends in the middle',
+  corrupt_gzip: 'its gzip data is corrupt',
+  invalid_json: 'it is not valid JSON',
+  incomplete_json: 'its JSON is incomplete',
   unclosed_quote: 'a quote in it is never closed',
 };
 
@@ -219,5 +219,8 @@ function skip({ key, size, time }: Listed, reason: string, page: PageBuilder): v
     reason: `object_skipped: ${reason}`,
     found: { key, size, last_modified: new Date(time).toISOString() },
   });
-  page.note('object_skipped', `An object was skipped: ${skipReasons[reason] ?? reason}. The dead letters name it.`);
+  page.note(
+    'object_skipped',
+    `An object was skipped: ${skipReasons[reason] ?? reason}. Its key is in the dead letters.`,
+  );
 }

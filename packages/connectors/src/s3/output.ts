@@ -15,7 +15,7 @@ import { pathOf } from './object-key.js';
 import { folderOf, LAYOUTS, type Layout } from './object-key.js';
 
 const PUT_MS = 120_000;
-const RIGHTS = 'It needs s3:PutObject on what is in the bucket.';
+const RIGHTS = 'It needs s3:PutObject on the objects of the bucket.';
 
 /**
  * Writes records as objects of a bucket. The object key contains the batch ID, which identifies
@@ -30,7 +30,7 @@ export const createS3Output =
       [...LAYOUTS, undefined],
       text(settings, 'partition_format'),
       undefined,
-      'This folder layout is not known.',
+      'This folder layout is not supported.',
     );
     const folder = (text(settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
     addressOf(`${folder}/`);
@@ -63,7 +63,11 @@ export const createS3Output =
   };
 
 const unexpected = (): ConnectorError =>
-  new ConnectorError('unexpected_answer', 'Something answered, but not as a storage that speaks S3.', 'retry');
+  new ConnectorError(
+    'unexpected_answer',
+    'Unexpected response: it does not appear to come from S3-compatible storage.',
+    'retry',
+  );
 
 /**
  * Returns the URL path of a key.
@@ -71,7 +75,7 @@ const unexpected = (): ConnectorError =>
  */
 function addressOf(key: string): string {
   const path = pathOf(key);
-  if (path === undefined) throw invalid('The prefix is no path of an object.');
+  if (path === undefined) throw invalid('The prefix is not valid in an object key.');
   return path;
 }
 

@@ -28,7 +28,7 @@ export class ObjectError extends Error {
 const READ_TIMEOUT_MS = 30_000;
 /** Maximum number of consecutive connections without progress. */
 const MAX_BREAKS = 3;
-const RIGHTS = 'It needs s3:GetObject on what is in the bucket.';
+const RIGHTS = 'It needs s3:GetObject on the objects of the bucket.';
 
 /**
  * Streams the stored bytes of an object. If a connection breaks, resumes on a new one at the same

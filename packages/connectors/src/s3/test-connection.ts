@@ -28,7 +28,7 @@ export function createS3InputTester(subject: Subject = storage, aws = awsEndpoin
         response,
         body,
         subject,
-        'It needs s3:ListBucket on the bucket, and s3:GetObject on what is in it.',
+        'It needs s3:ListBucket on the bucket and s3:GetObject on its objects.',
       );
     }
     if (!body.includes('<ListBucketResult')) return unexpected(subject);
@@ -53,14 +53,14 @@ export function createS3OutputTester(subject: Subject = storage, aws = awsEndpoi
     const begun = await request(bucket, egress, 'POST', `/${key}?uploads=`);
     const body = await begun.text();
     if (begun.status !== 200)
-      return failureOfResponse(begun, body, subject, 'It needs s3:PutObject on what is in the bucket.');
+      return failureOfResponse(begun, body, subject, 'It needs s3:PutObject on the objects of the bucket.');
     const upload = element(body, 'UploadId');
     if (!upload) return unexpected(subject);
     const called = await request(bucket, egress, 'DELETE', `/${key}?${new URLSearchParams({ uploadId: upload })}`);
     return passed(
       called.status === 204
         ? 'May write to the bucket. Nothing was written'
-        : 'May write to the bucket. An empty upload named connection-test could not be called off; it holds no data',
+        : 'May write to the bucket. An empty upload named connection-test could not be aborted; it holds no data',
     );
   });
 }

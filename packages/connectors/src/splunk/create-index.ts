@@ -20,7 +20,7 @@ export function createIndexMaker(
 ): (signal: AbortSignal) => Promise<void> {
   const [name, user, password] = [text(settings, 'index'), text(settings, 'username'), text(secrets, 'password')];
   if (!name || !user || !password)
-    throw invalidConfig('To create the index, its name, a user and a password are needed.');
+    throw invalidConfig('Creating the index requires its name, a user name and a password.');
   const basic = Buffer.from(`${user}:${password}`).toString('base64');
   return async (signal) => {
     const response = await send(

@@ -32,7 +32,7 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
     if (!token) throw invalidConfig('There is no HEC token.');
     const base = baseOf(text(settings, 'url') ?? '', text(settings, 'port'));
     const management = baseOf(text(settings, 'url') ?? '', managementPort);
-    if (!base || !management) throw invalidConfig('URL and port do not make up an address.');
+    if (!base || !management) throw invalidConfig('The URL and port do not form a valid address.');
     const verifyTls = at(settings, 'allow_insecure') !== true;
     const envelope = createEnvelope(settings);
     const makeIndex =

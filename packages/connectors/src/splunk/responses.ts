@@ -57,7 +57,7 @@ function failureOf(response: HttpResponse, code: number | undefined, now: number
   if (code === WRONG_INDEX)
     return new ConnectorError(
       'invalid_index',
-      'The HEC token may not write to this index, or there is none.',
+      'The HEC token may not write to this index, or the index does not exist.',
       'permanent',
     );
   if (code !== undefined && BUSY.includes(code)) {

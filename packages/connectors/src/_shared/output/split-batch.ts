@@ -88,7 +88,7 @@ export function createPartWriter(): WriteParts {
           splits += 1;
           continue;
         } else {
-          const why = 'what is refused among them is still looked for';
+          const why = 'the search for rejected records continues';
           return result({ indexes: [...part, ...rest()], reason: why, afterMs: 0 });
         }
       } else {

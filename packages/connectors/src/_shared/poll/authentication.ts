@@ -76,6 +76,6 @@ function addKey(method: PollKeyAuthentication, { url, headers }: Outgoing, read:
 function readField(config: ConnectorConfig, path: string): string {
   const value: unknown = getAt(config, path);
   const text = typeof value === 'string' ? value.trim() : '';
-  if (text === '') throw new PollError(missing(path, 'This is needed to sign in.'), 'permanent');
+  if (text === '') throw new PollError(missing(path, 'This is required to sign in.'), 'permanent');
   return text;
 }

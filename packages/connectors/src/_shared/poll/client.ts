@@ -122,7 +122,7 @@ export class PollClient {
       const { reason } = error;
       const outcome =
         reason === 'too_large'
-          ? failed('unexpected_answer', `${this.subject.product} answered with more than 16 MiB at once.`)
+          ? failed('unexpected_answer', `${this.subject.product} returned a response larger than 16 MiB.`)
           : unreachable(reason, this.subject);
       throw new PollError(outcome, PERMANENT_REASONS.includes(reason) ? 'permanent' : 'retry');
     }

@@ -34,7 +34,7 @@ export async function listEntries(
       else if (typeof id === 'number') ids.add(String(id));
     }
     if (ids.size > MAX_ENTRIES) {
-      const message = `${client.subject.product} lists more than ${MAX_ENTRIES} places to read from with these credentials.`;
+      const message = `${client.subject.product} returned a list of more than ${MAX_ENTRIES} entries.`;
       throw new PollError(failed('rejected', message), 'permanent');
     }
     visited.add(position);

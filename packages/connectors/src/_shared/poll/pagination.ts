@@ -71,7 +71,7 @@ function sameOriginUrl(client: PollClient, text: string): URL | undefined {
   if (text === '') return undefined;
   const url = client.ownUrl(text);
   if (url) return url;
-  const message = `${client.subject.product} named an address on another site for the next page. It was not followed.`;
+  const message = `${client.subject.product} returned a link to the next page on another origin. It was not followed.`;
   throw new PollError(failed('redirected', message), 'permanent');
 }
 

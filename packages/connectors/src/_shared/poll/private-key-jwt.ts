@@ -84,7 +84,7 @@ function readKey(method: PollPrivateKeyJwt, text: string): Key {
 function noKey({ key, key_format: format }: PollPrivateKeyJwt): PollError {
   const message =
     format === 'pem'
-      ? 'This is no private key in PKCS 8 form.'
-      : "This is no service account's key: the whole JSON file is needed.";
+      ? 'This is not a private key in PKCS #8 format.'
+      : 'This is not a service account key. Enter the whole JSON file.';
   return new PollError(failed('invalid_config', message, { at: key }), 'permanent');
 }

@@ -50,7 +50,7 @@ export function setHeader(headers: Headers, name: string, value: string, path: s
   try {
     headers.set(name, value);
   } catch {
-    const outcome = missing(path, 'This holds a character that can not be sent, such as a line break.');
+    const outcome = missing(path, 'This contains a character that cannot be sent, such as a line break.');
     throw new PollError(outcome, 'permanent');
   }
 }
