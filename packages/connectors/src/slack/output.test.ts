@@ -138,6 +138,10 @@ test('a digest holds several records, up to the length of a message', async () =
   for (const text of texts()) expect(text.length).toBeLessThanOrEqual(4_000);
 });
 
+test("asks for a first retry delay of up to one second, Slack's interval between messages", async () => {
+  expect((await outputFor()).retry).toEqual({ firstMs: 1_000 });
+});
+
 test('one message a second', async () => {
   const before = clock.slept;
   await attempt(await outputFor(), noted(10));

@@ -39,6 +39,8 @@ export function createSlackOutput({
 
     const writeParts = createPartWriter();
     return {
+      // The engine's default of 300 ms is shorter than Slack's interval between two messages.
+      retry: { firstMs: EVERY_MS },
       async open(signal) {
         if (!destination.test) return;
         expectOk(
