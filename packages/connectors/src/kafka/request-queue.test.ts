@@ -25,7 +25,7 @@ async function connect(options: Partial<KafkaBrokerOptions> = {}): Promise<Kafka
   return connection;
 }
 
-test('an idle connection sets no timers', async () => {
+test('sets no timers for an idle connection', async () => {
   const connection = await connect();
   const admin = connection.kafka.admin();
   await admin.connect();
@@ -36,7 +36,7 @@ test('an idle connection sets no timers', async () => {
   await admin.disconnect();
 });
 
-test('requests that wait for others are all sent', async () => {
+test('sends all queued requests', async () => {
   const connection = await connect();
   const producer = connection.kafka.producer({ maxInFlightRequests: 1, allowAutoTopicCreation: false });
   await producer.connect();
@@ -53,7 +53,7 @@ interface Queue {
   destroy(): void;
 }
 
-test('a request of a throttled connection is sent once the broker allows it', async () => {
+test('sends a throttled request once the broker allows it', async () => {
   const load: (id: string) => new (options: unknown) => Queue = createRequire(import.meta.url);
   const RequestQueue = load('kafkajs/src/network/requestQueue/index.js');
   const logger = { debug: () => undefined };

@@ -43,7 +43,7 @@ test('a closed network is refused before a connection is made', async () => {
   expect(listener.connections()).toBe(0);
 });
 
-test('something else than PostgreSQL', async () => {
+test('reports a server that is not PostgreSQL', async () => {
   const unexpected = { reason: 'unexpected_answer', issues: [{ path: '/settings/host' }] };
   expect(await read({ port: await speaking('HTTP/1.1 400 Bad Request\r\n\r\n') })).toMatchObject(unexpected);
   expect(await read({ port: await speaking('N', 'SSH-2.0-OpenSSH_9.2\r\n') })).toMatchObject(unexpected);
@@ -54,7 +54,7 @@ test('something else than PostgreSQL', async () => {
   });
 });
 
-test('an error of the server that echoes the password is not repeated', async () => {
+test('does not quote a server error that echoes the password', async () => {
   const fields = ['SERROR', `M${PASSWORD}`, `D${PASSWORD}`, `C${PASSWORD.slice(0, 5)}`]
     .map((field) => `${field}\0`)
     .join('');
@@ -66,7 +66,7 @@ test('an error of the server that echoes the password is not repeated', async ()
   expect(JSON.stringify(outcome)).not.toContain('canar');
 });
 
-test('a flood is cut off', async () => {
+test('disconnects after too many bytes', async () => {
   const header = Buffer.from([0x54, 0x7f, 0xff, 0xff, 0xff]);
   const listener = await listenTcp((socket) => {
     socket.once('data', () => {
@@ -83,7 +83,7 @@ test('a flood is cut off', async () => {
   expect(await read({ port: listener.port })).toMatchObject({ reason: 'unexpected_answer' });
 });
 
-test('a server that falls silent, or a caller that leaves, is a timeout', async () => {
+test('an unresponsive server or an aborted caller is a timeout', async () => {
   const silent = await listenTcp(() => undefined);
   listeners.push(silent);
   const settings = { host: '127.0.0.1', port: silent.port, database: 'a', username: 'b' };

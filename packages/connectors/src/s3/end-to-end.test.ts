@@ -20,7 +20,7 @@ const JSON_LINES = { Format: 'json', json_format: { type: 'line' } };
 const definition = graph('in out', 'in>out');
 const never = new AbortController().signal;
 
-describe('against s3rver, a storage of other people', () => {
+describe('with s3rver', () => {
   const secrets = { access_key: 'S3RVER', secret_key: 'S3RVER' };
   let folder: string;
   let server: S3rver;
@@ -56,7 +56,7 @@ describe('against s3rver, a storage of other people', () => {
     return new Uint8Array(await answer.arrayBuffer());
   }
 
-  test('made up, written, read again, kept in a file: every record, once', async () => {
+  test('writes and reads synthetic records: every record once', async () => {
     const [from, to] = [await openWorld(), await openWorld()];
     const prefix = 'there and back';
     const settings = { endpoint, prefix, partition_format: 'simple date', compression: 'gzip' };
@@ -98,7 +98,7 @@ describe('against s3rver, a storage of other people', () => {
     expect(await status(reading)).toBe('Running');
   });
 
-  test('what is pushed becomes Parquet, in the folder of the day it came', async () => {
+  test('writes pushed records as Parquet in the folder of their day', async () => {
     const world = await openWorld();
     const runner = world.runner({
       definition,
@@ -130,7 +130,7 @@ describe('against s3rver, a storage of other people', () => {
     expect(rows).toEqual(numbersUpTo(1_200).map((n) => ({ n: BigInt(n) })));
   });
 
-  test('the same batch again is the same object', async () => {
+  test('a redelivered batch overwrites its object', async () => {
     const output = openOutput({ endpoint, prefix: 'twice', format_config: JSON_LINES }, secrets);
     await output.open?.(never);
     const batch = createBatch('same', numbered(3));
@@ -139,8 +139,8 @@ describe('against s3rver, a storage of other people', () => {
   });
 });
 
-describe('from end to end, when something fails', () => {
-  test('a storage that asks for less, then fails after it has written: nothing is lost, nothing is there twice', async () => {
+describe('end to end, with failures', () => {
+  test('throttling and a failure after a write cause no loss and no duplicates', async () => {
     const bucket = await startFakeBucket();
     const world = await openWorld();
     let puts = 0;
@@ -170,7 +170,7 @@ describe('from end to end, when something fails', () => {
     await bucket.close();
   });
 
-  test('a bad object among good ones: the good are delivered, the log and the dead letters tell of the bad', async () => {
+  test('delivers the good objects, and reports a bad one in the log and dead letters', async () => {
     const bucket = await startFakeBucket();
     const world = await openWorld();
     const out = new Collector();

@@ -28,7 +28,7 @@ function readAll(progress: ObjectCursor, objects: readonly Listed[], fullListing
   return largest;
 }
 
-test('years of objects leave a small cursor, and none is read twice', () => {
+test('keeps a small cursor for years of objects, and reads none twice', () => {
   const objects = Array.from({ length: 30_000 }, (_, n) => object(n, START + n * 60_000));
   const progress = ObjectCursor.from(0);
   const now = START + 30_000 * 60_000;
@@ -43,7 +43,7 @@ test.each([
   ['spread over the last minutes', (n: number) => START + n * 20],
   ['all at one time', () => START],
   ['in two heaps', (n: number) => START + (n < 12_000 ? 0 : 1_000)],
-])('more than can be remembered, %s: the cursor stays bounded, nothing is lost or read twice', (_name, timeOf) => {
+])('bounds the cursor for more objects than it remembers, %s, without loss or duplicates', (_name, timeOf) => {
   const objects = Array.from({ length: 25_000 }, (_, n) => object(n, timeOf(n)));
   const progress = ObjectCursor.from(0);
   expect(readAll(progress, objects, START + HOUR)).toBeLessThan(400_000);
@@ -56,7 +56,7 @@ test.each([
   expect(objects.filter((each) => !rest.isDone(each)).length).toBe(8_000);
 });
 
-test('an object that waits holds the floor', () => {
+test('a pending object keeps the floor from rising', () => {
   const progress = ObjectCursor.from(0);
   const waiting = object(0, START);
   const others = Array.from({ length: 25_000 }, (_, n) => object(n + 1, START + n));
@@ -64,7 +64,7 @@ test('an object that waits holds the floor', () => {
   expect(progress.isDone(waiting)).toBe(false);
 });
 
-test('the same content under the same name is a repeat, other content is not', () => {
+test('the same content under the same key is a duplicate', () => {
   const progress = ObjectCursor.from(0);
   progress.finish(object(1, START), undefined, START);
   expect(progress.isDone({ ...object(1, START), time: START + 60_000 })).toBe(true);
@@ -74,7 +74,7 @@ test('the same content under the same name is a repeat, other content is not', (
   expect(progress.isDone({ ...object(1, START), time: START + 60_000 })).toBe(true);
 });
 
-test('the place in an object is that of its content', () => {
+test('the position in an object belongs to its content', () => {
   const progress = ObjectCursor.from(0);
   progress.setCurrent(object(1, START), 700);
   const again = reopened(progress);
@@ -84,6 +84,6 @@ test('the place in an object is that of its content', () => {
 });
 
 test.each([undefined, null, 'text', 7, [], {}, { floor: 1 }, { floor: { time: 'x', key: 1 } }])(
-  '%j is no cursor of ours',
+  'ignores the cursor %j',
   (saved) => expect(ObjectCursor.read(saved)).toBeUndefined(),
 );

@@ -17,14 +17,14 @@ function settableClock() {
 }
 const { signal } = new AbortController();
 
-test('requests are evenly spread', async () => {
+test('spaces requests evenly', async () => {
   const { clock, slept } = settableClock();
   const takeTurn = createRateLimiter(100, clock);
   for (let n = 0; n < 3; n += 1) await takeTurn(signal);
   expect(slept).toEqual([100, 100]);
 });
 
-test('a clock that is set back an hour holds up nobody for an hour', async () => {
+test('does not wait an hour after the clock is set back an hour', async () => {
   for (const everyMs of [0, 100]) {
     const { clock, slept } = settableClock();
     const takeTurn = createRateLimiter(everyMs, clock);

@@ -8,7 +8,7 @@ const broken = (): never => {
   throw new ConnectorError('upstream_error', 'The server returned a server error.', 'retry', 5);
 };
 
-test('one bad record of 500 costs 18 requests, and the others go', async () => {
+test('isolates one bad record of 500 in 18 requests and writes the others', async () => {
   let asked = 0;
   const result = await createPartWriter()(noted(500), all(500), (part) => {
     asked += 1;
@@ -18,7 +18,7 @@ test('one bad record of 500 costs 18 requests, and the others go', async () => {
   expect(asked).toBeLessThanOrEqual(19);
 });
 
-test('a server that fails at every second request does not keep a bad record from being found', async () => {
+test('isolates a bad record even if every second request fails', async () => {
   const write = createPartWriter();
   let batch = noted(500);
   let asked = 0;
@@ -39,7 +39,7 @@ test('a server that fails at every second request does not keep a bad record fro
   expect(asked).toBeLessThan(100);
 });
 
-test('what fails before anything was settled counts for all; afterwards it is tried again with all behind it', async () => {
+test('throws an error of the first part; later, retries the failed part and all parts after it', async () => {
   const parts = [[0, 1], [2], [3, 4]];
   await expect(createPartWriter()(noted(5), parts, broken)).rejects.toMatchObject({ code: 'upstream_error' });
   const result = await createPartWriter()(noted(5), parts, (part) => (part[0] === 2 ? broken() : Promise.resolve({})));
@@ -50,7 +50,7 @@ test('what fails before anything was settled counts for all; afterwards it is tr
   await expect(createPartWriter()(noted(5), parts, () => Promise.reject(bug))).rejects.toBe(bug);
 });
 
-test('parts that are to be tried again do not hold up the others, unless less is asked for', async () => {
+test('writes the remaining parts after a retryable failure, but not after throttling', async () => {
   const asked: number[][] = [];
   const run = (throttled: boolean): Promise<WriteResult> =>
     createPartWriter()(noted(4), [[0], [1], [2], [3]], (part) => {
@@ -64,7 +64,7 @@ test('parts that are to be tried again do not hold up the others, unless less is
   expect(asked).toHaveLength(5);
 });
 
-test('parts have so many records and bytes at most; what is larger goes alone', () => {
+test('limits records and bytes per part; a larger record gets a part of its own', () => {
   expect(splitBySize([1, 1, 1, 1, 1], 2, Infinity)).toEqual([[0, 1], [2, 3], [4]]);
   expect(splitBySize([3, 3, 9, 3, 3, 3], Infinity, 6)).toEqual([[0, 1], [2], [3, 4], [5]]);
   expect(splitBySize([], 2, 2)).toEqual([]);

@@ -10,7 +10,7 @@ describe('streams', () => {
     ],
   };
 
-  test('one that is closed to us does not hold up the others, and is told', async () => {
+  test('reads the other streams if access to one is denied, and reports it', async () => {
     const { driver } = await open(two, (_query, { url }) =>
       url.startsWith('/closed') ? { status: 403 } : data(...records(0, 2)),
     );
@@ -19,7 +19,7 @@ describe('streams', () => {
     expect(driver.numbers).toEqual([0, 1]);
   });
 
-  test('an outage stops at once', async () => {
+  test('stops at the first stream during an outage', async () => {
     const { driver, requests } = await open(two, () => ({ status: 500 }));
     expect(await driver.fails()).toMatchObject({ kind: 'retry' });
     expect(requests).toHaveLength(1);
@@ -27,7 +27,7 @@ describe('streams', () => {
 });
 
 describe('limits', () => {
-  test('when none are left nothing is asked until they begin again', async () => {
+  test('sends no request until a used-up quota resets', async () => {
     const rate = { remaining: 'x-left', reset: 'x-reset', reset_form: 'seconds' as const };
     const { driver, clock, requests } = await open(
       { rate, ...streamed({ pagination: { kind: 'offset', parameter: 'skip' } }) },
@@ -59,7 +59,7 @@ describe('limits', () => {
     expect(await driver.fails()).toMatchObject({ kind: 'throttled', afterMs });
   });
 
-  test("the customer's own limit keeps requests apart", async () => {
+  test('spaces requests by the configured rate limit', async () => {
     const limited = {
       rate: { limit: '/settings/limit' },
       ...streamed({ pagination: { kind: 'offset', parameter: 'skip' } as const }),

@@ -5,7 +5,7 @@ import { RateLimiter } from './rate-limiter.js';
 const DAY = 86_400_000;
 const { signal } = new AbortController();
 
-test('a clock that is set back a day closes nothing for a day', async () => {
+test('does not block for a day after the clock is set back a day', async () => {
   const clock = new ManualClock();
   const limiter = new RateLimiter({ rate: 1, unit: 'per_second' }, clock, 'Acme');
   await limiter.wait(signal);
