@@ -41,7 +41,7 @@ export function itemsOf(body: unknown, count: number, product: string): Item[] {
 }
 
 /** Returns whether a document was rejected because a data stream requires a timestamp. */
-export const wantsTimestamp = ({ status, reason }: Item): boolean =>
+export const requiresTimestamp = ({ status, reason }: Item): boolean =>
   status === 400 && reason.includes('data stream timestamp field');
 
 /**
@@ -52,29 +52,29 @@ export const wantsTimestamp = ({ status, reason }: Item): boolean =>
 export function outcomeOf(items: readonly Item[], indexes: readonly number[], product: string): WriteResult {
   const refused: { index: number; reason: string }[] = [];
   const busy: number[] = [];
-  const broken: number[] = [];
-  const place: number[] = [];
+  const failing: number[] = [];
+  const denied: number[] = [];
   for (const [position, { status, type }] of items.entries()) {
     const index = indexes[position];
     if (index === undefined || (status >= 200 && status < 300) || status === 409) continue;
     if (status === 429) busy.push(index);
-    else if (status >= 500) broken.push(index);
-    else if ([401, 403, 404].includes(status)) place.push(index);
+    else if (status >= 500) failing.push(index);
+    else if ([401, 403, 404].includes(status)) denied.push(index);
     else
       refused.push({
         index,
         reason: REASONS.get(type) ?? `${product} does not accept this record (status ${status}).`,
       });
   }
-  const open = [...busy, ...broken, ...place].toSorted((a, b) => a - b);
+  const open = [...busy, ...failing, ...denied].toSorted((a, b) => a - b);
   if (open.length === 0) return { ...(refused.length > 0 && { refused }) };
-  const failure = failureOf({ busy: busy.length > 0, place: place.length > 0 }, product);
+  const failure = failureOf({ busy: busy.length > 0, denied: denied.length > 0 }, product);
   if (open.length === indexes.length) throw failure;
   return { ...(refused.length > 0 && { refused }), retry: toRetry(failure, open) };
 }
 
-function failureOf({ busy, place }: { busy: boolean; place: boolean }, product: string): ConnectorError {
-  if (place)
+function failureOf({ busy, denied }: { busy: boolean; denied: boolean }, product: string): ConnectorError {
+  if (denied)
     return new ConnectorError(
       'forbidden',
       `${product} does not have this index, or does not allow writing to it.`,

@@ -2,7 +2,7 @@ import type { ConnectorContext, Output } from '@connector-frame/engine/connector
 import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
 import { send, type HttpResponse } from '../_shared/output/send.js';
-import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';
+import { FILTER, itemsOf, outcomeOf, requiresTimestamp } from './bulk-items.js';
 
 /**
  * Maximum bytes of a request. The lowest known server limit is 10 MiB, on small Amazon instances. A
@@ -72,7 +72,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
           return { rejected: `${product} does not accept a record of this size (HTTP 413).` };
         if (response.status !== 200) throw statusFailure(response, product, clock.now());
         const items = itemsOf(parse(response.text, product), indexes.length, product);
-        if (!timestamps && items.some(wantsTimestamp)) {
+        if (!timestamps && items.some(requiresTimestamp)) {
           timestamps = true;
           // Documents that the first request created return 409 now, which counts as written.
           return writePart(indexes);

@@ -65,7 +65,7 @@ test.each(['PUT', 'PATCH'])('%s is sent as %s', async (method) => {
 });
 
 test('GET carries no record', async () => {
-  expect(await run({ method: 'GET' })).toEqual({ ok: true, summary: 'The server answered (HTTP 200)' });
+  expect(await run({ method: 'GET' })).toEqual({ ok: true, summary: 'The server responded (HTTP 200)' });
   expect(server?.requests[0]).toMatchObject({ method: 'GET', body: '' });
 });
 

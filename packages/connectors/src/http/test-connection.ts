@@ -40,11 +40,11 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
     discardBody: true,
   });
   if (method === 'DELETE' && status !== 401 && status !== 403 && status < 500 && status !== 429) {
-    return passed(`The server answered (HTTP ${status}). A test sends no DELETE`);
+    return passed(`The server responded (HTTP ${status}). A test sends no DELETE`);
   }
   if (status >= 200 && status < 300) {
     return passed(
-      carries ? `The server accepted a test record (HTTP ${status})` : `The server answered (HTTP ${status})`,
+      carries ? `The server accepted a test record (HTTP ${status})` : `The server responded (HTTP ${status})`,
     );
   }
   if (status === 401 || status === 403) {

@@ -80,12 +80,12 @@ export class KafkaClient {
     return fromEgressReason(this.#failure?.reason ?? 'connect_failed');
   }
 
-  /** Runs `ends` for at most `CLOSE_MS` milliseconds, then destroys every connection. */
-  async close(...ends: readonly (() => Promise<unknown>)[]): Promise<void> {
-    const polite = Promise.allSettled(ends.map((end) => end()));
-    const patience = new AbortController();
-    await Promise.race([polite, timeout(CLOSE_MS, undefined, { signal: patience.signal }).catch(() => undefined)]);
-    patience.abort();
+  /** Runs `steps` for at most `CLOSE_MS` milliseconds, then destroys every connection. */
+  async close(...steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+    const graceful = Promise.allSettled(steps.map((step) => step()));
+    const timer = new AbortController();
+    await Promise.race([graceful, timeout(CLOSE_MS, undefined, { signal: timer.signal }).catch(() => undefined)]);
+    timer.abort();
     this.destroy();
   }
 

@@ -157,12 +157,12 @@ export class GroupSession {
           .flatMap(({ partition, offset }): [number, string][] => (BigInt(offset) < 0n ? [] : [[partition, offset]])),
       );
       const bounds = new Map((await this.#admin.fetchTopicOffsets(topic)).map((each) => [each.partition, each]));
-      const begun = group.size > 0 || this.#positions.hasTopic(topic);
+      const started = group.size > 0 || this.#positions.hasTopic(topic);
       for (const partition of partitions) {
         const known = this.#positions.get(topic, partition);
         const committedOffset = group.get(partition);
         const between = bounds.get(partition) ?? { low: '0', high: '0' };
-        const next = chooseStart(known, committedOffset, between, startAt, begun);
+        const next = chooseStart(known, committedOffset, between, startAt, started);
         this.#positions.set(topic, partition, { next, from: committedOffset ?? next });
         this.#consumer.seek({ topic, partition, offset: next });
       }

@@ -77,7 +77,7 @@ export class Positions {
  *
  * @param known position in the cursor
  * @param group offset committed to the group
- * @param begun the group or the cursor has a position in this topic, so a new partition is read
+ * @param started the group or the cursor has a position in this topic, so a new partition is read
  *   from its start
  * @throws ConnectorError `no_position`, permanent: `startAt` is `error` and no valid offset is known
  */
@@ -86,17 +86,17 @@ export function chooseStart(
   group: string | undefined,
   { low, high }: Bounds,
   startAt: StartAt,
-  begun: boolean,
+  started: boolean,
 ): string {
   const ours = known !== undefined && (group === undefined || isBetween(group, known.from, known.next));
-  const place = ours ? known.next : group;
-  if (place === undefined) {
-    if (begun) return low;
+  const start = ours ? known.next : group;
+  if (start === undefined) {
+    if (started) return low;
     if (startAt === 'error')
       throw noPosition('The consumer group has no committed offset, and the settings require one.');
     return startAt === 'smallest' ? low : high;
   }
-  if (isBetween(place, low, high)) return place;
+  if (isBetween(start, low, high)) return start;
   if (startAt === 'error') throw noPosition('Messages were deleted by Kafka before they were read.');
   // `startAt` applies to the first start only: read the messages that are left.
   return low;

@@ -110,7 +110,7 @@ async function signIn(
       if (!another) throw error;
     }
   }
-  throw new EgressError('tls_failed', 'no way of encryption was accepted');
+  throw new EgressError('tls_failed', 'the server accepted no encryption mode');
 }
 
 function mayRetryWithOtherMode(error: unknown): boolean {

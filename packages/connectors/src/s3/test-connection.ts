@@ -50,10 +50,10 @@ export function createS3OutputTester(subject: Subject = storage, aws = awsEndpoi
     const folder = (text(config.settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
     const key = [...folder.split('/'), 'connection-test'].filter(Boolean).map(encodeURIComponent).join('/');
 
-    const begun = await request(bucket, egress, 'POST', `/${key}?uploads=`);
-    const body = await begun.text();
-    if (begun.status !== 200)
-      return failureOfResponse(begun, body, subject, 'It needs s3:PutObject on the objects of the bucket.');
+    const started = await request(bucket, egress, 'POST', `/${key}?uploads=`);
+    const body = await started.text();
+    if (started.status !== 200)
+      return failureOfResponse(started, body, subject, 'It needs s3:PutObject on the objects of the bucket.');
     const upload = element(body, 'UploadId');
     if (!upload) return unexpected(subject);
     const called = await request(bucket, egress, 'DELETE', `/${key}?${new URLSearchParams({ uploadId: upload })}`);

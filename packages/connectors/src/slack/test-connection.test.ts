@@ -43,7 +43,7 @@ runTesterContract('slack with a webhook', {
     method === 'POST' && url === PATH && body === '{}'
       ? { status: 400, body: 'no_text' }
       : { status: 404, body: 'no_service' },
-  summary: 'Slack knows this webhook. Nothing was posted',
+  summary: 'Slack recognized the webhook. Nothing was posted',
 });
 
 let server: Vendor | undefined;

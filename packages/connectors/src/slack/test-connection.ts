@@ -58,7 +58,7 @@ async function testWebhook(egress: Egress, address: string): Promise<TestOutcome
     response.status === 400 &&
     ['no_text', 'invalid_payload', 'missing_text_or_fallback_or_attachments'].includes(word)
   ) {
-    return passed('Slack knows this webhook. Nothing was posted');
+    return passed('Slack recognized the webhook. Nothing was posted');
   }
   if (response.status === 410 || word === 'channel_is_archived' || word === 'channel_not_found') {
     return failed('not_found', 'The channel of this webhook was archived or deleted.', { at: WEBHOOK });

@@ -32,9 +32,9 @@ export function outcomeOf(response: HttpResponse, now: number): PartResult {
   const { code, body } = read(response);
   if (response.status === 200 && code === SUCCESS) return {};
   if (code !== undefined && EVENT.includes(code)) {
-    const place = at(body, 'invalid-event-number');
+    const index = at(body, 'invalid-event-number');
     const reason = `Splunk does not accept this record (HEC code ${code}).`;
-    return { rejected: reason, ...(typeof place === 'number' && { at: place }) };
+    return { rejected: reason, ...(typeof index === 'number' && { at: index }) };
   }
   if (response.status === 413) return { rejected: 'Splunk does not accept a record of this size (HTTP 413).' };
   throw failureOf(response, code, now);
