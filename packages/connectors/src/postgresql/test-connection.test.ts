@@ -88,7 +88,7 @@ describe('input', () => {
   test('counts tables without a cursor column', async () => {
     expect(await read({ schemas: ['plain'] })).toEqual({
       ok: true,
-      summary: 'Signed in, and may read 1 table; 1 more has no column to go by',
+      summary: 'Signed in, and may read 1 table; 1 more has no cursor column',
     });
     expect(await read({ tables: [{ table: 'plain.times' }, { table: 'plain.words' }] })).toMatchObject({
       reason: 'invalid_config',

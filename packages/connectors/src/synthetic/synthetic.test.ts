@@ -156,6 +156,6 @@ test('a demo input reports missing fields', () => {
   const type = inputs.find(({ type_id: id }) => id === 'demo');
   if (!type) throw new Error('The catalog has no demo input.');
   expect(() => createInputOf(type, { settings: {}, secrets: {} }, context(type))).toThrow(
-    'Choose what the records look like',
+    'Select a record type and a rate',
   );
 });
