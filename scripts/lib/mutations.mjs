@@ -89,9 +89,9 @@ export const mutations = [
     row: 'S11',
     what: 'the message of a failed output quotes the answer',
     file: 'packages/connectors/src/_shared/output/failures.ts',
-    find: 'return new EndError(code, `${message} (HTTP ${status}).`, kind, afterMs);',
+    find: 'return new ConnectorError(code, `${message} (HTTP ${status}).`, kind, afterMs);',
     replace:
-      'return new EndError(code, `${message} (HTTP ${status}). ${JSON.stringify([...headers])}`, kind, afterMs);',
+      'return new ConnectorError(code, `${message} (HTTP ${status}). ${JSON.stringify([...headers])}`, kind, afterMs);',
     test: 'packages/connectors/src/canary.test.ts',
   },
   {

@@ -38,7 +38,7 @@ test.each([
   expect(Math.max(...pages.map((page) => page.records.length))).toBeLessThanOrEqual(1_000);
 });
 
-test('a page that is read again is the same, whenever that is', async () => {
+test('a page that is read again is identical at any time', async () => {
   const clock = new ManualClock();
   const input = createSyntheticInput({ rate: 1_000, total: 350, clock });
   const read = async (from: Page['cursor'] | undefined): Promise<Page[]> => {
@@ -59,7 +59,7 @@ test('a page that is read again is the same, whenever that is', async () => {
   expect(await read(all.at(-1)?.cursor)).toEqual([]);
 });
 
-test('an audit event reads like one, and is marked as made up', () => {
+test('an audit event has typical fields and is marked as synthetic', () => {
   const events = Array.from({ length: 500 }, (_, n) => auditEvent(n, Date.UTC(2026, 0, 1)));
   expect(new Set(events.map((event) => event['id'])).size).toBe(500);
   for (const event of events) {
@@ -78,7 +78,7 @@ async function someFolder(): Promise<string> {
 }
 const numberedBatch = (n: number): Batch => createBatch(String(n), [JSON.stringify({ n, text: 'x'.repeat(80) })]);
 
-test('a file output rotates by size, keeps the order, and the latest so many', async () => {
+test('a file output rotates by size, keeps the order, and keeps the newest files', async () => {
   const folder = await someFolder();
   const path = join(folder, 'events.ndjson');
   const all = createFileOutput({ path, maxBytes: 250 });
@@ -98,7 +98,7 @@ test('a file output rotates by size, keeps the order, and the latest so many', a
   expect((await readdir(folder)).sort()).toEqual(['events.000003.ndjson', 'events.000004.ndjson', 'events.ndjson']);
 });
 
-test('a file output that can not write fails without telling the path', async () => {
+test('a file output that cannot write fails without exposing the path', async () => {
   const folder = await someFolder();
   await writeFile(join(folder, 'file'), '');
   const output = createFileOutput({ path: join(folder, 'file', 'events.ndjson') });

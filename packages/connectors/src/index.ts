@@ -3,12 +3,12 @@ import type { ConnectorCode, ConnectorContext, Input } from '@connector-frame/en
 import { pollCode } from './_shared/poll/index.js';
 import { registry } from './registry.js';
 import { createSyntheticInputOf } from './synthetic/input.js';
-import { wantsSynthetic } from './synthetic/wants-synthetic.js';
+import { isSyntheticEnabled } from './synthetic/input.js';
 
 export { createDevNullOutput } from './dev-null/output.js';
 export { createFileOutput, type FileOutputOptions } from './file/file-output.js';
 export { createSyntheticInput, type SyntheticInputOptions } from './synthetic/synthetic-input.js';
-export { wantsSynthetic };
+export { isSyntheticEnabled };
 
 /**
  * Returns the code of a type: its connection test and its runtime. Synthetic records do not count
@@ -43,6 +43,6 @@ export function createInputOf(
   config: ConnectorConfig,
   context: ConnectorContext,
 ): Input | undefined {
-  if (wantsSynthetic(type, config)) return createSyntheticInputOf(type, context);
+  if (isSyntheticEnabled(type, config)) return createSyntheticInputOf(type, context);
   return connectors(type).createInput?.(config, context);
 }

@@ -20,12 +20,12 @@ test.each([
   expect(parseExact(`{"a":[${text}]}`)).toEqual({ a: [value] });
 });
 
-test('digits inside of strings are left alone', () => {
+test('keeps digits inside strings', () => {
   const record = { a12345678901234567890: 'say \\"12345678901234567890\\" and 99999999999999999999', b: '\\' };
   expect(parseExact(JSON.stringify(record))).toEqual(record);
 });
 
-test('what is no JSON is an error', () => {
+test('rejects text that is not JSON', () => {
   expect(() => parseExact('{"a":01234567890123456789}')).toThrow();
   expect(() => parseExact('12345678901234567890 x')).toThrow(SyntaxError);
 });

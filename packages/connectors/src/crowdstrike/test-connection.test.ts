@@ -53,14 +53,14 @@ function run(clouds: Record<string, Vendor>, changes: Record<string, unknown> = 
 
 const stranger = (): Reply => ({ status: 403, body: { errors: [] } });
 
-test('a wrong client is told on both of its fields', async () => {
+test('reports wrong credentials on both fields', async () => {
   expect(await run({ 'us-1': await cloud(stranger) })).toMatchObject({
     reason: 'invalid_credentials',
     issues: [{ path: '/secrets/client_id' }, { path: '/secrets/client_secret' }],
   });
 });
 
-test('a client of another cloud than the one named', async () => {
+test('reports a client that belongs to another cloud', async () => {
   const other = await cloud(falcon);
   const named = await cloud(() => ({ status: 308, headers: { location: `${other.origin}/oauth2/token` } }));
   expect(await run({ 'us-1': named, 'us-2': other })).toMatchObject({
@@ -70,7 +70,7 @@ test('a client of another cloud than the one named', async () => {
   expect(other.requests).toEqual([]);
 });
 
-test.each(['autodiscover', undefined])('cloud %s is found, the separate one never asked', async (name) => {
+test.each(['autodiscover', undefined])('discovers cloud %s without contacting the separate cloud', async (name) => {
   const home = await cloud(falcon);
   const first = await cloud(() => ({ status: 308, headers: { location: `${home.origin}/oauth2/token` } }));
   const second = await cloud(stranger);
@@ -80,14 +80,14 @@ test.each(['autodiscover', undefined])('cloud %s is found, the separate one neve
   expect([first, second, government].map(({ requests }) => requests.length)).toEqual([1, 1, 0]);
 });
 
-test('the stream is asked for where the token is at home', async () => {
+test('requests the stream from the cloud of the token', async () => {
   const home = await cloud(falcon);
   const first = await cloud((request) => ({ ...falcon(request), headers: { 'x-cs-region': 'eu-1' } }));
   expect(await run({ 'us-1': first, 'eu-1': home })).toMatchObject({ ok: true });
   expect(home.requests.map(({ url }) => url)).toEqual(['/sensors/entities/datafeed/v2?appId=acmelogs&format=json']);
 });
 
-test('no scope, no stream, and a member of Flight Control', async () => {
+test('reports a missing scope and a missing stream, and passes a Flight Control member', async () => {
   const feed = (reply: Reply) => (request: Received) => (request.method === 'POST' ? falcon(request) : reply);
   expect(await run({ 'us-1': await cloud(feed({ status: 403 })) })).toMatchObject({
     reason: 'forbidden',

@@ -98,7 +98,7 @@ async function findStream(egress: Egress, base: string, token: string, appName: 
   if (!Array.isArray(streams)) return unexpected(falcon);
   if (streams.length === 0) {
     return failed('not_found', 'Signed in, but there is no event stream to read.', {
-      hint: 'Ask CrowdStrike support to switch on the Streaming API.',
+      hint: 'Ask CrowdStrike support to enable the Streaming API.',
     });
   }
   return passed(streams.length === 1 ? 'Found 1 event stream' : `Found ${streams.length} event streams`);

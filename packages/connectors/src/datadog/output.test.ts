@@ -46,7 +46,7 @@ const requests = (): Log[][] =>
     .filter(({ method }) => method === 'POST')
     .map(({ bytes }): Log[] => JSON.parse(gunzipSync(bytes).toString()));
 
-test('a record is the message of a log, with what the settings say about it', async () => {
+test('sends a record as the message of a log with the configured attributes', async () => {
   const about = { service: 'security', ddsource: 'okta', hostname: 'a "host"' };
   await attempt(await outputFor({ ...about, ddtags: ['env:prod', 'team:blue'] }), noted(2));
   expect(requests()).toEqual([noted(2).lines.map((message) => ({ ...about, ddtags: 'env:prod,team:blue', message }))]);
@@ -55,7 +55,7 @@ test('a record is the message of a log, with what the settings say about it', as
   expect(requests()).toEqual([[{ message: noted(1).lines[0] }]]);
 });
 
-test('at most 1,000 logs and 5 MB go in one request', async () => {
+test('sends at most 1,000 logs and 5 MB per request', async () => {
   expect((await attempt(await outputFor(), noted(2_500))).written).toHaveLength(2_500);
   expect(requests().map((logs) => logs.length)).toEqual([1_000, 1_000, 500]);
   await server?.close();
@@ -65,18 +65,21 @@ test('at most 1,000 logs and 5 MB go in one request', async () => {
     expect(gunzipSync(bytes).length).toBeLessThanOrEqual(5_000_000);
 });
 
-test('a log that Datadog would cut off is refused, the others go', async () => {
+test('rejects a log that Datadog would truncate, and sends the others', async () => {
   const lines = [1, 1_000_000, 2].map((size, n) => JSON.stringify({ n, text: 'x'.repeat(size) }));
   const { written, refused } = await attempt(await outputFor(), createBatch('b', lines));
-  expect([written, refused]).toEqual([[0, 2], [{ n: 1, reason: 'Larger than a log in Datadog may be.' }]]);
+  expect([written, refused]).toEqual([
+    [0, 2],
+    [{ n: 1, reason: 'The record exceeds the maximum size of a log in Datadog.' }],
+  ]);
 });
 
-test.each([400, 413])('%i is halved down to the record that is refused', async (status) => {
+test.each([400, 413])('isolates the rejected record after %i', async (status) => {
   const output = await outputFor({}, (request) => (numbersIn(request).includes(3) ? { status } : intake(request)));
   expect(await attempt(output, noted(9))).toMatchObject({ written: [0, 1, 2, 4, 5, 6, 7, 8], refused: [{ n: 3 }] });
 });
 
-test('a wrong key shows before the first record is sent', async () => {
+test('reports a wrong key before it sends a record', async () => {
   const output = await outputFor({}, () => ({ status: 403, body: { errors: ['Forbidden'] } }));
   await expect(output.open?.(new AbortController().signal)).rejects.toMatchObject({
     code: 'invalid_credentials',
@@ -87,13 +90,13 @@ test('a wrong key shows before the first record is sent', async () => {
 });
 
 test.each(['https://evil.example', 'https://datadoghq.com.evil.example', '', 'http://['])(
-  'the key is not sent to "%s"',
+  'does not send the key to "%s"',
   async (domain_url) => {
     await expect(outputFor({ domain_url })).rejects.toMatchObject({ code: 'invalid_config' });
   },
 );
 
-test('each site has an intake of its own', async () => {
+test('sends to the intake of the site', async () => {
   const seen: string[] = [];
   const create = createDatadogOutput({
     intakeOf: (site) => (seen.push(site), 'http://127.0.0.1:1'),

@@ -3,10 +3,10 @@ import { gzip } from 'node:zlib';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
-import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
-import { invalidConfig, send, type Answer } from '../_shared/output/send.js';
+import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
+import { invalidConfig, send, type HttpResponse } from '../_shared/output/send.js';
 import { text, texts } from '../_shared/read.js';
-import { siteOf } from './site.js';
+import { siteOf } from './config.js';
 
 const PRODUCT = 'Datadog';
 
@@ -40,12 +40,12 @@ export function createDatadogOutput({
     const apiKey = text(secrets, 'api_key');
     if (!apiKey) throw invalidConfig('There is no API key.');
     const site = siteOf(text(settings, 'domain_url') ?? '');
-    if (!site) throw invalidConfig("This is not an address of Datadog. Use your site's intake address.");
+    if (!site) throw invalidConfig("This is not a Datadog address. Use your site's intake address.");
     const before = beginningOf(settings);
     const key = { 'dd-api-key': apiKey };
     const headers = { ...key, 'content-type': 'application/json', 'content-encoding': 'gzip' };
 
-    const writeInParts = createPartWriter();
+    const writeParts = createPartWriter();
     return {
       /**
        * Validates the API key.
@@ -53,29 +53,32 @@ export function createDatadogOutput({
        */
       async open(signal) {
         const url = `${apiOf(site)}/api/v1/validate`;
-        const answer = await send(egress, { url, method: 'GET', headers: key, product: PRODUCT }, signal);
-        if (answer.status !== 200) throw failureOf(answer, clock.now());
+        const response = await send(egress, { url, method: 'GET', headers: key, product: PRODUCT }, signal);
+        if (response.status !== 200) throw failureOf(response, clock.now());
       },
       write: (batch, signal) => {
         const logs = batch.lines.map((line) => `${before}${JSON.stringify(line)}}`);
         const sizes = logs.map((log) => Buffer.byteLength(log) + 1);
-        return writeInParts(batch, partsOf(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
+        return writeParts(batch, splitBySize(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
           // Datadog truncates a log above this size without reporting it.
           const [fit, tooLarge] = [true, false].map((fits) =>
             indexes.filter((index) => (sizes[index] ?? 0) <= MAX_LOG_BYTES === fits),
           );
-          const refused = (tooLarge ?? []).map((index) => ({ index, reason: 'Larger than a log in Datadog may be.' }));
+          const refused = (tooLarge ?? []).map((index) => ({
+            index,
+            reason: 'The record exceeds the maximum size of a log in Datadog.',
+          }));
           if (!fit || fit.length === 0) return { refused };
           const body = await compress(`[${fit.map((index) => logs[index]).join()}]`);
-          const answer = await send(
+          const response = await send(
             egress,
             { url: `${intakeOf(site)}/api/v2/logs`, headers, body, product: PRODUCT },
             signal,
           );
-          if (answer.status === 202) return { refused };
-          if (refused.length === 0 && (answer.status === 400 || answer.status === 413))
-            return { unwanted: `Datadog does not accept this record (HTTP ${answer.status}).` };
-          throw failureOf(answer, clock.now());
+          if (response.status === 202) return { refused };
+          if (refused.length === 0 && (response.status === 400 || response.status === 413))
+            return { rejected: `Datadog does not accept this record (HTTP ${response.status}).` };
+          throw failureOf(response, clock.now());
         });
       },
     };
@@ -95,13 +98,13 @@ function beginningOf(settings: ConnectorConfig['settings']): string {
   return `{${fields === '' ? '' : `${fields},`}"message":`;
 }
 
-function failureOf(answer: Answer, now: number): ConnectorError {
-  if (answer.status === 401 || answer.status === 403) {
+function failureOf(response: HttpResponse, now: number): ConnectorError {
+  if (response.status === 401 || response.status === 403) {
     return new ConnectorError(
       'invalid_credentials',
       'Datadog did not accept the API key. Check that it belongs to this Datadog site.',
       'permanent',
     );
   }
-  return answer.status < 300 ? unexpected(PRODUCT) : statusFailure(answer, PRODUCT, now);
+  return response.status < 300 ? unexpected(PRODUCT) : statusFailure(response, PRODUCT, now);
 }

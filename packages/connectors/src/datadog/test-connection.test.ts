@@ -23,7 +23,7 @@ runTesterContract('datadog', {
 let server: Vendor | undefined;
 afterEach(() => server?.close());
 
-test('a wrong key is told on its field', async () => {
+test('reports a wrong key on its field', async () => {
   const { origin } = (server = await startVendor(() => ({ status: 403, body: { errors: ['Forbidden'] } })));
   expect(await runTester(createDatadogTester({ apiOf: () => origin }), config)).toMatchObject({
     reason: 'invalid_credentials',
@@ -46,7 +46,7 @@ test.each([
 });
 
 test.each(['https://evil.example', 'https://datadoghq.com.evil.example', 'https://notdatadoghq.com', '', 'http://['])(
-  'the key is not sent to "%s"',
+  'does not send the key to "%s"',
   async (domain_url) => {
     const tester = createDatadogTester({ apiOf: () => 'http://127.0.0.1:1' });
     expect(await runTester(tester, { ...config, settings: { domain_url } })).toMatchObject({

@@ -2,7 +2,7 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
-import { siteOf } from './site.js';
+import { siteOf } from './config.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
 
 const datadog: Subject = { product: 'Datadog', address: '/settings/domain_url', credential: '/secrets/api_key' };
@@ -19,7 +19,7 @@ export function createDatadogTester({ apiOf = (site) => `https://api.${site}` }:
     if (!apiKey) return missing('/secrets/api_key', 'Enter an API key.');
     const site = siteOf(text(settings, 'domain_url') ?? '');
     if (!site) {
-      return failed('invalid_config', 'This is not an address of Datadog.', {
+      return failed('invalid_config', 'This is not a Datadog address.', {
         hint: "Use your site's intake address, such as https://http-intake.logs.datadoghq.com.",
         at: datadog.address,
       });

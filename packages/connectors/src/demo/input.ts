@@ -6,10 +6,6 @@ import { createSyntheticInputOf } from '../synthetic/input.js';
 export const createDemoInput: CreateInput = ({ settings }, { type, clock }) => {
   const [shape, rate] = [at(settings, 'record_type'), at(settings, 'rate')];
   if (typeof shape !== 'string' || typeof rate !== 'number' || !(rate > 0))
-    throw new ConnectorError(
-      'invalid_config',
-      'Choose what the records look like, and how many a second.',
-      'permanent',
-    );
+    throw new ConnectorError('invalid_config', 'Select a record type and a rate.', 'permanent');
   return createSyntheticInputOf({ ...type, type_id: shape }, { rate, clock });
 };

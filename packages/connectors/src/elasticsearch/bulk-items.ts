@@ -1,5 +1,5 @@
 import { ConnectorError, type WriteResult } from '@connector-frame/engine/connector-api';
-import { again } from '../_shared/output/in-parts.js';
+import { toRetry } from '../_shared/output/split-batch.js';
 import { throttled, unexpected } from '../_shared/output/failures.js';
 import { at, text } from '../_shared/read.js';
 
@@ -20,7 +20,7 @@ export const FILTER = 'errors,items.*.status,items.*.error.type,items.*.error.re
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['mapper_parsing_exception', 'A field does not fit the mapping of the index.'],
   ['document_parsing_exception', 'A field does not fit the mapping of the index.'],
-  ['strict_dynamic_mapping_exception', 'The index takes no fields that its mapping does not name.'],
+  ['strict_dynamic_mapping_exception', 'The index does not accept fields that are not in its mapping.'],
   ['illegal_argument_exception', 'The index does not accept this record.'],
 ]);
 
@@ -41,7 +41,7 @@ export function itemsOf(body: unknown, count: number, product: string): Item[] {
 }
 
 /** Returns whether a document was rejected because a data stream requires a timestamp. */
-export const wantsTimestamp = ({ status, reason }: Item): boolean =>
+export const requiresTimestamp = ({ status, reason }: Item): boolean =>
   status === 400 && reason.includes('data stream timestamp field');
 
 /**
@@ -52,32 +52,32 @@ export const wantsTimestamp = ({ status, reason }: Item): boolean =>
 export function outcomeOf(items: readonly Item[], indexes: readonly number[], product: string): WriteResult {
   const refused: { index: number; reason: string }[] = [];
   const busy: number[] = [];
-  const broken: number[] = [];
-  const place: number[] = [];
+  const failing: number[] = [];
+  const denied: number[] = [];
   for (const [position, { status, type }] of items.entries()) {
     const index = indexes[position];
     if (index === undefined || (status >= 200 && status < 300) || status === 409) continue;
     if (status === 429) busy.push(index);
-    else if (status >= 500) broken.push(index);
-    else if ([401, 403, 404].includes(status)) place.push(index);
+    else if (status >= 500) failing.push(index);
+    else if ([401, 403, 404].includes(status)) denied.push(index);
     else
       refused.push({
         index,
         reason: REASONS.get(type) ?? `${product} does not accept this record (status ${status}).`,
       });
   }
-  const open = [...busy, ...broken, ...place].toSorted((a, b) => a - b);
+  const open = [...busy, ...failing, ...denied].toSorted((a, b) => a - b);
   if (open.length === 0) return { ...(refused.length > 0 && { refused }) };
-  const failure = failureOf({ busy: busy.length > 0, place: place.length > 0 }, product);
+  const failure = failureOf({ busy: busy.length > 0, denied: denied.length > 0 }, product);
   if (open.length === indexes.length) throw failure;
-  return { ...(refused.length > 0 && { refused }), retry: again(failure, open) };
+  return { ...(refused.length > 0 && { refused }), retry: toRetry(failure, open) };
 }
 
-function failureOf({ busy, place }: { busy: boolean; place: boolean }, product: string): ConnectorError {
-  if (place)
+function failureOf({ busy, denied }: { busy: boolean; denied: boolean }, product: string): ConnectorError {
+  if (denied)
     return new ConnectorError(
       'forbidden',
-      `${product} has no such index, or does not let us write to it.`,
+      `${product} does not have this index, or does not allow writing to it.`,
       'permanent',
     );
   return busy

@@ -1,8 +1,8 @@
 import type { ConnectorContext, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
+import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
-import { send, type Answer } from '../_shared/output/send.js';
-import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';
+import { send, type HttpResponse } from '../_shared/output/send.js';
+import { FILTER, itemsOf, outcomeOf, requiresTimestamp } from './bulk-items.js';
 
 /**
  * Maximum bytes of a request. The lowest known server limit is 10 MiB, on small Amazon instances. A
@@ -10,7 +10,7 @@ import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';
  */
 const MAX_BYTES = 5_000_000;
 /** Maximum bytes of a response. Fits one that rejects 500 documents with long reasons. */
-const MAX_ANSWER = 4_000_000;
+const MAX_RESPONSE = 4_000_000;
 
 export interface Cluster {
   /** Product name as used in messages. */
@@ -41,37 +41,38 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
   /** Whether a data stream has rejected a document without `@timestamp`. */
   let timestamps = false;
 
-  function bulk(documents: readonly { id: string; line: string }[], signal: AbortSignal): Promise<Answer> {
+  function bulk(documents: readonly { id: string; line: string }[], signal: AbortSignal): Promise<HttpResponse> {
     const body = documents.map(({ id, line }) => `${action(id)}\n${line}\n`).join('');
     const type = { 'content-type': 'application/x-ndjson' };
     const url = `${base}/_bulk?filter_path=${FILTER}`;
-    return send(egress, { ...init, url, headers: { ...headers, ...type }, body, maxBytes: MAX_ANSWER }, signal);
+    return send(egress, { ...init, url, headers: { ...headers, ...type }, body, maxBytes: MAX_RESPONSE }, signal);
   }
 
-  const writeInParts = createPartWriter();
+  const writeParts = createPartWriter();
   return {
     async open(signal) {
-      const answer = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
+      const response = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
       // A 400, 403, 404 or 405 shows that the cluster responds, but nothing about write access.
-      if (answer.status === 401 || answer.status === 429 || answer.status >= 500)
-        throw statusFailure(answer, product, clock.now());
+      if (response.status === 401 || response.status === 429 || response.status >= 500)
+        throw statusFailure(response, product, clock.now());
     },
     write: (batch, signal) => {
-      const parts = partsOf(
+      const parts = splitBySize(
         batch.lines.map((line) => Buffer.byteLength(line) + index.length + 100),
         Infinity,
         MAX_BYTES,
       );
-      return writeInParts(batch, parts, async function writePart(indexes): Promise<PartResult> {
+      return writeParts(batch, parts, async function writePart(indexes): Promise<PartResult> {
         const documents = indexes.map((at) => {
           const line = batch.lines[at] ?? '{}';
           return { id: batch.recordId(at), line: timestamps ? withTimestamp(line, clock.now()) : line };
         });
-        const answer = await bulk(documents, signal);
-        if (answer.status === 413) return { unwanted: `${product} does not accept a record of this size (HTTP 413).` };
-        if (answer.status !== 200) throw statusFailure(answer, product, clock.now());
-        const items = itemsOf(parse(answer.text, product), indexes.length, product);
-        if (!timestamps && items.some(wantsTimestamp)) {
+        const response = await bulk(documents, signal);
+        if (response.status === 413)
+          return { rejected: `${product} does not accept a record of this size (HTTP 413).` };
+        if (response.status !== 200) throw statusFailure(response, product, clock.now());
+        const items = itemsOf(parse(response.text, product), indexes.length, product);
+        if (!timestamps && items.some(requiresTimestamp)) {
           timestamps = true;
           // Documents that the first request created return 409 now, which counts as written.
           return writePart(indexes);

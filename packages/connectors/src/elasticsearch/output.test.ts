@@ -36,7 +36,7 @@ async function outputFor(respond: (request: Received) => Reply, changes: Record<
 const lookup = () => Promise.resolve(['127.0.0.1']);
 const clusterWith = (verdict: Verdict) => createFakeCluster(`ApiKey ${KEY}`, verdict);
 
-test('documents are created under the ids of their records, which a repeat does not double', async () => {
+test('uses the record ids as document ids, so a retry creates no duplicates', async () => {
   const cluster = clusterWith(() => undefined);
   const output = await outputFor(cluster.respond);
   expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], refused: [] });
@@ -46,7 +46,7 @@ test('documents are created under the ids of their records, which a repeat does 
   expect(first?.body.split('\n')[0]).toBe('{"create":{"_index":"logs-security-default","_id":"batch-0.0"}}');
 });
 
-test('item by item: written, there already, refused, busy, broken', async () => {
+test('handles each item: written, existing, rejected, busy, failed', async () => {
   const given = new Map([
     [1, { status: 409 }],
     [2, { status: 400, error: { type: 'document_parsing_exception', reason: 'upstream words' } }],
@@ -76,12 +76,12 @@ test.each([
   expect([failure?.kind, refused]).toEqual([kind, []]);
 });
 
-test('an index that may not be written loses nothing to the dead letters', async () => {
+test('puts nothing in the dead letters if the index may not be written', async () => {
   const output = await outputFor(clusterWith(({ n }) => (n === 1 ? { status: 403 } : undefined)).respond);
   expect(await attempt(output, noted(3))).toMatchObject({ written: [0, 2], refused: [], failure: { kind: 'retry' } });
 });
 
-test('a data stream gets the time it wants, and an index no field it did not have', async () => {
+test('adds a timestamp for a data stream, but not for an index', async () => {
   const cluster = clusterWith((document) =>
     '@timestamp' in document
       ? undefined
@@ -114,12 +114,12 @@ test.each([
   ['fewer items', { errors: false, items: [{ create: { status: 201 } }] }],
   ['other items', { errors: false, items: [{ index: { status: 201 } }, { index: { status: 201 } }] }],
   ['a list', []],
-])('an answer with %s counts for nothing', async (_name, body) => {
+])('treats a response with %s as a failure', async (_name, body) => {
   const output = await outputFor(({ method }) => (method === 'GET' ? {} : { body }));
   expect(await attempt(output, noted(2))).toMatchObject({ written: [], failure: { code: 'unexpected_answer' } });
 });
 
-test('413 is halved down to the record that is too large', async () => {
+test('isolates a record that is too large after 413', async () => {
   const cluster = clusterWith(() => undefined);
   const output = await outputFor((request) =>
     request.body.includes('"n":3') ? { status: 413 } : cluster.respond(request),
@@ -127,14 +127,14 @@ test('413 is halved down to the record that is too large', async () => {
   expect(await attempt(output, noted(8))).toMatchObject({ written: [0, 1, 2, 4, 5, 6, 7], refused: [{ n: 3 }] });
 });
 
-test('500 long refusals are read to the end', async () => {
+test('reads a response with 500 long errors', async () => {
   const error = { type: 'mapper_parsing_exception', reason: 'x'.repeat(5_000) };
   const output = await outputFor(clusterWith(() => ({ status: 400, error })).respond);
   const { refused } = await attempt(output, noted(500));
   expect(refused).toHaveLength(500);
 });
 
-test('user and password; a wrong one shows before the first record is sent', async () => {
+test('signs in with user and password, and reports a wrong one before it sends a record', async () => {
   const basic = `Basic ${Buffer.from(`writer:${PASSWORD}`).toString('base64')}`;
   const changes = { auth_config: { type: 'password' }, username: 'writer' };
   const output = await outputFor(createFakeCluster(basic).respond, changes);
@@ -144,13 +144,13 @@ test('user and password; a wrong one shows before the first record is sent', asy
   await expect(wrong.open?.(new AbortController().signal)).rejects.toMatchObject({ code: 'invalid_credentials' });
 });
 
-test('a cluster without security features is written to', async () => {
+test('writes to a cluster without security features', async () => {
   const cluster = clusterWith(() => undefined);
   const output = await outputFor((request) => (request.method === 'GET' ? { status: 400 } : cluster.respond(request)));
   expect(await attempt(output, noted(1))).toMatchObject({ written: [0] });
 });
 
-test('a cloud id leads to the cluster it names', async () => {
+test('resolves a cloud id to its cluster', async () => {
   const certificate = createCertificate('cluster.cloud.example');
   server = await startVendor(createFakeCluster(`ApiKey ${KEY}`).respond, certificate);
   const id = `acme:${Buffer.from(`cloud.example:${server.port}$cluster$kibana`).toString('base64')}`;
@@ -161,7 +161,7 @@ test('a cloud id leads to the cluster it names', async () => {
   expect(server.requests[0]?.headers.host).toBe(`cluster.cloud.example:${server.port}`);
 });
 
-test('a batch of large records goes in several requests', async () => {
+test('splits a batch of large records into several requests', async () => {
   const cluster = clusterWith(() => undefined);
   const output = await outputFor(cluster.respond);
   const large: Batch = createBatch(
@@ -173,7 +173,7 @@ test('a batch of large records goes in several requests', async () => {
 });
 
 test.each([{ connection_config: undefined }, { index: '' }, { auth_config: { type: 'password' }, username: '' }])(
-  '%j can not run, or signs in as nobody',
+  'rejects the configuration %j',
   async (changes) => {
     const made = outputFor(createFakeCluster('x').respond, changes);
     if ('username' in changes)

@@ -2,7 +2,7 @@ import type { CreateOutput } from '@connector-frame/engine/connector-api';
 import { invalidConfig } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
 import { createBulkOutput } from './bulk-output.js';
-import { baseOf } from './cluster.js';
+import { baseOf } from './config.js';
 
 /**
  * Creates documents in an index or data stream of a cluster, which is given by its URL or its
@@ -10,7 +10,7 @@ import { baseOf } from './cluster.js';
  */
 export const createElasticsearchOutput: CreateOutput = ({ settings, secrets }, context) => {
   const base = baseOf(settings);
-  if (!base) throw invalidConfig('This does not lead to an Elasticsearch cluster.');
+  if (!base) throw invalidConfig('This is not the address of an Elasticsearch cluster.');
   const index = text(settings, 'index');
   if (!index) throw invalidConfig('There is no index to write to.');
   const byKey = at(settings, 'auth_config', 'type') !== 'password';

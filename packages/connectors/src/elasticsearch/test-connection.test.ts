@@ -52,14 +52,14 @@ async function run(respond: (request: Received) => Reply, changes: Record<string
   return runTester(testElasticsearch, configFor(server.origin, changes));
 }
 
-test('an API key goes in its own scheme', async () => {
+test('sends an API key with the ApiKey scheme', async () => {
   expect(await run(cluster, { auth_config: { type: 'api_key' } })).toMatchObject({ ok: true });
   expect(server?.requests[0]?.headers.authorization).toBe(`ApiKey ${KEY}`);
 });
 
 const denied = (): Reply => ({ status: 401, body: { status: 401 } });
 
-test('wrong credentials are told on the fields that were used', async () => {
+test('reports wrong credentials on the fields that were used', async () => {
   expect(await run(denied)).toMatchObject({
     reason: 'invalid_credentials',
     issues: [{ path: '/settings/username' }, { path: '/secrets/password' }],
@@ -70,19 +70,19 @@ test('wrong credentials are told on the fields that were used', async () => {
   });
 });
 
-test('an index without the right to write', async () => {
+test('reports a missing write privilege on the index', async () => {
   expect(await run(cluster, { index: 'secret' })).toMatchObject({
     reason: 'forbidden',
     issues: [{ path: '/settings/index' }],
   });
 });
 
-test('a cluster without security features is known by its own answer', async () => {
+test('recognizes a cluster without security features', async () => {
   const version = { number: '8.15.0', build_flavor: 'default' };
   const open = ({ url }: Received): Reply => (url === '/' ? { body: { name: 'node', version } } : { status: 400 });
   expect(await run(open)).toEqual({
     ok: true,
-    summary: 'The cluster answered. It does not tell which rights there are on the index',
+    summary: 'The cluster responded. It does not report the privileges on the index',
   });
   await server?.close();
   expect(await run(({ url }) => (url === '/' ? { body: {} } : { status: 404 }))).toMatchObject({
@@ -93,7 +93,7 @@ test('a cluster without security features is known by its own answer', async () 
   expect(await run(({ url }) => ({ status: url === '/' ? 404 : 405 }))).toMatchObject({ reason: 'not_found' });
 });
 
-test('an endpoint below a path stays there', async () => {
+test('keeps the path of the endpoint', async () => {
   server = await startVendor(({ url }) =>
     url.startsWith('/es/_security') ? { body: { has_all_requested: true } } : { status: 404 },
   );
@@ -101,7 +101,7 @@ test('an endpoint below a path stays there', async () => {
   expect(await runTester(testElasticsearch, config)).toMatchObject({ ok: true });
 });
 
-test('any certificate passes when the settings say so', async () => {
+test('accepts any certificate if verification is disabled', async () => {
   server = await startVendor(cluster, createCertificate('elastic.example'));
   expect(await runTester(testElasticsearch, configFor(server.origin))).toMatchObject({
     reason: 'tls_failed',
@@ -112,7 +112,7 @@ test('any certificate passes when the settings say so', async () => {
   });
 });
 
-test('a cloud id leads to the cluster it names', async () => {
+test('resolves a cloud id to its cluster', async () => {
   const certificate = createCertificate('cluster.cloud.example');
   server = await startVendor(cluster, certificate);
   const id = `acme:${Buffer.from(`cloud.example:${server.port}$cluster$kibana`).toString('base64')}`;
@@ -132,7 +132,7 @@ test.each([
   'acme:!!!',
   `acme:${Buffer.from('evil.example/#$x$y').toString('base64')}`,
   `a:${Buffer.from('h$a/b').toString('base64')}`,
-])('the cloud id %s leads nowhere', async (id) => {
+])('rejects the cloud id %s', async (id) => {
   const config = configFor('', { connection_config: { type: 'cloud_id', cloud_id: { id } } });
   expect(await runTester(testElasticsearch, config)).toMatchObject({
     reason: 'invalid_config',
@@ -140,7 +140,7 @@ test.each([
   });
 });
 
-test('what is absent is asked for', async () => {
+test('reports missing fields', async () => {
   const { settings } = configFor('http://127.0.0.1:1');
   expect(await runTester(testElasticsearch, { settings, secrets: {} })).toMatchObject({
     issues: [{ path: '/secrets/password', code: 'required' }],

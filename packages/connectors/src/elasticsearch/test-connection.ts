@@ -3,7 +3,7 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
-import { baseOf } from './cluster.js';
+import { baseOf } from './config.js';
 
 const URL_FIELD = '/settings/connection_config/url/endpoint';
 const CLOUD_FIELD = '/settings/connection_config/cloud_id/id';
@@ -19,7 +19,7 @@ export const testElasticsearch = createTester(elasticsearch, async ({ settings, 
   const base = baseOf(settings);
   if (!base) {
     const field = at(settings, 'connection_config', 'type') === 'cloud_id' ? CLOUD_FIELD : URL_FIELD;
-    return failed('invalid_config', 'This does not lead to an Elasticsearch cluster.', { at: field });
+    return failed('invalid_config', 'This is not the address of an Elasticsearch cluster.', { at: field });
   }
   const index = text(settings, 'index');
   if (!index) return missing('/settings/index', 'Enter an index.');
@@ -44,7 +44,7 @@ export const testElasticsearch = createTester(elasticsearch, async ({ settings, 
       const allowed = at(await json(response), 'has_all_requested');
       if (typeof allowed !== 'boolean') return unexpected(elasticsearch);
       if (allowed) return passed('Signed in, and may write to the index');
-      return failed('forbidden', 'Signed in, but without the right to write to this index.', {
+      return failed('forbidden', 'Signed in, but not permitted to write to this index.', {
         hint: 'Grant the privilege create_doc, index or write on it.',
         at: '/settings/index',
       });
@@ -61,13 +61,13 @@ export const testElasticsearch = createTester(elasticsearch, async ({ settings, 
     case 400:
     case 404:
     case 405:
-      return whoAnswers(egress, base, init, credential);
+      return identifyCluster(egress, base, init, credential);
     default:
       return statusFailure(response.status, { ...elasticsearch, credential });
   }
 });
 
-async function whoAnswers(
+async function identifyCluster(
   egress: Egress,
   base: string,
   init: Parameters<Egress['fetch']>[1],
@@ -77,6 +77,6 @@ async function whoAnswers(
   if (response.status !== 200) return statusFailure(response.status, { ...elasticsearch, credential });
   const version = at(await json(response), 'version');
   return isRecord(version) && text(version, 'number')
-    ? passed('The cluster answered. It does not tell which rights there are on the index')
+    ? passed('The cluster responded. It does not report the privileges on the index')
     : unexpected(elasticsearch);
 }

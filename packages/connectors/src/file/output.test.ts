@@ -22,7 +22,7 @@ function outputIn(filesFolder: string | undefined, settings: Record<string, unkn
 }
 const linesOf = async (path: string): Promise<string[]> => (await readFile(path, 'utf8')).split('\n').slice(0, -1);
 
-test('records are lines of the file', async () => {
+test('writes records as lines', async () => {
   const { folder } = await place();
   const output = outputIn(folder);
   expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], refused: [] });
@@ -31,7 +31,7 @@ test('records are lines of the file', async () => {
   expect(await linesOf(join(folder, 'events.ndjson'))).toEqual(noted(5).lines);
 });
 
-test('a full file is put aside, and the oldest go', async () => {
+test('rotates a full file and deletes the oldest', async () => {
   const { folder } = await place();
   const output = outputIn(folder, { max_file_size: 1, keep_files: 2 });
   for (let n = 0; n < 12; n += 1)
@@ -39,7 +39,7 @@ test('a full file is put aside, and the oldest go', async () => {
   expect(await readdir(folder)).toEqual(['events.000004.ndjson', 'events.000005.ndjson', 'events.ndjson']);
 });
 
-test('two pipelines that write to one file lose no line of each other', async () => {
+test('two pipelines that share a file lose no lines', async () => {
   const { folder } = await place();
   const outputs = [outputIn(folder), outputIn(folder)];
   const sent: string[] = [];
@@ -57,7 +57,7 @@ test('two pipelines that write to one file lose no line of each other', async ()
   expect(new Set(await linesOf(join(folder, 'events.ndjson')))).toEqual(new Set(sent));
 });
 
-test('without a folder that the operator opened nothing is written, and it is said how to', () => {
+test('writes nothing if no folder is configured, and says how to configure it', () => {
   expect(() => outputIn(undefined)).toThrow(
     expect.objectContaining({
       code: 'not_enabled',
@@ -87,7 +87,7 @@ test.each([
   '%2e%2e%2fevents.log',
   '．．／events.log',
   'x'.repeat(101) + '.log',
-])('"%s" is no name, neither for the form nor for what runs', async (file_name) => {
+])('rejects the file name "%s" in the form and at run time', async (file_name) => {
   const { above, folder } = await place();
   expect(validateConfig(type.config, { settings: { file_name }, secrets: {} })).not.toEqual([]);
   const trimmed = file_name.trim();
@@ -96,7 +96,7 @@ test.each([
   expect(await readdir(above)).toEqual(trimmed === 'events.ndjson' ? ['organization'] : []);
 });
 
-test('a link that leads out is not followed', async () => {
+test('does not follow a symbolic link', async () => {
   const { above, folder } = await place();
   const outside = join(above, 'outside.txt');
   await writeFile(outside, 'theirs\n');
@@ -106,7 +106,7 @@ test('a link that leads out is not followed', async () => {
   expect(await readFile(outside, 'utf8')).toBe('theirs\n');
 });
 
-test('a disk that does not take it is tried again, and its path is not told', async () => {
+test('retries after a disk error without exposing the path', async () => {
   const { above } = await place();
   await writeFile(join(above, 'organization'), 'a file where the folder should be');
   const { failure, error } = await attempt(outputIn(join(above, 'organization', 'connector')), noted(1));

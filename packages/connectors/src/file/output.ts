@@ -33,12 +33,13 @@ export const createFileConnectorOutput: CreateOutput = ({ settings }, { filesFol
   if (filesFolder === undefined) {
     throw new ConnectorError(
       'not_enabled',
-      'Writing files on this machine is switched off. An administrator opens a folder with FILE_OUTPUT_DIR.',
+      'Writing local files is disabled. An administrator can enable it with FILE_OUTPUT_DIR.',
       'permanent',
     );
   }
   const name = text(settings, 'file_name') ?? '';
-  if (!NAME.test(name)) throw invalidConfig('This is not a name for a file: letters, digits, dashes, and an ending.');
+  if (!NAME.test(name))
+    throw invalidConfig('This is not a valid file name. Use letters, digits and dashes, and an extension.');
   const path = join(filesFolder, name);
   const size = at(settings, 'max_file_size');
   const keepFiles = at(settings, 'keep_files');
@@ -87,6 +88,6 @@ async function expectPlace(folder: string, path: string): Promise<void> {
   } catch (error) {
     if (error instanceof ConnectorError) throw error;
     const { code } = failureOf(error);
-    throw new ConnectorError('file', `The folder for files can not be used (${code}).`, 'retry');
+    throw new ConnectorError('file', `The output folder cannot be used (${code}).`, 'retry');
   }
 }

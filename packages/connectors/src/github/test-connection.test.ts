@@ -53,7 +53,7 @@ test.each([
   expect(await answered(reply)).toMatchObject(outcome);
 });
 
-test('asks as GitHub documents, and keeps the enterprise in its place', async () => {
+test('sends the documented request and escapes the enterprise name', async () => {
   await answered({ body: [entry] }, { enterprise: '../users/octocat', include: 'all' });
   expect(server?.requests[0]).toMatchObject({
     method: 'GET',
@@ -66,7 +66,7 @@ test('asks as GitHub documents, and keeps the enterprise in its place', async ()
   });
 });
 
-test('what is absent is asked for', async () => {
+test('reports missing fields', async () => {
   const tester = createGithubAuditLogTester();
   expect(await runTester(tester, { ...config, secrets: {} })).toMatchObject({
     issues: [{ path: '/secrets/personal_access_token' }],

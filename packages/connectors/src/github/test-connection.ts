@@ -41,11 +41,11 @@ export function createGithubAuditLogTester({ baseUrl = 'https://api.github.com' 
           return statusFailure(429, github);
         }
         return failed('forbidden', 'This token may not read the audit log of the enterprise.', {
-          hint: 'It needs the scope read:audit_log, and single sign-on authorized where the enterprise asks for it.',
+          hint: 'It needs the scope read:audit_log, and SSO authorization if the enterprise requires it.',
           at: github.credential,
         });
       case 404:
-        return failed('not_found', 'GitHub knows no such enterprise, or does not show it to this token.', {
+        return failed('not_found', 'GitHub has no such enterprise, or this token may not see it.', {
           hint: 'Enter the name as in github.com/enterprises/<name>, and use a token of one of its owners.',
           at: '/settings/enterprise',
         });

@@ -49,7 +49,7 @@ test.each([
   expect(bodies()).toEqual(expected);
 });
 
-test('method and headers go as configured, the secret ones over the open ones', async () => {
+test('sends the configured method and headers; secret headers take precedence', async () => {
   const headers = [
     { header_key: 'X-Team', header_value: 'acme' },
     { header_key: 'authorization', header_value: 'open' },
@@ -67,7 +67,7 @@ test('method and headers go as configured, the secret ones over the open ones', 
   });
 });
 
-test('the idempotency key is that of the batch, its part, or its record, in every repeat', async () => {
+test('repeats the idempotency key of the batch, its part or its record in every retry', async () => {
   const keys = (): unknown[] => server?.requests.map(({ headers }) => headers['idempotency-key']) ?? [];
   await attempt(await outputFor({ payload_structure: 'single' }), noted(3));
   expect(keys()).toEqual(['batch-0.0', 'batch-0.1', 'batch-0.2']);
@@ -80,7 +80,7 @@ test('the idempotency key is that of the batch, its part, or its record, in ever
   expect(new Set(keys()).size).toBe(2);
 });
 
-test.each([400, 413, 422])('%i for a batch: halved until what is refused stands alone', async (status) => {
+test.each([400, 413, 422])('isolates the rejected records after %i', async (status) => {
   const bad = new Set([3, 250, 251, 499]);
   const output = await outputFor({}, (request) => (numbersIn(request).some((n) => bad.has(n)) ? { status } : {}));
   const { written, refused, failure } = await attempt(output, noted(500));
@@ -90,7 +90,7 @@ test.each([400, 413, 422])('%i for a batch: halved until what is refused stands 
   expect(server?.requests.length).toBeLessThan(80);
 });
 
-test('a batch of nothing but bad records costs a bounded number of requests at a time', async () => {
+test('bounds the number of requests for a batch of bad records', async () => {
   const output = await outputFor({}, () => ({ status: 400 }));
   const { written, refused, failure } = await attempt(output, noted(500));
   expect(server?.requests.length).toBeLessThan(500);
@@ -98,7 +98,7 @@ test('a batch of nothing but bad records costs a bounded number of requests at a
   expect([written, failure?.kind, failure?.afterMs]).toEqual([[], 'retry', 0]);
 });
 
-test('what fails in the middle comes again without what was settled before', async () => {
+test('retries from the failed part without the parts already written', async () => {
   const output = await outputFor({ payload_structure: 'single' }, (request) => {
     const [n] = numbersIn(request);
     if (n === 1) return { status: 400 };
@@ -120,12 +120,12 @@ test.each([
   [415, 'permanent'],
   [425, 'retry'],
   [304, 'permanent'],
-])('an answer of %i is %s, and loses nothing', async (status, kind) => {
+])('a response of %i is %s and loses nothing', async (status, kind) => {
   const { failure, refused } = await attempt(await outputFor({}, () => ({ status })), noted(2));
   expect([failure?.kind, refused]).toEqual([kind, []]);
 });
 
-test('Retry-After may be a date', async () => {
+test('parses a date in Retry-After', async () => {
   const at = new Date(clock.now() + 60_000).toUTCString();
   const output = await outputFor({}, () => ({ status: 503, headers: { 'retry-after': at } }));
   const { failure } = await attempt(output, noted(1));
@@ -133,13 +133,13 @@ test('Retry-After may be a date', async () => {
   expect(Math.abs((failure?.afterMs ?? 0) - 60_000)).toBeLessThan(1_001);
 });
 
-test('no more requests a second than the settings say', async () => {
+test('keeps to the configured requests per second', async () => {
   const before = clock.slept;
   await attempt(await outputFor({ payload_structure: 'single', rate_limit: 4 }), noted(9));
   expect(clock.slept - before).toBe(2_000);
 });
 
-test('a long answer does not matter', async () => {
+test('ignores a long response body', async () => {
   expect(await attempt(await outputFor({}, () => ({ body: 'x'.repeat(1_000_000) })), noted(1))).toMatchObject({
     written: [0],
   });
@@ -150,7 +150,7 @@ test.each([
   [{ method: 'DELETE' }, 'DELETE carries no records'],
   [{ endpoint: '' }, 'no address'],
   [{ headers: [{ header_key: 'Host', header_value: 'other.example' }] }, 'header'],
-])('%j can not run', async (changes, message) => {
+])('rejects the configuration %j', async (changes, message) => {
   await expect(outputFor(changes)).rejects.toMatchObject({
     name: 'ConnectorError',
     code: 'invalid_config',

@@ -1,15 +1,16 @@
 import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure } from '../_shared/output/failures.js';
-import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
-import { createPace } from '../_shared/output/pace.js';
+import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
+import { createRateLimiter } from '../_shared/output/rate-limiter.js';
 import { invalidConfig, send } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
-import { bodyOf, headersOf, readRequest } from './request.js';
+import { readRequest } from './config.js';
+import { bodyOf, headersOf } from './request.js';
 
 const PRODUCT = 'the server';
 
 /** Statuses that reject the payload, with the reason to record when a single record is rejected. */
-const UNWANTED: ReadonlyMap<number, string> = new Map([
+const REJECTED: ReadonlyMap<number, string> = new Map([
   [400, 'The server does not accept this record (HTTP 400).'],
   [413, 'The server does not accept a record of this size (HTTP 413).'],
   [422, 'The server does not accept this record (HTTP 422).'],
@@ -32,30 +33,30 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
     throw invalidConfig(`${method} carries no records. Choose POST, PUT or PATCH.`);
   const headers = headersOf(request);
   if ('unsendable' in headers)
-    throw invalidConfig('A header can not be sent: its name is not allowed, or a character in it.');
+    throw invalidConfig('A header cannot be sent: its name, or a character in its value, is not allowed.');
   const maxRecords = structure === 'single' ? 1 : numberAt(config.settings, 'max_batch_record_count');
   const maxBytes = numberAt(config.settings, 'max_batch_data_size');
-  const pace = createPace(1_000 / numberAt(config.settings, 'rate_limit'), clock);
+  const takeTurn = createRateLimiter(1_000 / numberAt(config.settings, 'rate_limit'), clock);
 
-  const writeInParts = createPartWriter();
+  const writeParts = createPartWriter();
   return {
     write: (batch, signal) => {
       const count = batch.lines.length;
       const parts =
         count <= maxRecords && batch.bytes + count <= maxBytes
           ? [[...batch.lines.keys()]]
-          : partsOf(
+          : splitBySize(
               batch.lines.map((line) => Buffer.byteLength(line) + 1),
               maxRecords,
               maxBytes,
             );
-      return writeInParts(batch, parts, async (indexes): Promise<PartResult> => {
+      return writeParts(batch, parts, async (indexes): Promise<PartResult> => {
         const part = batch.pick(indexes);
         const key = structure === 'single' ? part.recordId(0) : part.id;
         const own = new Headers(headers);
         own.set('idempotency-key', key);
-        await pace(signal);
-        const answer = await send(
+        await takeTurn(signal);
+        const response = await send(
           egress,
           {
             url,
@@ -67,13 +68,17 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
           },
           signal,
         );
-        const { status } = answer;
+        const { status } = response;
         if (status >= 200 && status < 300) return {};
-        const unwanted = UNWANTED.get(status);
-        if (unwanted !== undefined) return { unwanted };
+        const rejected = REJECTED.get(status);
+        if (rejected !== undefined) return { rejected };
         throw status === 405
-          ? new ConnectorError('rejected', `The server does not take ${method} here (HTTP 405).`, 'permanent')
-          : statusFailure(answer, PRODUCT, clock.now());
+          ? new ConnectorError(
+              'rejected',
+              `The server does not accept ${method} at this address (HTTP 405).`,
+              'permanent',
+            )
+          : statusFailure(response, PRODUCT, clock.now());
       });
     },
   };

@@ -51,7 +51,7 @@ function keeper() {
 }
 const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b);
 
-test('every way to fail: all good records arrive, the bad ones are dead letters, and the counts say so', async () => {
+test('delivers all good records through every kind of failure, and counts bad ones as dead letters', async () => {
   const bad = new Set([7, 500, 501, 1_234, 1_999]);
   const kept = keeper();
   const faults: Reply[] = [
@@ -89,7 +89,7 @@ test('every way to fail: all good records arrive, the bad ones are dead letters,
   expect(JSON.stringify([state, runner.log.entries(), letters])).not.toContain('canary');
 }, 30_000);
 
-test('a token that was revoked is Erroring at once, and nothing is lost when it is good again', async () => {
+test('reports Erroring after the token is revoked, and loses nothing once it is valid again', async () => {
   const kept = keeper();
   let revoked = true;
   const server = await serve((request) => (revoked ? { status: 401, body: 'canary-upstream' } : kept.take(request)));
@@ -106,7 +106,7 @@ test('a token that was revoked is Erroring at once, and nothing is lost when it 
   expect(await world.deadLetters()).toEqual([]);
 });
 
-test('a server that asks for time gets it: Throttled, and no request before', async () => {
+test('reports Throttled and sends no request before Retry-After', async () => {
   const kept = keeper();
   const times: number[] = [];
   const server = await serve((request) => {
@@ -121,7 +121,7 @@ test('a server that asks for time gets it: Throttled, and no request before', as
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(990);
 });
 
-test('two outputs of a pushed pipeline: one that hangs does not hold up the other, and has all of it later', async () => {
+test('an output that hangs does not delay another one, and receives everything later', async () => {
   const [first, second] = [keeper(), keeper()];
   let hangs = true;
   const slow = await serve((request) => (hangs ? { fault: 'hang' } : first.take(request)));
@@ -145,7 +145,7 @@ test('two outputs of a pushed pipeline: one that hangs does not hold up the othe
   expect(second.taken).toEqual(numbersUpTo(1_000));
 });
 
-test('made-up records through a server that fails now and then: in order, none missing', async () => {
+test('delivers synthetic records in order through a server that fails at times', async () => {
   const kept = keeper();
   let asked = 0;
   const server = await serve((request) => ((asked += 1) % 3 === 0 ? { fault: 'drop' } : kept.take(request)));
@@ -155,7 +155,7 @@ test('made-up records through a server that fails now and then: in order, none m
   expect(await status(runner)).toBe('Running');
 }, 15_000);
 
-test('a worker that ends in the middle: the next one goes on, and repeats carry the keys they had', async () => {
+test('resumes after a worker stops, and repeats the idempotency keys', async () => {
   const kept = keeper();
   const keys: string[] = [];
   const server = await serve((request) => {

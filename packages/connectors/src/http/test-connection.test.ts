@@ -43,7 +43,7 @@ test.each([
   expect(JSON.parse(server?.requests[0]?.body ?? '')).toEqual(body);
 });
 
-test('headers go as configured, the secret ones over the open ones', async () => {
+test('sends the configured headers; secret headers take precedence', async () => {
   const headers = [
     { header_key: 'X-Team', header_value: 'acme' },
     { header_key: 'authorization', header_value: 'open' },
@@ -65,7 +65,7 @@ test.each(['PUT', 'PATCH'])('%s is sent as %s', async (method) => {
 });
 
 test('GET carries no record', async () => {
-  expect(await run({ method: 'GET' })).toEqual({ ok: true, summary: 'The server answered (HTTP 200)' });
+  expect(await run({ method: 'GET' })).toEqual({ ok: true, summary: 'The server responded (HTTP 200)' });
   expect(server?.requests[0]).toMatchObject({ method: 'GET', body: '' });
 });
 
@@ -75,7 +75,7 @@ test.each([
   [405, { ok: true }],
   [401, { reason: 'invalid_credentials' }],
   [503, { reason: 'upstream_error' }],
-])('a DELETE is never sent, and its stand-in answered by %i is %j', async (status, outcome) => {
+])('sends HEAD instead of DELETE; %i is %j', async (status, outcome) => {
   expect(await run({ method: 'DELETE' }, () => ({ status }))).toMatchObject(outcome);
   expect(server?.requests.map(({ method, body }) => [method, body])).toEqual([['HEAD', '']]);
 });
@@ -87,15 +87,15 @@ test.each([
   [405, { reason: 'rejected', issues: [{ path: '/settings/method' }] }],
   [422, { reason: 'rejected', issues: [{ path: '/settings/payload_structure' }] }],
   [418, { reason: 'rejected' }],
-])('an answer of %i is %j', async (status, outcome) => {
+])('a response of %i is %j', async (status, outcome) => {
   expect(await run({}, () => ({ status }))).toMatchObject(outcome);
 });
 
-test('a long answer does not matter', async () => {
+test('ignores a long response body', async () => {
   expect(await run({}, () => ({ body: 'x'.repeat(1_000_000) }))).toMatchObject({ ok: true });
 });
 
-test('any certificate passes when the settings say so', async () => {
+test('accepts any certificate if verification is disabled', async () => {
   server = await startVendor(() => ({}), createCertificate('in.example'));
   expect(await runTester(testHttp, configFor(server.origin))).toMatchObject({ reason: 'tls_failed' });
   expect(await runTester(testHttp, configFor(server.origin, { tls_skip_verify: true }))).toMatchObject({ ok: true });
@@ -105,12 +105,12 @@ test.each([
   [{ headers: [{ header_key: 'bad name', header_value: '1' }] }, '/settings/headers'],
   [{ headers: [{ header_key: 'Host', header_value: 'other.example' }] }, '/settings/headers'],
   [{ headers: [{ header_key: 'X-A', header_value: 'a\r\nb' }] }, '/settings/headers'],
-])('%j can not be sent', async (changes, path) => {
+])('reports %j as not sendable', async (changes, path) => {
   expect(await run(changes)).toMatchObject({ reason: 'invalid_config', issues: [{ path }] });
   expect(server?.connections()).toBe(0);
 });
 
-test('a secret header that can not be sent is told on its field, not quoted', async () => {
+test('reports a secret header that cannot be sent on its field, without quoting it', async () => {
   const { settings } = configFor('http://127.0.0.1:1');
   const outcome = await runTester(testHttp, { settings, secrets: { auth_headers: { 'X-Key': 'canary\nsecret' } } });
   expect(outcome).toMatchObject({ reason: 'invalid_config', issues: [{ path: '/secrets/auth_headers' }] });
@@ -118,7 +118,7 @@ test('a secret header that can not be sent is told on its field, not quoted', as
 });
 
 test.each(['', 'nonsense', 'ftp://in.example', 'https://user:pass@in.example'])(
-  '"%s" is no address',
+  'rejects the address "%s"',
   async (endpoint) => {
     expect(await runTester(testHttp, { settings: { endpoint, method: 'POST' }, secrets })).toMatchObject({
       reason: 'invalid_config',

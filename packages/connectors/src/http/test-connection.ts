@@ -1,7 +1,8 @@
 import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
-import { bodyOf, headersOf, readRequest } from './request.js';
+import { readRequest } from './config.js';
+import { bodyOf, headersOf } from './request.js';
 
 const ENDPOINT = '/settings/endpoint';
 const SECRET_HEADERS = '/secrets/auth_headers';
@@ -25,7 +26,7 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
   if (!endpoint) return missing(ENDPOINT, 'Enter an address.');
   const headers = headersOf(request);
   if ('unsendable' in headers) {
-    return failed('invalid_config', 'A header can not be sent: its name is not allowed, or a character in it.', {
+    return failed('invalid_config', 'A header cannot be sent: its name, or a character in its value, is not allowed.', {
       at: headers.unsendable === 'open' ? '/settings/headers' : SECRET_HEADERS,
     });
   }
@@ -39,11 +40,11 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
     discardBody: true,
   });
   if (method === 'DELETE' && status !== 401 && status !== 403 && status < 500 && status !== 429) {
-    return passed(`The server answered (HTTP ${status}). A test sends no DELETE`);
+    return passed(`The server responded (HTTP ${status}). A test sends no DELETE`);
   }
   if (status >= 200 && status < 300) {
     return passed(
-      carries ? `The server accepted a test record (HTTP ${status})` : `The server answered (HTTP ${status})`,
+      carries ? `The server accepted a test record (HTTP ${status})` : `The server responded (HTTP ${status})`,
     );
   }
   if (status === 401 || status === 403) {
@@ -57,7 +58,9 @@ export const testHttp = createTester(server, async ({ settings, secrets }, { egr
     );
   }
   if (status === 405)
-    return failed('rejected', `The server does not take ${method} here (HTTP 405).`, { at: '/settings/method' });
+    return failed('rejected', `The server does not accept ${method} at this address (HTTP 405).`, {
+      at: '/settings/method',
+    });
   if ([400, 413, 415, 422].includes(status)) {
     return failed('rejected', `The server did not accept the test record (HTTP ${status}).`, {
       hint: 'It may expect another payload structure.',

@@ -1,68 +1,75 @@
 import { ConnectorError, type EgressReason, type FailureKind } from '@connector-frame/engine/connector-api';
 import { at } from '../_shared/read.js';
 
-type Words = readonly [code: string, message: string, kind: FailureKind];
+type ErrorMapping = readonly [code: string, message: string, kind: FailureKind];
 
 /** Results shared by several protocol errors. */
-const noTopic: Words = ['not_found', 'Kafka has no topic by this name.', 'permanent'];
-const wrongPassword: Words = ['invalid_credentials', 'Kafka did not accept the user name and password.', 'permanent'];
-const noWayToSignIn: Words = ['invalid_credentials', 'Kafka does not offer this way to sign in.', 'permanent'];
-const fewInSync: Words = ['upstream_error', 'Too few brokers of Kafka are in sync.', 'retry'];
-const late: Words = ['timeout', 'Kafka did not answer in time.', 'retry'];
+const noTopic: ErrorMapping = ['not_found', 'Kafka has no topic by this name.', 'permanent'];
+const wrongPassword: ErrorMapping = [
+  'invalid_credentials',
+  'Kafka did not accept the user name and password.',
+  'permanent',
+];
+const unsupportedMechanism: ErrorMapping = [
+  'invalid_credentials',
+  'Kafka does not support this SASL mechanism.',
+  'permanent',
+];
+const fewInSync: ErrorMapping = ['upstream_error', 'Too few Kafka replicas are in sync.', 'retry'];
+const late: ErrorMapping = ['timeout', 'Kafka did not respond in time.', 'retry'];
 
-const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
+const egressErrors: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
   egress_refused: ['A Kafka broker is on a network that is closed to connectors.', 'permanent'],
-  invalid_address: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
-  invalid_header: ['The address of a Kafka broker is not one we can connect to.', 'permanent'],
-  dns_failed: ['There is no server by the name of a Kafka broker.', 'retry'],
+  invalid_address: ['The address of a Kafka broker is not valid.', 'permanent'],
+  invalid_header: ['The address of a Kafka broker is not valid.', 'permanent'],
+  dns_failed: ['The host name of a Kafka broker could not be resolved.', 'retry'],
   connect_failed: ['Kafka could not be reached, or the connection broke.', 'retry'],
-  timeout: ['Kafka did not answer in time.', 'retry'],
-  tls_failed: ['No secure connection to Kafka: its certificate is not trusted, or it has none.', 'permanent'],
-  redirected: ['What answers is not Kafka.', 'permanent'],
-  too_large: ['The answer of Kafka is larger than we take.', 'retry'],
-  invalid_answer: ['What answers is not Kafka.', 'permanent'],
+  timeout: ['Kafka did not respond in time.', 'retry'],
+  tls_failed: [
+    'Could not establish a TLS connection to Kafka: its certificate is not trusted, or it does not use TLS.',
+    'permanent',
+  ],
+  redirected: ['The server is not a Kafka broker.', 'permanent'],
+  too_large: ['The response from Kafka is too large.', 'retry'],
+  invalid_answer: ['The server is not a Kafka broker.', 'permanent'],
 };
 
 /**
  * By the error's name in the protocol. https://kafka.apache.org/protocol.html#protocol_error_codes
  */
-const types: Readonly<Record<string, Words>> = {
+const types: Readonly<Record<string, ErrorMapping>> = {
   UNKNOWN_TOPIC_OR_PARTITION: noTopic,
   INVALID_TOPIC_EXCEPTION: noTopic,
   TOPIC_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the topic.', 'permanent'],
   GROUP_AUTHORIZATION_FAILED: ['forbidden', 'This user may not use the consumer group.', 'permanent'],
   CLUSTER_AUTHORIZATION_FAILED: ['forbidden', 'This user may not do that on the cluster.', 'permanent'],
   SASL_AUTHENTICATION_FAILED: wrongPassword,
-  UNSUPPORTED_SASL_MECHANISM: noWayToSignIn,
-  ILLEGAL_SASL_STATE: noWayToSignIn,
+  UNSUPPORTED_SASL_MECHANISM: unsupportedMechanism,
+  ILLEGAL_SASL_STATE: unsupportedMechanism,
   INCONSISTENT_GROUP_PROTOCOL: [
     'rejected',
-    'Other members of the consumer group share its partitions in another way. Use a group of its own.',
+    'Other members of the consumer group use another assignment strategy. Use a separate consumer group.',
     'permanent',
   ],
   INVALID_SESSION_TIMEOUT: ['rejected', 'Kafka does not allow this session timeout.', 'permanent'],
-  UNSUPPORTED_COMPRESSION_TYPE: ['rejected', 'Kafka does not take this compression.', 'permanent'],
-  INVALID_REQUIRED_ACKS: ['rejected', 'Kafka does not take this number of acknowledgements.', 'permanent'],
+  UNSUPPORTED_COMPRESSION_TYPE: ['rejected', 'Kafka does not support this compression.', 'permanent'],
+  INVALID_REQUIRED_ACKS: ['rejected', 'Kafka does not accept this number of acknowledgments.', 'permanent'],
   THROTTLING_QUOTA_EXCEEDED: ['rate_limited', 'Kafka is throttling requests.', 'throttled'],
   NOT_ENOUGH_REPLICAS: fewInSync,
   NOT_ENOUGH_REPLICAS_AFTER_APPEND: fewInSync,
   REQUEST_TIMED_OUT: late,
-  KAFKA_STORAGE_ERROR: ['upstream_error', 'A broker of Kafka has trouble with its disk.', 'retry'],
+  KAFKA_STORAGE_ERROR: ['upstream_error', 'A Kafka broker reported a storage error.', 'retry'],
 };
 
-const names: Readonly<Record<string, Words>> = {
+const names: Readonly<Record<string, ErrorMapping>> = {
   KafkaJSSASLAuthenticationError: wrongPassword,
   KafkaJSServerDoesNotSupportApiKey: ['rejected', 'This version of Kafka is too old.', 'permanent'],
   KafkaJSNotImplemented: [
     'unsupported_compression',
-    'Messages are compressed with Zstandard, which needs Node.js 22.15 or later here.',
+    'Messages are compressed with Zstandard, which requires Node.js 22.15 or later.',
     'permanent',
   ],
-  KafkaJSUnsupportedMagicByteInMessageSet: [
-    'rejected',
-    'Messages are in a format that is not known here.',
-    'permanent',
-  ],
+  KafkaJSUnsupportedMagicByteInMessageSet: ['rejected', 'Messages are in an unsupported format.', 'permanent'],
   KafkaJSGroupCoordinatorNotFound: [
     'upstream_error',
     'Kafka has no coordinator for the consumer group: it may be starting, or this user may not use the group.',
@@ -71,8 +78,8 @@ const names: Readonly<Record<string, Words>> = {
   KafkaJSRequestTimeoutError: late,
 };
 
-export const viaEgress = (reason: EgressReason): ConnectorError => {
-  const [message, kind] = ways[reason];
+export const fromEgressReason = (reason: EgressReason): ConnectorError => {
+  const [message, kind] = egressErrors[reason];
   return new ConnectorError(reason, message, kind);
 };
 
@@ -97,7 +104,8 @@ export function kafkaError(error: unknown): ConnectorError | undefined {
     .find((each) => each !== undefined);
   const words = (type === undefined ? undefined : types[type]) ?? name;
   if (words) return new ConnectorError(words[0], words[1], words[2]);
-  if (type !== undefined) return new ConnectorError('upstream_error', 'Kafka could not do this just now.', 'retry');
+  if (type !== undefined)
+    return new ConnectorError('upstream_error', 'Kafka could not process the request at this time.', 'retry');
   return undefined;
 }
 

@@ -4,16 +4,16 @@ import { EgressError } from '@connector-frame/engine/connector-api';
 /**
  * Maximum bytes of a response: what was requested plus one record batch, which may be large.
  */
-const MAX_ANSWER = 128 * 1024 * 1024;
+const MAX_RESPONSE = 128 * 1024 * 1024;
 
 /**
  * A socket that can be used before its connection is established, for a client that requires one
- * synchronously. Responses that exceed `MAX_ANSWER` or are not Kafka's destroy it, which bounds
+ * synchronously. Responses that exceed `MAX_RESPONSE` or are not Kafka's destroy it, which bounds
  * memory use.
  */
 export class GuardedSocket extends Socket {
   readonly #opened: Promise<Socket>;
-  readonly #answers = new AnswerSizes();
+  readonly #responses = new ResponseSizes();
   #inner: Socket | undefined;
 
   constructor(opening: Promise<Socket>, onConnect: () => void) {
@@ -26,7 +26,7 @@ export class GuardedSocket extends Socket {
     this.#inner = socket;
     if (this.destroyed) socket.destroy();
     socket.on('data', (chunk: Buffer) => {
-      if (!this.#answers.fits(chunk)) this.destroy(new EgressError('invalid_answer', 'this is no Kafka broker'));
+      if (!this.#responses.fits(chunk)) this.destroy(new EgressError('invalid_answer', 'this is no Kafka broker'));
       else if (!this.push(chunk)) socket.pause();
     });
     socket.once('end', () => this.push(null));
@@ -91,7 +91,7 @@ export class GuardedSocket extends Socket {
 }
 
 /** Tracks response sizes in the byte stream: each response starts with its size in four bytes. */
-class AnswerSizes {
+class ResponseSizes {
   #head = Buffer.alloc(0);
   #left = 0;
 
@@ -107,7 +107,7 @@ class AnswerSizes {
       if (this.#head.length < 4) break;
       this.#left = this.#head.readInt32BE();
       this.#head = Buffer.alloc(0);
-      if (this.#left < 0 || this.#left > MAX_ANSWER) return false;
+      if (this.#left < 0 || this.#left > MAX_RESPONSE) return false;
     }
     return true;
   }

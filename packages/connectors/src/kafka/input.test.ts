@@ -67,7 +67,7 @@ const numbers = (records: readonly DataRecord[]): number[] =>
   records.map(({ n }) => Number(n)).toSorted((a, b) => a - b);
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_each, index) => from + index);
 
-test.concurrent('messages as records, with what Kafka says of them', async () => {
+test.concurrent('reads messages as records with their metadata', async () => {
   produce(
     'shapes',
     ['{"n":1,"offset":"mine","big":12345678901234567890}'],
@@ -98,14 +98,17 @@ test.concurrent('messages as records, with what Kafka says of them', async () =>
   ]);
 });
 
-test.concurrent.each(['gzip', 'snappy', 'lz4'])('messages that librdkafka packed with %s', async (compression) => {
-  produce(`packed-${compression}`, numbered(0, 3_000), '-z', compression);
-  const { records } = await read({ topics: [`packed-${compression}`], group_id: `g-${compression}` }, upTo(3_000));
-  expect(numbers(records)).toEqual(range(0, 3_000));
-});
+test.concurrent.each(['gzip', 'snappy', 'lz4'])(
+  'reads messages that librdkafka compressed with %s',
+  async (compression) => {
+    produce(`packed-${compression}`, numbered(0, 3_000), '-z', compression);
+    const { records } = await read({ topics: [`packed-${compression}`], group_id: `g-${compression}` }, upTo(3_000));
+    expect(numbers(records)).toEqual(range(0, 3_000));
+  },
+);
 
 test.concurrent(
-  '5,000 messages over pauses: each comes once, nothing that came meanwhile is lost',
+  'delivers 5,000 messages once each across pauses',
   async () => {
     produce('many', numbered(0, 2_500));
     // Commit after every page: on a busy machine the member may be removed from the group, and then
@@ -125,7 +128,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a page that was not delivered comes again, and no other',
+  'redelivers only the page that was not acknowledged',
   async () => {
     produce('again', numbered(0, 100), '-p', '1');
     const settings = { topics: ['again'], group_id: 'g-again' };
@@ -142,7 +145,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'from new messages on: what came while it was paused is not passed over',
+  'starting at new messages, does not skip those that arrive during a pause',
   async () => {
     produce('fresh', numbered(0, 10));
     const settings = { topics: ['fresh'], group_id: 'g-fresh', auto_offset_reset: 'largest' };
@@ -154,13 +157,13 @@ test.concurrent(
   60_000,
 );
 
-test.concurrent('no position and none to be chosen', async () => {
+test.concurrent('reports a group without an offset if none may be chosen', async () => {
   produce('strict', numbered(0, 1));
   const settings = { topics: ['strict'], group_id: 'g-strict', auto_offset_reset: 'error' };
   await expect(read(settings, upTo(1))).rejects.toMatchObject({ code: 'no_position', kind: 'permanent' });
 });
 
-test.concurrent('topics by a pattern', async () => {
+test.concurrent('reads topics that match a pattern', async () => {
   produce('logs-a', numbered(0, 5));
   produce('logs-b', numbered(5, 10));
   produce('other-logs', numbered(10, 15));
@@ -175,7 +178,7 @@ test.concurrent('topics by a pattern', async () => {
 });
 
 test.concurrent(
-  'two members share the partitions, and one goes while a page is under way: none missed',
+  'two members share the partitions and lose nothing when one leaves',
   async () => {
     const settings = { topics: ['shared'], group_id: 'g-shared', commit_interval_ms: 100 };
     produce('shared', numbered(0, 4_000));
@@ -204,7 +207,7 @@ test.concurrent(
   120_000,
 );
 
-test.concurrent('a broker that nobody may reach is refused, one that is not there is tried again', async () => {
+test.concurrent('a blocked broker is permanent, an unreachable one is retried', async () => {
   const config = { settings: { bootstrap_servers: cluster.brokers, topics: ['a'], group_id: 'g' }, secrets: {} };
   const closed = createKafkaInput(config, {
     type: typeOf('input:kafka'),

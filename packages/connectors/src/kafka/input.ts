@@ -1,10 +1,10 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { type ConnectorContext, ConnectorError, type PageInput } from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
-import { KafkaConnection, type KafkaTarget } from './connection.js';
-import { readInputSettings, type InputSettings } from './input-settings.js';
-import { Reading } from './reading.js';
-import { readInputTarget } from './target.js';
+import { KafkaClient, type KafkaTarget } from './client.js';
+import { readInputSettings, type InputSettings } from './config.js';
+import { GroupSession } from './group-session.js';
+import { readInputTarget } from './config.js';
 import { readRecordFields } from './to-record.js';
 
 /** Enough for the client to find a partition's new leader; the engine handles longer outages. */
@@ -25,25 +25,25 @@ export function createKafkaInput(config: ConnectorConfig, { egress, clock }: Con
     kind: 'pages',
     intervalMs: 1_000,
     async *pages(cursor, signal) {
-      const connection = new KafkaConnection(target, egress, {
+      const client = new KafkaClient(target, egress, {
         requestTimeout: settings.socketTimeout,
         retries: RETRIES,
       });
-      const reading = new Reading(connection, settings, names, clock, cursor);
+      const session = new GroupSession(client, settings, names, clock, cursor);
       try {
-        await reading.start(signal);
+        await session.start(signal);
         // Commit the start offsets before reading: with `largest`, messages that arrive during a
         // pause would otherwise be skipped.
-        yield { records: [], cursor: reading.cursor };
+        yield { records: [], cursor: session.cursor };
         while (!signal.aborted) {
-          const page = await reading.next(signal);
+          const page = await session.next(signal);
           if (!page) return;
           if (!signal.aborted) yield page;
         }
       } catch (error) {
-        if (!signal.aborted) throw connection.explain(error);
+        if (!signal.aborted) throw client.explain(error);
       } finally {
-        await reading.close();
+        await session.close();
       }
     },
   };

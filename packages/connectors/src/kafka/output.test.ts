@@ -75,7 +75,7 @@ function consume(topic: string): { partition: number; key: string; value: string
 }
 
 test.each(['none', 'gzip', 'snappy', 'lz4'])(
-  '500 records with compression %s, read by librdkafka',
+  'librdkafka reads 500 records with compression %s',
   async (compression_type) => {
     const topic = `out-${compression_type}`;
     const headers = [{ key: 'source', value: 'connector-frame' }];
@@ -93,7 +93,7 @@ test.each(['none', 'gzip', 'snappy', 'lz4'])(
   },
 );
 
-test('without a key a batch goes to one partition, and a repeat of it to the same', async () => {
+test('sends a batch without keys to one partition, and a retry to the same one', async () => {
   const output = create({ topic: 'sticky' });
   await write(output, numbered(20), 'first');
   await write(output, numbered(20), 'first');
@@ -105,7 +105,7 @@ test('without a key a batch goes to one partition, and a repeat of it to the sam
   expect(new Set(messages.map(({ partition }) => partition)).size).toBeGreaterThan(1);
 });
 
-test('arrays of records, one for each key', async () => {
+test('sends one array of records per key', async () => {
   await write(create({ topic: 'arrays', payload_format: 'json_array', message_key_field: 'user.id' }), numbered(10));
   const messages = consume('arrays');
   expect(messages).toHaveLength(5);
@@ -116,7 +116,7 @@ test('arrays of records, one for each key', async () => {
 });
 
 test.each(['individual', 'json_array'])(
-  'records that are too large for the topic are refused alone: %s',
+  'rejects only the records that are too large for the topic: %s',
   async (payload_format) => {
     const server = await broker({
       error: (api, _topic, records) => (api === 'Produce' && records.length > 3_000 ? 10 : 0),
@@ -166,7 +166,7 @@ test.each([
     });
 });
 
-test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'])('the whole exchange of %s', async (sasl_mechanism) => {
+test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'])('completes the %s exchange', async (sasl_mechanism) => {
   const server = await broker({ users: { writer: 'right=password' } });
   const settings = {
     bootstrap_servers: server.address,
@@ -177,7 +177,7 @@ test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'])('the whole exchange of %s', async 
   expect(await write(create(settings, { password: 'right=password' }), numbered(3))).toEqual({});
 });
 
-test('an advertised address goes through the guard as well', async () => {
+test('checks advertised addresses with the egress guard', async () => {
   const inside = await broker();
   const outside = await broker({ advertise: { host: '127.0.0.2', port: inside.port } });
   const output = create({ bootstrap_servers: outside.address }, {}, ['127.0.0.1/32']);
@@ -196,7 +196,7 @@ test.each([
   [6, 'upstream_error', 'retry'],
   [7, 'timeout', 'retry'],
   [76, 'rejected', 'permanent'],
-])('error %i of the protocol is %s, %s', async (error, code, kind) => {
+])('protocol error %i is %s, %s', async (error, code, kind) => {
   let failing = true;
   const server = await broker({ error: (api) => (api === 'Produce' && failing ? error : 0) });
   const output = create({ bootstrap_servers: server.address });
@@ -205,13 +205,13 @@ test.each([
   expect(await output.write(batch(numbered(2)), signal)).toEqual({});
 });
 
-test('a user who may not number messages sends them without', async () => {
+test('falls back to a producer without idempotence', async () => {
   const server = await broker({ error: (api) => (api === 'InitProducerId' ? 31 : 0) });
   expect(await write(create({ bootstrap_servers: server.address }), numbered(2))).toEqual({});
   expect(server.taken).toHaveLength(1);
 });
 
-test('a topic that is not there, a broker that is not there, a server that is none', async () => {
+test('reports a missing topic, an unreachable broker, and another kind of server', async () => {
   const server = await broker();
   await expect(write(create({ bootstrap_servers: server.address, topic: 'absent' }), [])).rejects.toMatchObject({
     code: 'not_found',
@@ -223,7 +223,7 @@ test('a topic that is not there, a broker that is not there, a server that is no
   });
 });
 
-test('no error repeats a secret or a record, whatever the broker says', async () => {
+test("no error quotes a secret or a record of the broker's text", async () => {
   const canaries = ['canary-password', 'canary-record', 'canary-upstream'];
   const errors: unknown[] = [];
   for (const code of [0, 3, 29, 87, -1, 999]) {
@@ -240,7 +240,7 @@ test('no error repeats a secret or a record, whatever the broker says', async ()
   for (const canary of canaries) expect(said).not.toContain(canary);
 });
 
-test('a write that hangs ends soon after it is told to', async () => {
+test('a hanging write ends soon after an abort', async () => {
   const server = await broker({ error: () => 0 });
   const output = create({ bootstrap_servers: server.address });
   await output.open?.(signal);
@@ -253,7 +253,7 @@ test('a write that hangs ends soon after it is told to', async () => {
 
 const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
 
-test('who is given up while a broker hangs leaves no timer behind', async () => {
+test('leaves no timer after an abort while a broker hangs', async () => {
   const hanging = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   open.push({ close: () => new Promise((resolve) => hanging.close(resolve)) });
   await once(hanging, 'listening');

@@ -8,12 +8,12 @@ import {
   type Output,
   type Rejection,
 } from '@connector-frame/engine/connector-api';
-import { KafkaConnection, type KafkaTarget } from './connection.js';
+import { KafkaClient, type KafkaTarget } from './client.js';
 import { isError, typeOfError } from './connector-error.js';
-import { readOutputSettings, type OutputSettings } from './output-settings.js';
+import { readOutputSettings, type OutputSettings } from './config.js';
 import { Partitioner } from './partitioner.js';
-import { readOutputTarget } from './target.js';
-import { split, toUnits, type Unit } from './units.js';
+import { readOutputTarget } from './config.js';
+import { split, toMessages, type RecordMessage } from './messages.js';
 
 const REQUEST_MS = 30_000;
 
@@ -34,15 +34,15 @@ export function createKafkaOutput(config: ConnectorConfig, { egress }: Connector
   const target = readOutputTarget(config);
   if ('ok' in target) throw new ConnectorError('invalid_config', target.message, 'permanent');
   const settings = readOutputSettings(config.settings);
-  const sending = new Sending(target, settings, egress);
+  const writer = new TopicWriter(target, settings, egress);
   return {
-    open: (signal) => sending.guarded(signal, async () => void (await sending.producer())),
+    open: (signal) => writer.guarded(signal, async () => void (await writer.producer())),
     write: (batch, signal) =>
-      sending.guarded(signal, async () => {
-        const refused = await sending.write(batch);
+      writer.guarded(signal, async () => {
+        const refused = await writer.write(batch);
         return refused.length === 0 ? {} : { refused };
       }),
-    close: () => sending.close(),
+    close: () => writer.close(),
   };
 }
 
@@ -50,17 +50,19 @@ export function createKafkaOutput(config: ConnectorConfig, { egress }: Connector
  * Owns a producer, created on first use. Any failure discards it, because its sequence numbers may
  * no longer match the broker's (decision 013).
  */
-class Sending {
+class TopicWriter {
   readonly #partitioner = new Partitioner();
-  #connection: KafkaConnection | undefined;
+  #client: KafkaClient | undefined;
   #producer: Producer | undefined;
   #idempotent: boolean;
+  readonly #target: KafkaTarget;
+  readonly #settings: OutputSettings;
+  readonly #egress: Egress;
 
-  constructor(
-    private readonly target: KafkaTarget,
-    private readonly settings: OutputSettings,
-    private readonly egress: Egress,
-  ) {
+  constructor(target: KafkaTarget, settings: OutputSettings, egress: Egress) {
+    this.#target = target;
+    this.#settings = settings;
+    this.#egress = egress;
     this.#idempotent = settings.acks === -1;
   }
 
@@ -70,7 +72,7 @@ class Sending {
     // Don't wait for the client after an abort: it may still be in one of its own retries.
     const stopped = new Promise<never>((_resolve, reject) => {
       const stop = (): void => {
-        this.#connection?.destroy();
+        this.#client?.destroy();
         reject(new ConnectorError('stopped', 'The write was canceled.'));
       };
       signal.addEventListener('abort', stop, { once: true, signal: done.signal });
@@ -78,8 +80,7 @@ class Sending {
     try {
       return await Promise.race([work(), stopped]);
     } catch (error) {
-      const explained =
-        this.#connection?.explain(error) ?? new ConnectorError('unexpected', 'Kafka could not be used.');
+      const explained = this.#client?.explain(error) ?? new ConnectorError('unexpected', 'Kafka could not be used.');
       await this.close();
       throw explained;
     } finally {
@@ -100,15 +101,15 @@ class Sending {
   }
 
   async #connect(): Promise<Producer> {
-    const { retries, topic } = this.settings;
+    const { retries, topic } = this.#settings;
     const idempotent = this.#idempotent;
     const limits = { requestTimeout: REQUEST_MS, retries: idempotent ? Math.max(retries, 1) : retries };
-    this.#connection = new KafkaConnection(this.target, this.egress, limits);
-    const admin = this.#connection.kafka.admin();
+    this.#client = new KafkaClient(this.#target, this.#egress, limits);
+    const admin = this.#client.kafka.admin();
     await admin.connect();
     await admin.fetchTopicMetadata({ topics: [topic] });
     await admin.disconnect();
-    const producer = this.#connection.kafka.producer({
+    const producer = this.#client.kafka.producer({
       allowAutoTopicCreation: false,
       createPartitioner: this.#partitioner.create,
       idempotent,
@@ -128,34 +129,34 @@ class Sending {
   async write(batch: Batch): Promise<Rejection[]> {
     // Use a record id: unlike the batch id, it does not change when the batch is split.
     this.#partitioner.begin(batch.recordId(0));
-    const units = toUnits(batch, this.settings.units);
-    const failure = await this.#send(units);
+    const messages = toMessages(batch, this.#settings.messages);
+    const failure = await this.#send(messages);
     if (failure === undefined) return [];
     // This resends to partitions that accepted their messages: the client does not report which
     // ones did.
-    const parts = new Map<number, Unit[]>();
-    for (const unit of units) {
-      const partition = this.#partitioner.of(unit.message) ?? 0;
-      parts.set(partition, [...(parts.get(partition) ?? []), unit]);
+    const parts = new Map<number, RecordMessage[]>();
+    for (const each of messages) {
+      const partition = this.#partitioner.of(each.message) ?? 0;
+      parts.set(partition, [...(parts.get(partition) ?? []), each]);
     }
     const refused: Rejection[] = [];
     for (const part of parts.values()) refused.push(...(await this.#halve(part, batch)));
     return refused;
   }
 
-  async #halve(units: readonly Unit[], batch: Batch): Promise<Rejection[]> {
-    const reason = await this.#send(units);
+  async #halve(messages: readonly RecordMessage[], batch: Batch): Promise<Rejection[]> {
+    const reason = await this.#send(messages);
     if (reason === undefined) return [];
-    const halves = split(units, batch, this.settings.units);
-    if (!halves) return units.flatMap(({ indexes }) => indexes.map((index) => ({ index, reason })));
+    const halves = split(messages, batch, this.#settings.messages);
+    if (!halves) return messages.flatMap(({ indexes }) => indexes.map((index) => ({ index, reason })));
     return [...(await this.#halve(halves[0], batch)), ...(await this.#halve(halves[1], batch))];
   }
 
   /**
    * Returns the reason why the broker rejected the messages, or `undefined` if it accepted them.
    */
-  async #send(units: readonly Unit[]): Promise<string | undefined> {
-    const { topic, acks, compression } = this.settings;
+  async #send(messages: readonly RecordMessage[]): Promise<string | undefined> {
+    const { topic, acks, compression } = this.#settings;
     const producer = await this.producer();
     try {
       await producer.send({
@@ -163,7 +164,7 @@ class Sending {
         acks,
         compression,
         timeout: REQUEST_MS,
-        messages: units.map(({ message }) => message),
+        messages: messages.map(({ message }) => message),
       });
       return undefined;
     } catch (error) {
@@ -175,9 +176,9 @@ class Sending {
   }
 
   async close(): Promise<void> {
-    const [connection, producer] = [this.#connection, this.#producer];
-    this.#connection = undefined;
+    const [client, producer] = [this.#client, this.#producer];
+    this.#client = undefined;
     this.#producer = undefined;
-    await connection?.close(async () => producer?.disconnect());
+    await client?.close(async () => producer?.disconnect());
   }
 }

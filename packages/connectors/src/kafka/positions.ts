@@ -45,12 +45,14 @@ export class Positions {
     this.#topics.set(topic, partitions);
   }
 
-  knows(topic: string): boolean {
+  hasTopic(topic: string): boolean {
     return this.#topics.has(topic);
   }
 
   /** Returns the delivered but uncommitted offsets of the partitions in `ours`. */
-  untold(ours: Readonly<Record<string, readonly number[]>>): { topic: string; partition: number; offset: string }[] {
+  uncommitted(
+    ours: Readonly<Record<string, readonly number[]>>,
+  ): { topic: string; partition: number; offset: string }[] {
     return [...this.#topics].flatMap(([topic, partitions]) =>
       [...partitions].flatMap(([partition, { next, from }]) =>
         next === from || !ours[topic]?.includes(partition) ? [] : [{ topic, partition, offset: next }],
@@ -75,7 +77,7 @@ export class Positions {
  *
  * @param known position in the cursor
  * @param group offset committed to the group
- * @param begun the group or the cursor has a position in this topic, so a new partition is read
+ * @param started the group or the cursor has a position in this topic, so a new partition is read
  *   from its start
  * @throws ConnectorError `no_position`, permanent: `startAt` is `error` and no valid offset is known
  */
@@ -84,17 +86,18 @@ export function chooseStart(
   group: string | undefined,
   { low, high }: Bounds,
   startAt: StartAt,
-  begun: boolean,
+  started: boolean,
 ): string {
   const ours = known !== undefined && (group === undefined || isBetween(group, known.from, known.next));
-  const place = ours ? known.next : group;
-  if (place === undefined) {
-    if (begun) return low;
-    if (startAt === 'error') throw nowhere('The consumer group has no position yet, and none is to be chosen for it.');
+  const start = ours ? known.next : group;
+  if (start === undefined) {
+    if (started) return low;
+    if (startAt === 'error')
+      throw noPosition('The consumer group has no committed offset, and the settings require one.');
     return startAt === 'smallest' ? low : high;
   }
-  if (isBetween(place, low, high)) return place;
-  if (startAt === 'error') throw nowhere('Messages were deleted by Kafka before they were read.');
+  if (isBetween(start, low, high)) return start;
+  if (startAt === 'error') throw noPosition('Messages were deleted by Kafka before they were read.');
   // `startAt` applies to the first start only: read the messages that are left.
   return low;
 }
@@ -102,4 +105,4 @@ export function chooseStart(
 const isBetween = (offset: string, low: string, high: string): boolean =>
   BigInt(offset) >= BigInt(low) && BigInt(offset) <= BigInt(high);
 
-const nowhere = (message: string): ConnectorError => new ConnectorError('no_position', message, 'permanent');
+const noPosition = (message: string): ConnectorError => new ConnectorError('no_position', message, 'permanent');

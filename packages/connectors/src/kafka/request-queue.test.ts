@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startKafkaBroker, type KafkaBrokerOptions } from '../../../../test/support/kafka-broker.js';
 import { createEgress } from '@connector-frame/engine/egress';
-import { KafkaConnection } from './connection.js';
+import { KafkaClient } from './client.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -11,9 +11,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function connect(options: Partial<KafkaBrokerOptions> = {}): Promise<KafkaConnection> {
+async function connect(options: Partial<KafkaBrokerOptions> = {}): Promise<KafkaClient> {
   const broker = await startKafkaBroker({ topics: { t: 1 }, ...options });
-  const connection = new KafkaConnection(
+  const connection = new KafkaClient(
     { brokers: [`127.0.0.1:${broker.port}`] },
     createEgress({ allow: ['127.0.0.0/8'] }),
     { requestTimeout: 5_000, retries: 0 },
@@ -25,7 +25,7 @@ async function connect(options: Partial<KafkaBrokerOptions> = {}): Promise<Kafka
   return connection;
 }
 
-test('an idle connection sets no timers', async () => {
+test('sets no timers for an idle connection', async () => {
   const connection = await connect();
   const admin = connection.kafka.admin();
   await admin.connect();
@@ -36,7 +36,7 @@ test('an idle connection sets no timers', async () => {
   await admin.disconnect();
 });
 
-test('requests that wait for others are all sent', async () => {
+test('sends all queued requests', async () => {
   const connection = await connect();
   const producer = connection.kafka.producer({ maxInFlightRequests: 1, allowAutoTopicCreation: false });
   await producer.connect();
@@ -53,7 +53,7 @@ interface Queue {
   destroy(): void;
 }
 
-test('a request of a throttled connection is sent once the broker allows it', async () => {
+test('sends a throttled request once the broker allows it', async () => {
   const load: (id: string) => new (options: unknown) => Queue = createRequire(import.meta.url);
   const RequestQueue = load('kafkajs/src/network/requestQueue/index.js');
   const logger = { debug: () => undefined };

@@ -60,7 +60,7 @@ test('finds topics by name and by pattern', async () => {
   });
 });
 
-test('a topic that is not there, a pattern that fits none or is none', async () => {
+test('reports a missing topic, a pattern without matches, and an invalid pattern', async () => {
   const address = await broker();
   expect(await read(address, { topics: ['nowhere'] })).toMatchObject({
     reason: 'not_found',
@@ -77,7 +77,7 @@ test('a topic that is not there, a pattern that fits none or is none', async () 
   });
 });
 
-test('rights on the topic and on the group', async () => {
+test('reports missing permissions on the topic and the group', async () => {
   const topic = await broker({ error: (api) => (api === 'Metadata' ? 29 : 0) });
   expect(await write(topic)).toMatchObject({ reason: 'forbidden', ...at('/settings/topic') });
   const group = await broker({ error: (api) => (api === 'OffsetFetch' ? 30 : 0) });
@@ -112,7 +112,7 @@ test('sign-in and TLS', async () => {
   });
 });
 
-test('nobody there, and something else than Kafka', async () => {
+test('reports an unreachable server and another kind of server', async () => {
   const nobody = await listenTcp(() => undefined);
   await nobody.close();
   expect(await read(`127.0.0.1:${nobody.port}`)).toMatchObject({ reason: 'connect_failed' });

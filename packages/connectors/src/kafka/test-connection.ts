@@ -3,10 +3,10 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { failed, passed, type Failure } from '../_shared/connection-test/outcome.js';
 import type { Tester, TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
 import { text } from '../_shared/read.js';
-import { KafkaConnection, type KafkaTarget } from './connection.js';
-import { describeFailure, type TestedFields } from './describe.js';
-import { readInputSettings } from './input-settings.js';
-import { readInputTarget, readOutputTarget } from './target.js';
+import { KafkaClient, type KafkaTarget } from './client.js';
+import { describeFailure, type TestedFields } from './test-failures.js';
+import { readInputSettings } from './config.js';
+import { readInputTarget, readOutputTarget } from './config.js';
 
 const inputFields: TestedFields = {
   user: '/settings/sasl/username',
@@ -34,8 +34,8 @@ export const testKafkaInput = createKafkaTester(readInputTarget, inputFields, as
     : [];
   const topics = new Set([...names, ...matching]);
   if (topics.size === 0) {
-    return failed('not_found', 'Signed in, but no topic has a name like this.', {
-      hint: 'A pattern fits from the start of a name on.',
+    return failed('not_found', 'Signed in, but no topic matches.', {
+      hint: 'A pattern must match from the start of the name.',
       at: inputFields.topics,
     });
   }
@@ -54,24 +54,24 @@ export const testKafkaOutput = createKafkaTester(readOutputTarget, outputFields,
 function createKafkaTester(
   read: (config: TesterConfig) => KafkaTarget | Failure,
   fields: TestedFields,
-  look: (admin: Admin, config: TesterConfig) => Promise<TestOutcome>,
+  check: (admin: Admin, config: TesterConfig) => Promise<TestOutcome>,
 ): Tester {
   return createTester({ product: 'Kafka', address: '/settings/bootstrap_servers' }, async (config, context) => {
     const target = read(config);
     if ('ok' in target) return target;
-    const connection = new KafkaConnection(target, context.egress, { requestTimeout: 8_000, retries: 0 });
-    const stop = (): void => connection.destroy();
+    const client = new KafkaClient(target, context.egress, { requestTimeout: 8_000, retries: 0 });
+    const stop = (): void => client.destroy();
     context.signal.addEventListener('abort', stop, { once: true });
-    const admin = connection.kafka.admin();
+    const admin = client.kafka.admin();
     try {
       await admin.connect();
-      return await look(admin, config);
+      return await check(admin, config);
     } catch (error) {
       context.signal.throwIfAborted();
-      return describeFailure(connection.explain(error), fields);
+      return describeFailure(client.explain(error), fields);
     } finally {
       context.signal.removeEventListener('abort', stop);
-      await connection.close(() => admin.disconnect());
+      await client.close(() => admin.disconnect());
     }
   });
 }

@@ -34,7 +34,7 @@ export function toRecord(names: RecordFields, topic: string, partition: number, 
   ]);
   const offset = Number(message.offset);
   const time = Number(message.timestamp);
-  const said: [string, JsonValue][] = [
+  const metadata: [string, JsonValue][] = [
     ['topic', topic],
     [names.partition, partition],
     [names.offset, Number.isSafeInteger(offset) ? offset : message.offset],
@@ -44,7 +44,7 @@ export function toRecord(names: RecordFields, topic: string, partition: number, 
   ];
   return {
     ...record,
-    ...Object.fromEntries(said.map(([name, value]) => [Object.hasOwn(record, name) ? `_${name}` : name, value])),
+    ...Object.fromEntries(metadata.map(([name, value]) => [Object.hasOwn(record, name) ? `_${name}` : name, value])),
   };
 }
 

@@ -20,8 +20,8 @@ interface Step {
  */
 export function compilePattern(pattern: string): ((name: string) => boolean) | undefined {
   const steps: Step[] = [];
-  const ends = pattern.endsWith('$') && !pattern.endsWith('\\$');
-  const body = pattern.slice(1, ends ? -1 : undefined);
+  const anchored = pattern.endsWith('$') && !pattern.endsWith('\\$');
+  const body = pattern.slice(1, anchored ? -1 : undefined);
   const atom = /\\([^A-Za-z0-9])|\[(\^?)((?:[^\]\\]|\\.)+)\]|([^\\[\](){}|*+?^$])/gy;
   for (let at = 0; at < body.length;) {
     atom.lastIndex = at;
@@ -36,7 +36,7 @@ export function compilePattern(pattern: string): ((name: string) => boolean) | u
     if (counted) at += 1;
     steps.push({ takes, many: counted && times !== '?', optional: counted && times !== '+' });
   }
-  return (name) => matches(steps, name, ends);
+  return (name) => matches(steps, name, anchored);
 }
 
 function single(escaped: string | undefined, plain: string | undefined): Step['takes'] {
@@ -53,23 +53,23 @@ function oneOf(set: string, not: boolean): Step['takes'] | undefined {
   return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== not;
 }
 
-/** Simulates the NFA: `places` holds every step that the characters so far can have reached. */
-function matches(steps: readonly Step[], name: string, ends: boolean): boolean {
-  const skip = (places: Set<number>): Set<number> => {
-    for (const place of places) if (steps[place]?.optional) places.add(place + 1);
-    return places;
+/** Simulates the NFA: `states` holds every step that the characters so far can have reached. */
+function matches(steps: readonly Step[], name: string, anchored: boolean): boolean {
+  const skip = (states: Set<number>): Set<number> => {
+    for (const state of states) if (steps[state]?.optional) states.add(state + 1);
+    return states;
   };
-  let places = skip(new Set([0]));
+  let states = skip(new Set([0]));
   for (const character of name) {
-    if (!ends && places.has(steps.length)) return true;
+    if (!anchored && states.has(steps.length)) return true;
     const next = new Set<number>();
-    for (const place of places) {
-      const step = steps[place];
+    for (const state of states) {
+      const step = steps[state];
       if (!step?.takes(character)) continue;
-      next.add(place + 1);
-      if (step.many) next.add(place);
+      next.add(state + 1);
+      if (step.many) next.add(state);
     }
-    places = skip(next);
+    states = skip(next);
   }
-  return places.has(steps.length);
+  return states.has(steps.length);
 }

@@ -31,7 +31,7 @@ describe('records of a body', () => {
     expect(await read(body)).toEqual(lines);
   });
 
-  it('keep their text: digits that no double holds, keys that mean something to JavaScript, repeated keys, escapes', async () => {
+  it('keep their text: long numbers, special JavaScript keys, repeated keys, escapes', async () => {
     const lines = [
       '{"n":123456789012345678901234567890,"e":1e400,"z":-0.10}',
       '{"__proto__":{"polluted":true},"constructor":{"prototype":{}}}',
@@ -53,32 +53,32 @@ describe('records of a body', () => {
     ['a record without end', '{"a":1}\n{"a":"x', { line: 2, record: 2 }],
     ['a line break in a text', '{"a":"x\ny"}', { line: 1, record: 1 }],
     ['a form', 'a=1&b=2', { line: 1, record: 1 }],
-  ])('%s is refused, with its place', async (_name, body, details) => {
+  ])('rejects %s with its position', async (_name, body, details) => {
     const error = await refusal(body);
     expect([error.status, error.details]).toEqual([400, details]);
     expect(error.message).toContain(`Line ${details.line}`);
   });
 
-  it('says nothing of what is in the body', async () => {
+  it('does not quote the body', async () => {
     const { message } = await refusal('{"password":"hunter2"x}');
-    expect(message).toBe('Line 1 (record 1) is not valid JSON. Nothing of this request was taken in.');
+    expect(message).toBe('Line 1 (record 1) is not valid JSON. No record of this request was stored.');
   });
 
-  it('bytes that are not UTF-8 are refused, with their line', async () => {
+  it('rejects bytes that are not UTF-8 with their line', async () => {
     const error = await refusal(
       Buffer.concat([Buffer.from('{"a":"ü"}\n{"b":"'), Buffer.of(0xfc), Buffer.from('"}\n')]),
     );
-    expect(error.message).toBe('Line 2 is not valid UTF-8. Nothing of this request was taken in.');
+    expect(error.message).toBe('Line 2 is not valid UTF-8. No record of this request was stored.');
   });
 
-  it('what is nested deeper than 100 levels is refused, however deep, and what is not is taken', async () => {
+  it('rejects nesting deeper than 100 levels', async () => {
     expect(await read(nested(100))).toHaveLength(1);
     expect((await refusal(nested(101))).message).toContain('nested deeper than 100 levels');
     expect((await refusal('{"a":' + '['.repeat(5_000_000))).message).toContain('nested deeper');
   });
 });
 
-it('a few bytes do not stand for millions of records', async () => {
+it('rejects a body with too many records', async () => {
   const error = await refusal('{}\n'.repeat(500_001));
   expect([error.status, error.message]).toEqual([413, expect.stringContaining('500,000 records')]);
   expect(await read('{}\n'.repeat(500_000))).toHaveLength(500_000);
@@ -93,7 +93,7 @@ const parses = (text: string): boolean => {
   }
 };
 
-it('takes what JSON.parse takes and nothing else, for thousands of texts with something broken', async () => {
+it('accepts exactly what JSON.parse accepts, for thousands of broken texts', async () => {
   const random = seededRandom(11);
   const pick = (from: string): string => from[Math.floor(random() * from.length)] ?? '';
   const value = (depth: number): string => {

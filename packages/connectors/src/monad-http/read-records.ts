@@ -15,7 +15,7 @@ const words: Record<ScanProblem, string> = {
   syntax: 'is not valid JSON',
   not_an_object: 'is not a JSON object; a record must be one',
   too_deep: 'is nested deeper than 100 levels',
-  unfinished: 'is not finished: the body ends within it',
+  unfinished: 'is incomplete: the body ends within it',
 };
 
 /**
@@ -53,7 +53,7 @@ export async function readRecords(body: Buffer): Promise<string[]> {
 function problemAt(body: Buffer, offset: number, before: number, what: string): BodyError {
   const line = lineAt(body, offset);
   const record = before + 1;
-  return new BodyError(400, `Line ${line} (record ${record}) ${what}. Nothing of this request was taken in.`, {
+  return new BodyError(400, `Line ${line} (record ${record}) ${what}. No record of this request was stored.`, {
     line,
     record,
   });
@@ -64,7 +64,7 @@ function notUtf8(body: Buffer): BodyError {
   for (let line = 1; ; line += 1) {
     const end = body.indexOf(0x0a, start);
     if (!isUtf8(body.subarray(start, end < 0 ? undefined : end)) || end < 0)
-      return new BodyError(400, `Line ${line} is not valid UTF-8. Nothing of this request was taken in.`, { line });
+      return new BodyError(400, `Line ${line} is not valid UTF-8. No record of this request was stored.`, { line });
     start = end + 1;
   }
 }

@@ -20,11 +20,13 @@ export type ScanProblem = 'syntax' | 'not_an_object' | 'too_deep' | 'unfinished'
 /** The body is invalid at byte `offset`. */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
-  constructor(
-    readonly problem: ScanProblem,
-    readonly offset: number,
-  ) {
+  readonly problem: ScanProblem;
+  readonly offset: number;
+
+  constructor(problem: ScanProblem, offset: number) {
     super(problem);
+    this.problem = problem;
+    this.offset = offset;
   }
 }
 
@@ -43,12 +45,15 @@ export class RecordScanner {
   /** An array element was read: a comma or the end of the array must follow. */
   #afterElement = false;
   readonly #open = new Uint8Array(MAX_DEPTH + 1);
+  readonly #bytes: Uint8Array;
 
-  constructor(private readonly bytes: Uint8Array) {}
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
 
   /** Advances to the next record; `false` if there is none. @throws ScanError */
   next(): boolean {
-    const { bytes } = this;
+    const bytes = this.#bytes;
     for (let at = this.end; ; at += 1) {
       while (SPACE[bytes[at] ?? 0] === 1) at += 1;
       const byte = bytes[at];
@@ -84,12 +89,12 @@ export class RecordScanner {
   /** Whether the array is empty: it may then end as if an element had been read. */
   #closesAt(from: number): boolean {
     let at = from;
-    while (SPACE[this.bytes[at] ?? 0] === 1) at += 1;
-    return this.bytes[at] === 0x5d;
+    while (SPACE[this.#bytes[at] ?? 0] === 1) at += 1;
+    return this.#bytes[at] === 0x5d;
   }
 
   #afterObject(from: number): number {
-    const { bytes } = this;
+    const bytes = this.#bytes;
     const open = this.#open;
     const { length } = bytes;
     let depth = 1;

@@ -1,15 +1,15 @@
 import { BodyError, type DataRecord, isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import { at } from '../_shared/read.js';
 import {
-  count,
+  nonZero,
   doubleNumber,
   identifier,
   MAX_DEPTH,
-  moment,
-  present,
+  formatTime,
+  definedFields,
   tooDeep,
   wholeNumber,
-  word,
+  nonEmpty,
   type Log,
 } from './log-fields.js';
 
@@ -22,12 +22,12 @@ import {
  */
 export function* jsonLogs(request: unknown): Generator<Log, void, void> {
   for (const resourceLogs of list(at(request, 'resourceLogs'))) {
-    const resource = present([
+    const resource = definedFields([
       ['attributes', attributes(at(resourceLogs, 'resource', 'attributes'))],
       ['schema_url', text(at(resourceLogs, 'schemaUrl'))],
     ]);
     for (const scopeLogs of list(at(resourceLogs, 'scopeLogs'))) {
-      const scope = present([
+      const scope = definedFields([
         ['name', text(at(scopeLogs, 'scope', 'name'))],
         ['version', text(at(scopeLogs, 'scope', 'version'))],
         ['attributes', attributes(at(scopeLogs, 'scope', 'attributes'))],
@@ -40,7 +40,7 @@ export function* jsonLogs(request: unknown): Generator<Log, void, void> {
 
 function fieldsOf(log: unknown): DataRecord {
   const body = at(log, 'body');
-  const fields = present([
+  const fields = definedFields([
     ['timestamp', time(at(log, 'timeUnixNano'))],
     ['observed_timestamp', time(at(log, 'observedTimeUnixNano'))],
     ['severity_number', small(at(log, 'severityNumber'))],
@@ -72,17 +72,17 @@ function anyValue(value: unknown, depth: number): JsonValue {
 const attributes = (value: unknown): DataRecord | undefined => pairs(value, 0);
 
 function pairs(value: unknown, depth: number): DataRecord | undefined {
-  return present(
+  return definedFields(
     list(value).map((pair) => [text(at(pair, 'key')) ?? '', anyValue(at(pair, 'value'), depth + 1)] as const),
   );
 }
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? word(value) : undefined);
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? nonEmpty(value) : undefined);
 const small = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) ? count(value) : undefined;
+  typeof value === 'number' && Number.isSafeInteger(value) ? nonZero(value) : undefined;
 const time = (value: unknown): string | undefined =>
-  value === undefined || value === null ? undefined : moment(integer(value, 'A time'));
+  value === undefined || value === null ? undefined : formatTime(integer(value, 'A time'));
 
 function integer(value: unknown, name: string): bigint {
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);

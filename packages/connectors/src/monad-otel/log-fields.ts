@@ -26,7 +26,7 @@ const LAST_NANO = 2n ** 64n - 1n;
  * @returns `undefined` for 0, which OTLP uses for an unknown time
  * @throws BodyError
  */
-export function moment(nanos: bigint): string | undefined {
+export function formatTime(nanos: bigint): string | undefined {
   if (nanos < 0n || nanos > LAST_NANO)
     throw new BodyError(400, 'A time in this request is not a count of nanoseconds since 1970.');
   if (nanos === 0n) return undefined;
@@ -62,16 +62,16 @@ export function identifier(hex: string, bytes: number): string | undefined {
 }
 
 /** Maps 0, which means absent in OTLP, to `undefined`. */
-export const count = (value: number): number | undefined => (value === 0 ? undefined : value);
+export const nonZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 
 /** Maps the empty string, which means absent in OTLP, to `undefined`. */
-export const word = (value: string): string | undefined => (value === '' ? undefined : value);
+export const nonEmpty = (value: string): string | undefined => (value === '' ? undefined : value);
 
 /**
  * Builds an object of the defined fields; `undefined` if there are none. `__proto__` becomes an own
  * property like any other key.
  */
-export function present(fields: Iterable<readonly [string, JsonValue | undefined]>): DataRecord | undefined {
+export function definedFields(fields: Iterable<readonly [string, JsonValue | undefined]>): DataRecord | undefined {
   const entries = [...fields].filter(([, value]) => value !== undefined);
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }

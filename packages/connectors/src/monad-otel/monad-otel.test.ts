@@ -64,13 +64,13 @@ describe('an export of the OpenTelemetry SDK', () => {
     expect(await records(sent, type)).toEqual(exported);
   });
 
-  it('cut off anywhere is refused: never half a record', async () => {
+  it('is rejected if truncated anywhere', async () => {
     for (let length = 1; length < exportedProtobuf.length; length += 1)
       expect(await refusal(exportedProtobuf.subarray(0, length), PROTOBUF)).toBe(400);
     expect(await refusal(exportedJson.slice(0, -1), JSON_TYPE)).toBe(400);
   });
 
-  it('with any byte changed is read or refused, and nothing else', async () => {
+  it('with any byte changed is read or rejected', async () => {
     for (let at = 0; at < exportedProtobuf.length; at += 1) {
       for (const change of [1, 8, 128, 255]) {
         const changed = Buffer.from(exportedProtobuf);
@@ -81,8 +81,8 @@ describe('an export of the OpenTelemetry SDK', () => {
   });
 });
 
-describe('what senders may write', () => {
-  it('numbers as texts or numbers; those that JSON or a double lacks stay texts', async () => {
+describe('encodings of senders', () => {
+  it('accepts numbers as strings; keeps those that a double cannot hold as strings', async () => {
     expect(await body({ intValue: '42' })).toBe(42);
     expect(await body({ intValue: '9223372036854775807' })).toBe('9223372036854775807');
     expect(await body({ doubleValue: 'NaN' })).toBe('NaN');
@@ -90,13 +90,13 @@ describe('what senders may write', () => {
     expect(await body({})).toBeNull();
   });
 
-  it('keys that mean something to JavaScript are keys', async () => {
+  it('keeps special JavaScript keys', async () => {
     const value = { kvlistValue: { values: [{ key: '__proto__', value: { stringValue: 'x' } }] } };
     expect(JSON.stringify(await body(value))).toBe('{"__proto__":"x"}');
     expect({}).not.toHaveProperty('x');
   });
 
-  it('what is absent, zero or of another length stays away', async () => {
+  it('omits fields that are absent, zero or of the wrong length', async () => {
     const log = { timeUnixNano: '0', traceId: 'abc', spanId: '0000000000000000', severityText: '', attributes: [] };
     expect(await records(json(log, { resource: {} }), JSON_TYPE)).toEqual([{}]);
     expect(await records('{}', JSON_TYPE)).toEqual([]);
@@ -123,7 +123,7 @@ const wrapped = (id: number, inner: Uint8Array): Uint8Array =>
     .finish();
 
 describe('a hostile export', () => {
-  it('nested without end is refused in both encodings', async () => {
+  it('is rejected if nested too deeply, in both encodings', async () => {
     let value: Uint8Array = Writer.create().finish();
     for (let level = 0; level < 5_000; level += 1) value = wrapped(5, wrapped(1, value));
     const message = wrapped(1, wrapped(2, wrapped(2, wrapped(5, value))));
@@ -132,7 +132,7 @@ describe('a hostile export', () => {
     expect(await refusal(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[${text}]}]}]}`, JSON_TYPE)).toBe(400);
   });
 
-  it('in which few bytes stand for gigabytes of records is refused', async () => {
+  it('is rejected if it expands to gigabytes', async () => {
     // Each of the empty records repeats the resource.
     const attribute = Writer.create()
       .uint32(10)
@@ -150,10 +150,10 @@ describe('a hostile export', () => {
   });
 });
 
-it('answers in the encoding that came, and says how many it did not take', () => {
+it("responds in the request's encoding with the number of rejected records", () => {
   expect(receiver.accepted(3, [], PROTOBUF)).toEqual({ contentType: PROTOBUF, body: Buffer.alloc(0) });
   expect(receiver.accepted(3, [], JSON_TYPE)).toEqual({ contentType: 'application/json', body: '{}' });
-  const errorMessage = '2 log records are larger than 512 KiB and were not taken in.';
+  const errorMessage = '2 log records are larger than 512 KiB and were rejected.';
   const partialSuccess = { rejectedLogRecords: '2', errorMessage };
   expect(JSON.parse(String(receiver.accepted(3, [0, 2], JSON_TYPE).body))).toEqual({ partialSuccess });
   const reader = Reader.create(Buffer.from(receiver.accepted(3, [0, 2], PROTOBUF).body));

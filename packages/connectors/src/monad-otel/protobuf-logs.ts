@@ -1,6 +1,6 @@
 import { Reader } from 'protobufjs/minimal.js';
 import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
-import { count, identifier, moment, present, word, type Log } from './log-fields.js';
+import { nonZero, identifier, formatTime, definedFields, nonEmpty, type Log } from './log-fields.js';
 import {
   bigInt,
   endOfMessage,
@@ -64,11 +64,11 @@ function shared(message: Uint8Array, kind: 'resource' | 'scope'): DataRecord | u
     } else return false;
     return true;
   });
-  return present([
-    ['name', word(name)],
-    ['version', word(version)],
-    ['attributes', present(attributes)],
-    ['schema_url', word(schemaUrl)],
+  return definedFields([
+    ['name', nonEmpty(name)],
+    ['version', nonEmpty(version)],
+    ['attributes', definedFields(attributes)],
+    ['schema_url', nonEmpty(schemaUrl)],
   ]);
 }
 
@@ -76,23 +76,23 @@ function fieldsOf(message: Uint8Array): DataRecord {
   const found = new Map<string, JsonValue | undefined>();
   const attributes = new Map<string, JsonValue>();
   const reader = Reader.create(message);
-  const nanos = (): string | undefined => moment(BigInt.asUintN(64, bigInt(reader.fixed64())));
+  const nanos = (): string | undefined => formatTime(BigInt.asUintN(64, bigInt(reader.fixed64())));
   const id = (bytes: number): string | undefined => identifier(Buffer.from(reader.bytes()).toString('hex'), bytes);
   readMessage(reader, reader.len, (tag) => {
     if (tag === field(1, FIXED64)) found.set('timestamp', nanos());
     else if (tag === field(11, FIXED64)) found.set('observed_timestamp', nanos());
-    else if (tag === field(2, VARINT)) found.set('severity_number', count(reader.int32()));
-    else if (tag === field(3, LENGTH)) found.set('severity_text', word(reader.string()));
+    else if (tag === field(2, VARINT)) found.set('severity_number', nonZero(reader.int32()));
+    else if (tag === field(3, LENGTH)) found.set('severity_text', nonEmpty(reader.string()));
     else if (tag === field(5, LENGTH)) found.set('body', topValue(reader));
     else if (tag === field(6, LENGTH)) keyValue(reader, attributes);
-    else if (tag === field(7, VARINT)) found.set('dropped_attributes_count', count(reader.uint32()));
-    else if (tag === field(8, FIXED32)) found.set('flags', count(reader.fixed32()));
+    else if (tag === field(7, VARINT)) found.set('dropped_attributes_count', nonZero(reader.uint32()));
+    else if (tag === field(8, FIXED32)) found.set('flags', nonZero(reader.fixed32()));
     else if (tag === field(9, LENGTH)) found.set('trace_id', id(16));
     else if (tag === field(10, LENGTH)) found.set('span_id', id(8));
-    else if (tag === field(12, LENGTH)) found.set('event_name', word(reader.string()));
+    else if (tag === field(12, LENGTH)) found.set('event_name', nonEmpty(reader.string()));
     else return false;
     return true;
   });
-  found.set('attributes', present(attributes));
-  return present(found) ?? {};
+  found.set('attributes', definedFields(attributes));
+  return definedFields(found) ?? {};
 }

@@ -1,6 +1,6 @@
 import type { Reader } from 'protobufjs/minimal.js';
 import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
-import { doubleNumber, MAX_DEPTH, present, tooDeep, wholeNumber } from './log-fields.js';
+import { doubleNumber, MAX_DEPTH, definedFields, tooDeep, wholeNumber } from './log-fields.js';
 
 /** Wire types of protobuf: the last three bits of a tag. */
 export const VARINT = 0;
@@ -70,7 +70,7 @@ function keyValueList(reader: Reader, depth: number): DataRecord {
     keyValue(reader, pairs, depth);
     return true;
   });
-  return present(pairs) ?? {};
+  return definedFields(pairs) ?? {};
 }
 
 /** Reads a `KeyValue`. If a key is repeated, the last value wins. */

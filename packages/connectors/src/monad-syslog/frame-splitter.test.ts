@@ -29,7 +29,7 @@ it.each([
   expect(texts(stream)).toEqual(messages);
 });
 
-it('finds the same messages however the stream is cut into parts', () => {
+it('finds the same messages however the stream is chunked', () => {
   const random = seededRandom(3);
   for (let round = 0; round < 300; round += 1) {
     const messages = Array.from(
@@ -42,7 +42,7 @@ it('finds the same messages however the stream is cut into parts', () => {
   }
 });
 
-it('a message that is too long is cut and marked, and the one after it is whole', () => {
+it('truncates and marks a message that is too long, and keeps the next one intact', () => {
   const long = `<1>${'x'.repeat(2 * MAX_MESSAGE)}`;
   for (const stream of [`${long}\n<2>b\n`, counted(long) + counted('<2>b')]) {
     for (const size of [1_000, 70_000, stream.length]) {
@@ -57,11 +57,11 @@ it('a message that is too long is cut and marked, and the one after it is whole'
   }
 });
 
-it('a message that was announced and did not come whole is marked', () => {
+it('marks an incomplete octet-counted message', () => {
   expect(split('100 <1>half', () => 3)).toEqual([{ text: '<1>half', truncated: true }]);
 });
 
-it('one byte at a time it takes no more time than bytes', () => {
+it('takes linear time for single bytes', () => {
   const splitter = new FrameSplitter();
   const began = performance.now();
   const byte = Buffer.from('x');

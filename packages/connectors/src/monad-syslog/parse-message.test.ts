@@ -6,7 +6,7 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 const parse = (text: string) => parseMessage(text, NOW);
 
 describe('RFC 5424', () => {
-  it('its own examples', () => {
+  it('parses the examples of the RFC', () => {
     expect(
       parse(
         "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \ufeff'su root' failed for lonvick on /dev/pts/8",
@@ -41,7 +41,7 @@ describe('RFC 5424', () => {
     expect(parse('<0>1 - - - - - -')).toMatchObject({ priority: 0, severity_name: 'emerg', message: '' });
   });
 
-  it('values that are escaped, repeated, or named like something of JavaScript', () => {
+  it('parses escaped and repeated values and special JavaScript names', () => {
     const text = String.raw`<13>1 - - - - - [a p="x\"y\\z\]" p="\n"][__proto__ k="1"] m`;
     expect(JSON.stringify(parse(text)['structured_data'])).toBe(
       String.raw`{"a":{"p":["x\"y\\z]","\\n"]},"__proto__":{"k":"1"}}`,
@@ -54,7 +54,7 @@ describe('RFC 5424', () => {
     ['<13>1 2003-10-11T22:14:15Z host', 'hostname', 'host'],
     ['<13>1 - host app - - [a b="c text', 'structured_data', '[a b="c text'],
     ['<13>1 - host app - - text', 'structured_data', 'text'],
-  ])('%s is kept, with what is wrong', (text, problem, message) => {
+  ])('keeps %s and names the problem', (text, problem, message) => {
     expect(parse(text)).toMatchObject({ parse_error: problem, ...(message !== undefined && { message }) });
   });
 });
@@ -100,7 +100,7 @@ describe('RFC 3164', () => {
     expect(record['parse_error']).toBeUndefined();
   });
 
-  it('says what it took the time from, where something was assumed', () => {
+  it('keeps the original timestamp if the conversion relies on assumptions', () => {
     expect(parse('<13>Dec 31 23:59:59 host app: x')).toMatchObject({
       timestamp: '2025-12-31T23:59:59.000Z',
       timestamp_text: 'Dec 31 23:59:59',
@@ -114,12 +114,12 @@ describe('RFC 3164', () => {
     ['', 'no_priority', 13, ''],
     ['<13>', 'timestamp', 13, ''],
     ['{"json":true}', 'no_priority', 13, '{"json":true}'],
-  ])('%s is kept, with what is wrong', (text, problem, priority, message) => {
+  ])('keeps %s and names the problem', (text, problem, priority, message) => {
     expect(parse(text)).toMatchObject({ parse_error: problem, priority, message });
   });
 });
 
-it('takes any text, quickly, and loses none of it', () => {
+it('accepts any text quickly without losing any of it', () => {
   const random = seededRandom(5);
   const pieces = [
     '<34>',

@@ -1,6 +1,7 @@
 import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
 import { structuredDataAt } from './structured-data.js';
 import { bsdAt, rfc3339At } from './timestamps.js';
+import type { Frame } from './frame-splitter.js';
 
 // RFC 5424, section 6.2.1; the names are from syslog.h.
 const FACILITIES =
@@ -98,3 +99,24 @@ function rfc3164(text: string, now: number): Fields {
   }
   return { ...fields, message: rest };
 }
+
+/** How a message was received. */
+export interface Origin {
+  transport: 'udp' | 'tcp' | 'tls';
+  /** Address of the sender, or of the last relay. */
+  peer: string;
+}
+
+/** Converts a message to the JSON of a record. Invalid UTF-8 becomes U+FFFD. */
+export function syslogLine({ bytes, truncated }: Frame, { transport, peer }: Origin, now: number): string {
+  return JSON.stringify({
+    ...parseMessage(bytes.toString('utf8'), now),
+    ...(truncated && { truncated }),
+    transport,
+    peer,
+    received_at: new Date(now).toISOString(),
+  });
+}
+
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
+export const peerOf = (address: string | undefined): string => (address ?? '').replace(/^::ffff:(?=[\d.]+$)/, '');

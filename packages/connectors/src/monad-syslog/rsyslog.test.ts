@@ -28,7 +28,7 @@ it.each([
   ],
   ['TLS of GnuTLS, by lines', 'tls', `protocol="tcp" ${verified('gtls')} template="RSYSLOG_TraditionalForwardFormat"`],
 ])(
-  'every message of rsyslog over %s is there, once and whole',
+  'receives every message of rsyslog over %s once and intact',
   { timeout: 60_000 },
   async (_name, transport, action) => {
     const type = loadCatalog().get('input', 'monad-syslog');

@@ -10,7 +10,7 @@ const servers = new Map<string, SyslogServer>();
  * Serializes opening and closing per port: recreating a pipeline closes its predecessor, which must
  * release the port first.
  */
-const turns = new Map<string, Promise<unknown>>();
+const pending = new Map<string, Promise<unknown>>();
 
 /**
  * Adds a pipeline to the server on a port, and opens the server if necessary.
@@ -25,7 +25,7 @@ export async function joinServer(
   sink: Sink,
 ): Promise<() => Promise<void>> {
   const key = `${at.host} ${at.port}`;
-  await inTurn(key, async () => {
+  await serialize(key, async () => {
     let server = servers.get(key);
     if (!server) {
       server = new SyslogServer({ at, clock });
@@ -40,14 +40,14 @@ export async function joinServer(
     }
   });
   return () =>
-    inTurn(key, async () => {
+    serialize(key, async () => {
       if ((await servers.get(key)?.leave(sink)) === false) servers.delete(key);
     });
 }
 
-function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-  const done = (turns.get(key) ?? Promise.resolve()).then(work);
-  const settled = done.catch(() => undefined).finally(() => turns.get(key) === settled && turns.delete(key));
-  turns.set(key, settled);
+function serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const done = (pending.get(key) ?? Promise.resolve()).then(work);
+  const settled = done.catch(() => undefined).finally(() => pending.get(key) === settled && pending.delete(key));
+  pending.set(key, settled);
   return done;
 }

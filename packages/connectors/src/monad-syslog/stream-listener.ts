@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import type { ListenAt } from '@connector-frame/engine/connector-api';
 import { FrameSplitter, type Frame } from './frame-splitter.js';
-import type { Losses } from './losses.js';
-import { peerOf, type Origin } from './syslog-record.js';
+import type { LossCounter } from './loss-counter.js';
+import { peerOf, type Origin } from './parse-message.js';
 
 /** Maximum concurrent connections. Each may buffer one message and the chunk it arrived in. */
 const MAX_CONNECTIONS = 1_000;
@@ -19,7 +19,7 @@ const TLS_HANDSHAKE = 22;
 
 export interface StreamOptions {
   at: ListenAt;
-  losses: Losses;
+  losses: LossCounter;
   /**
    * SHA-256 fingerprints of allowed client certificates, uppercase without colons. Empty: any
    * sender is allowed.
@@ -40,8 +40,10 @@ export class StreamListener {
   /** Connections in order of arrival; `true` once a message was received. */
   readonly #sockets = new Map<Socket, boolean>();
   readonly #serving = new Set<Promise<void>>();
+  readonly #options: StreamOptions;
 
-  constructor(private readonly options: StreamOptions) {
+  constructor(options: StreamOptions) {
+    this.#options = options;
     const { tls } = options.at;
     this.#server = createServer({ keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE }, (socket) =>
       this.#accept(socket),
@@ -52,7 +54,7 @@ export class StreamListener {
 
   /** Starts listening. @returns the port */
   open(): Promise<number> {
-    const { host, port } = this.options.at;
+    const { host, port } = this.#options.at;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {
@@ -73,16 +75,16 @@ export class StreamListener {
   }
 
   #accept(socket: Socket): void {
-    const { losses } = this.options;
+    const { losses } = this.#options;
     if (this.#sockets.size >= MAX_CONNECTIONS) {
       losses.add('too_many');
       // Close the oldest connection that has not sent a message, otherwise the new one.
-      const [silent] = [...this.#sockets].find(([, spoken]) => !spoken) ?? [socket];
-      silent.destroy();
+      const [idle] = [...this.#sockets].find(([, hasSent]) => !hasSent) ?? [socket];
+      idle.destroy();
       // The `close` event fires later. Remove the socket now, so that it does not make room for the
       // next connection as well.
-      this.#sockets.delete(silent);
-      if (silent === socket) return;
+      this.#sockets.delete(idle);
+      if (idle === socket) return;
     }
     this.#sockets.set(socket, false);
     socket.on('error', () => undefined);
@@ -90,16 +92,16 @@ export class StreamListener {
     socket.once('data', (first: Buffer) => {
       socket.pause();
       socket.unshift(first);
-      if (first[0] === TLS_HANDSHAKE) this.#shakeHands(socket);
-      else if (this.options.fingerprints().size > 0) this.#refuse(socket, 'plain_refused');
+      if (first[0] === TLS_HANDSHAKE) this.#startTls(socket);
+      else if (this.#options.fingerprints().size > 0) this.#refuse(socket, 'plain_refused');
       else this.#serve(socket, socket, 'tcp');
     });
   }
 
-  #shakeHands(socket: Socket): void {
-    const { losses } = this.options;
+  #startTls(socket: Socket): void {
+    const { losses } = this.#options;
     if (!this.#secure) return this.#refuse(socket, 'no_tls');
-    const allowed = this.options.fingerprints();
+    const allowed = this.#options.fingerprints();
     const requestCert = allowed.size > 0;
     const options = { isServer: true, secureContext: this.#secure, requestCert, rejectUnauthorized: false };
     const secured = new TLSSocket(socket, options);
@@ -121,32 +123,32 @@ export class StreamListener {
   }
 
   #refuse(socket: Socket, loss: 'no_tls' | 'plain_refused' | 'certificate_refused'): void {
-    this.options.losses.add(loss);
+    this.#options.losses.add(loss);
     socket.destroy();
   }
 
   #serve(socket: Socket, wire: Socket, transport: 'tcp' | 'tls'): void {
-    const spoken = (): unknown => this.#sockets.has(wire) && this.#sockets.set(wire, true);
-    const serving = this.#read(socket, transport, spoken).finally(() => this.#serving.delete(serving));
+    const markActive = (): unknown => this.#sockets.has(wire) && this.#sockets.set(wire, true);
+    const serving = this.#read(socket, transport, markActive).finally(() => this.#serving.delete(serving));
     this.#serving.add(serving);
   }
 
-  async #read(socket: Socket, transport: 'tcp' | 'tls', spoken: () => void): Promise<void> {
+  async #read(socket: Socket, transport: 'tcp' | 'tls', markActive: () => void): Promise<void> {
     const origin: Origin = { transport, peer: peerOf(socket.remoteAddress) };
     const splitter = new FrameSplitter();
     socket.setTimeout(UNFINISHED, () => splitter.pending && socket.destroy());
     const chunks: AsyncIterable<Buffer> = socket;
     try {
       for await (const chunk of chunks) {
-        await this.options.take(() => {
+        await this.#options.take(() => {
           const frames = splitter.push(chunk);
-          if (frames.length > 0) spoken();
+          if (frames.length > 0) markActive();
           return frames;
         }, origin);
       }
     } catch {
       // The connection broke: keep what was received.
     }
-    await this.options.take(() => splitter.end(), origin);
+    await this.#options.take(() => splitter.end(), origin);
   }
 }

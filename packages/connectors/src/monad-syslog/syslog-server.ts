@@ -2,11 +2,11 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, ConnectorError, type ListenAt, type Sink } from '@connector-frame/engine/connector-api';
-import { Door } from './door.js';
+import { PipelineQueue } from './pipeline-queue.js';
 import { MAX_MESSAGE, trimmed, type Frame } from './frame-splitter.js';
-import { Losses } from './losses.js';
+import { LossCounter } from './loss-counter.js';
 import { StreamListener } from './stream-listener.js';
-import { peerOf, syslogLine, type Origin } from './syslog-record.js';
+import { peerOf, syslogLine, type Origin } from './parse-message.js';
 
 /** Requested size of the UDP receive buffer in bytes; the operating system may limit it. */
 const UDP_BUFFER = 4 * 1024 * 1024;
@@ -19,28 +19,34 @@ export interface SyslogServerOptions {
   at: ListenAt;
   clock: Clock;
   /** Milliseconds between two log entries about losses. Default 60,000. */
-  tellEveryMs?: number;
+  logEveryMs?: number;
 }
 
 /** Listens on one port for UDP, TCP and TLS, and delivers messages to every joined pipeline. */
 export class SyslogServer {
   /** SHA-256 fingerprints of allowed client certificates; empty: any sender is allowed. */
   fingerprints: ReadonlySet<string> = new Set();
-  readonly #doors = new Map<Sink, Door>();
-  readonly #losses: Losses;
+  readonly #queues = new Map<Sink, PipelineQueue>();
+  readonly #losses: LossCounter;
   readonly #streams: StreamListener;
   #datagrams: Socket | undefined;
   #line: Promise<void> = Promise.resolve();
+  readonly #options: SyslogServerOptions;
 
-  constructor(private readonly options: SyslogServerOptions) {
-    const { at, clock, tellEveryMs } = options;
-    this.#losses = new Losses(clock, (entry) => this.#doors.forEach(({ sink }) => sink.note?.(entry)), tellEveryMs);
+  constructor(options: SyslogServerOptions) {
+    this.#options = options;
+    const { at, clock, logEveryMs } = options;
+    this.#losses = new LossCounter(
+      clock,
+      (entry) => this.#queues.forEach(({ sink }) => sink.note?.(entry)),
+      logEveryMs,
+    );
     this.#streams = new StreamListener({
       at,
       losses: this.#losses,
       fingerprints: () => this.fingerprints,
       take: async (read, origin) => {
-        const storing = await this.#inLine(() => this.#put(read, origin));
+        const storing = await this.#serialize(() => this.#put(read, origin));
         const lost = (await Promise.all(storing)).reduce((sum, count) => sum + count, 0);
         this.#losses.add('unfinished', lost);
       },
@@ -55,23 +61,23 @@ export class SyslogServer {
    * @returns for each slice, a promise of the number of messages that were not stored
    */
   async #put(read: () => readonly Frame[], origin: Origin): Promise<Promise<number>[]> {
-    const doors = [...this.#doors.values()];
-    await Promise.all(doors.map((door) => door.room()));
+    const queues = [...this.#queues.values()];
+    await Promise.all(queues.map((queue) => queue.ready()));
     const frames = read();
-    if (doors.every(({ closed }) => closed)) return [Promise.resolve(frames.length)];
+    if (queues.every(({ closed }) => closed)) return [Promise.resolve(frames.length)];
     const storing: Promise<number>[] = [];
     for (let from = 0; from < frames.length; from += SLICE) {
       if (from > 0) await turn();
       const lines = frames
         .slice(from, from + SLICE)
-        .map((frame) => syslogLine(frame, origin, this.options.clock.now()));
-      const stored = Promise.all(doors.map((door) => door.put(lines)));
+        .map((frame) => syslogLine(frame, origin, this.#options.clock.now()));
+      const stored = Promise.all(queues.map((queue) => queue.put(lines)));
       storing.push(stored.then((each) => (each.includes(false) ? lines.length : 0)));
     }
     return storing;
   }
 
-  #inLine<T>(work: () => Promise<T>): Promise<T> {
+  #serialize<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#line.then(work);
     this.#line = done.then(
       () => undefined,
@@ -82,7 +88,7 @@ export class SyslogServer {
 
   /** Starts listening. @returns the port @throws ConnectorError */
   async open(): Promise<number> {
-    const { at } = this.options;
+    const { at } = this.#options;
     try {
       const port = await this.#streams.open();
       await this.#openDatagrams(at.host, port);
@@ -94,7 +100,7 @@ export class SyslogServer {
   }
 
   join(sink: Sink): void {
-    this.#doors.set(sink, new Door(sink, this.options.clock));
+    this.#queues.set(sink, new PipelineQueue(sink, this.#options.clock));
   }
 
   /**
@@ -103,14 +109,14 @@ export class SyslogServer {
    * @returns whether other pipelines are left
    */
   async leave(sink: Sink): Promise<boolean> {
-    const door = this.#doors.get(sink);
-    const last = this.#doors.size === 1;
+    const queue = this.#queues.get(sink);
+    const last = this.#queues.size === 1;
     // When the last pipeline leaves, stop reading before storing its queue.
     const closing = last ? this.close() : undefined;
-    await door?.close(GRACE);
+    await queue?.close(GRACE);
     await closing;
     if (last) await this.#losses.close();
-    this.#doors.delete(sink);
+    this.#queues.delete(sink);
     return !last;
   }
 
@@ -147,23 +153,23 @@ export class SyslogServer {
     const truncated = bytes.length > MAX_MESSAGE;
     const frame = { bytes: trimmed(bytes.subarray(0, MAX_MESSAGE)), truncated };
     if (frame.bytes.length === 0) return undefined;
-    const line = syslogLine(frame, { transport: 'udp', peer: peerOf(address) }, this.options.clock.now());
-    for (const door of this.#doors.values()) void this.#offer(door, line);
+    const line = syslogLine(frame, { transport: 'udp', peer: peerOf(address) }, this.#options.clock.now());
+    for (const queue of this.#queues.values()) void this.#offer(queue, line);
     return undefined;
   }
 
-  async #offer(door: Door, line: string): Promise<void> {
-    if (!(await door.offer(line))) this.#losses.add('udp_lost');
+  async #offer(queue: PipelineQueue, line: string): Promise<void> {
+    if (!(await queue.offer(line))) this.#losses.add('udp_lost');
   }
 }
 
 function cannotListen(error: unknown, { host, port }: ListenAt): ConnectorError {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
   const reasons: Record<string, string> = {
-    EADDRINUSE: 'another program has it',
-    EACCES: 'the system does not allow it',
+    EADDRINUSE: 'another program is using it',
+    EACCES: 'permission denied',
     EADDRNOTAVAIL: 'this machine does not have that address',
   };
   const reason = reasons[code] ?? 'it could not be opened';
-  return new ConnectorError('cannot_listen', `Port ${port} of ${host} is not open to senders: ${reason}.`, 'retry');
+  return new ConnectorError('cannot_listen', `Port ${port} of ${host} cannot be opened: ${reason}.`, 'retry');
 }

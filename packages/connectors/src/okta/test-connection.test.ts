@@ -34,13 +34,13 @@ function run(
   return testOktaSystemLog({ settings, secrets }, { egress, signal: new AbortController().signal });
 }
 
-test('reads an event of an organization, whatever follows its address', async () => {
+test('reads an event, whatever path follows the address', async () => {
   expect(await run({ org_url: okta.url })).toEqual({ ok: true, summary: 'Read 1 event' });
   expect(await run({ org_url: ` ${okta.url}/admin/dashboard ` })).toEqual({ ok: true, summary: 'Read 1 event' });
   expect(okta.hits.at(-1)).toMatchObject({ method: 'GET', url: '/api/v1/logs?limit=1', status: 200 });
 });
 
-test('a wrong token is told on its field', async () => {
+test('reports a wrong token on its field', async () => {
   expect(await run({ org_url: okta.url }, { api_key: 'wrong' })).toMatchObject({
     ok: false,
     reason: 'invalid_credentials',
@@ -49,7 +49,7 @@ test('a wrong token is told on its field', async () => {
   });
 });
 
-test('a token without the right, a limit, and an unknown organization', async () => {
+test('reports a missing permission, rate limiting, and an unknown organization', async () => {
   okta.answer({ status: 403, body: { errorCode: 'E0000006' } });
   expect(await run({ org_url: okta.url })).toMatchObject({
     reason: 'forbidden',
@@ -67,19 +67,19 @@ test('a token without the right, a limit, and an unknown organization', async ()
 });
 
 test.each(['http://127.0.0.1', 'acme.okta.com', '', 'ftp://acme.okta.com'])(
-  '"%s" is no address of Okta',
+  'rejects the Okta address "%s"',
   async (org_url) => {
     expect(await run({ org_url })).toMatchObject({ reason: 'invalid_config', issues: [{ path: '/settings/org_url' }] });
   },
 );
 
-test('a token that no header can carry is told on its field, not quoted', async () => {
+test('reports a token that is not valid in a header, without quoting it', async () => {
   const outcome = await run({ org_url: okta.url }, { api_key: 'canary\nbreak' });
   expect(outcome).toMatchObject({ reason: 'invalid_config', issues: [{ path: '/secrets/api_key' }] });
   expect(JSON.stringify(outcome)).not.toContain('canary');
 });
 
-test('an absent token is asked for', async () => {
+test('reports a missing token', async () => {
   expect(await run({ org_url: okta.url }, {})).toMatchObject({
     issues: [{ path: '/secrets/api_key', code: 'required' }],
   });

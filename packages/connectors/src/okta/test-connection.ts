@@ -38,7 +38,7 @@ export const testOktaSystemLog = createTester(okta, async ({ settings, secrets }
       });
     case 404:
       return failed('not_found', 'There is no Okta organization at this address.', {
-        hint: 'It reads like https://acme.okta.com, without -admin.',
+        hint: 'It looks like https://acme.okta.com, without -admin.',
         at: okta.address,
       });
     default:

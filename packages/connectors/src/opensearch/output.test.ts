@@ -24,7 +24,7 @@ afterEach(() => server?.close());
 
 const context = () => outputContext('output:opensearch');
 
-test('a repeat is not doubled', async () => {
+test('a retry creates no duplicates', async () => {
   const cluster = createFakeCluster(AUTHORIZATION);
   const { origin } = (server = await startVendor(cluster.respond));
   const output = createOpensearchOutput(configFor(`${origin}/`), context());
@@ -32,7 +32,7 @@ test('a repeat is not doubled', async () => {
   expect([...cluster.documents.keys()]).toEqual(['batch-0.0', 'batch-0.1']);
 });
 
-test('an authority of their own is trusted for them alone', async () => {
+test('trusts a configured CA for this connector only', async () => {
   const certificate = createCertificate('127.0.0.1');
   const { origin } = (server = await startVendor(createFakeCluster(AUTHORIZATION).respond, certificate));
   const shared = context();
@@ -51,7 +51,7 @@ test.each([
   [{ url: 'nonsense' }, 'invalid_config'],
   [{ index: '' }, 'invalid_config'],
   [{ username: '' }, 'invalid_config'],
-])('%j can not run, and says so', (changes, code) => {
+])('rejects the configuration %j', (changes, code) => {
   expect(() => createOpensearchOutput(configFor('http://127.0.0.1:1', changes), context())).toThrow(
     expect.objectContaining({ code, kind: 'permanent' }),
   );

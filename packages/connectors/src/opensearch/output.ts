@@ -12,7 +12,7 @@ export const createOpensearchOutput: CreateOutput = ({ settings, secrets }, cont
     // Assuming a role requires an access key, and this connector type has none of the customer's.
     throw new ConnectorError(
       'unsupported',
-      'An AWS role can not be taken on from here. Sign in with a user and password.',
+      'AWS roles are not supported. Sign in with a user name and password.',
       'permanent',
     );
   }
@@ -21,7 +21,7 @@ export const createOpensearchOutput: CreateOutput = ({ settings, secrets }, cont
   const index = text(settings, 'index');
   if (!index) throw invalidConfig('There is no index to write to.');
   const [user, password] = [text(settings, 'username'), text(secrets, 'password')];
-  if (!user || !password) throw invalidConfig('A user name and a password are needed.');
+  if (!user || !password) throw invalidConfig('A user name and a password are required.');
   const ca = text(secrets, 'ca_certificate');
   return createBulkOutput(
     {

@@ -5,19 +5,22 @@ import {
   type FailureKind,
 } from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
-import { QueryError } from './session.js';
+import { QueryError } from './client.js';
 
-const ways: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
+const egressErrors: Readonly<Record<EgressReason, readonly [message: string, kind: FailureKind]>> = {
   egress_refused: ['PostgreSQL is on a network that is closed to connectors.', 'permanent'],
-  invalid_address: ['The host of PostgreSQL is not an address we can connect to.', 'permanent'],
-  invalid_header: ['The host of PostgreSQL is not an address we can connect to.', 'permanent'],
-  dns_failed: ['There is no PostgreSQL server by this name.', 'retry'],
+  invalid_address: ['The host of PostgreSQL is not a valid address.', 'permanent'],
+  invalid_header: ['The host of PostgreSQL is not a valid address.', 'permanent'],
+  dns_failed: ['The host name of PostgreSQL could not be resolved.', 'retry'],
   connect_failed: ['PostgreSQL could not be reached, or the connection broke.', 'retry'],
-  timeout: ['PostgreSQL did not answer in time.', 'retry'],
-  tls_failed: ['No secure connection to PostgreSQL: its certificate is not trusted, or it has none.', 'permanent'],
-  redirected: ['What answers is not PostgreSQL.', 'permanent'],
-  too_large: ['The answer of PostgreSQL is larger than we take.', 'retry'],
-  invalid_answer: ['What answers is not PostgreSQL.', 'retry'],
+  timeout: ['PostgreSQL did not respond in time.', 'retry'],
+  tls_failed: [
+    'Could not establish a TLS connection to PostgreSQL: its certificate is not trusted, or it does not use TLS.',
+    'permanent',
+  ],
+  redirected: ['The server is not PostgreSQL.', 'permanent'],
+  too_large: ['The response from PostgreSQL is too large.', 'retry'],
+  invalid_answer: ['The server is not PostgreSQL.', 'retry'],
 };
 
 /**
@@ -31,9 +34,9 @@ const states: readonly (readonly [start: string, code: string, message: string, 
   ['42501', 'forbidden', 'This user may not do that in PostgreSQL.', 'permanent'],
   ['42P01', 'not_found', 'The table does not exist.', 'permanent'],
   ['42703', 'not_found', 'A column does not exist.', 'permanent'],
-  ['42', 'rejected', 'PostgreSQL can not do this with the table as it is.', 'permanent'],
-  ['25006', 'read_only', 'The server takes no changes at the moment.', 'retry'],
-  ['53300', 'rate_limited', 'PostgreSQL has no connection left.', 'retry'],
+  ['42', 'rejected', 'PostgreSQL rejected the statement for this table.', 'permanent'],
+  ['25006', 'read_only', 'PostgreSQL is read-only at the moment.', 'retry'],
+  ['53300', 'rate_limited', 'PostgreSQL has reached its connection limit.', 'retry'],
   ['53', 'upstream_error', 'PostgreSQL lacks memory or disk space.', 'retry'],
   ['55P03', 'conflict', 'Conflict with another transaction on the server.', 'retry'],
   ['57014', 'timeout', 'PostgreSQL took too long for one query.', 'retry'],
@@ -43,10 +46,10 @@ const states: readonly (readonly [start: string, code: string, message: string, 
 /**
  * Converts any failure of the connection or the server to an `ConnectorError` without the server's text.
  */
-export function endError(error: unknown): ConnectorError {
+export function toConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   if (error instanceof EgressError) {
-    const [message, kind] = ways[error.reason];
+    const [message, kind] = egressErrors[error.reason];
     return new ConnectorError(error.reason, message, kind);
   }
   if (error instanceof QueryError) {

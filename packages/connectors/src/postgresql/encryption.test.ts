@@ -4,7 +4,7 @@ import { createCertificate, type Certificate } from '../../../../test/support/ce
 import { startPostgres, type Postgres } from '../../../../test/support/postgres.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import type { TestOutcome } from '@connector-frame/engine/connector-api';
-import { testPostgresqlInput } from './test-input.js';
+import { testPostgresqlInput } from './test-connection.js';
 
 const PASSWORD = 'canary-postgres-password';
 const certificate = createCertificate('localhost', '127.0.0.1');
@@ -74,7 +74,7 @@ test.each([
   ['allow', { anyone: true, encrypted: true, unencrypted: true }],
   ['prefer', { anyone: true, encrypted: true, unencrypted: true }],
   ['require', { anyone: true, encrypted: true, unencrypted: false }],
-])('%s lets in %j where there is TLS', async (mode, expected) => {
+])('%s accepts %j with TLS', async (mode, expected) => {
   for (const [username, ok] of Object.entries(expected)) {
     expect(await signIn(secured, { mode, username })).toMatchObject(
       ok ? { ok } : { reason: 'forbidden', issues: [{ path: '/settings/username' }] },
@@ -82,7 +82,7 @@ test.each([
   }
 });
 
-test('without TLS on the other side, only what insists on it fails', async () => {
+test('without TLS on the server, only modes that require it fail', async () => {
   for (const mode of ['disable', 'allow', 'prefer']) expect(await signIn(plain, { mode })).toMatchObject({ ok: true });
   for (const attempt of [{}, { mode: 'require' }])
     expect(await signIn(plain, attempt)).toMatchObject({ reason: 'tls_failed' });
@@ -91,7 +91,7 @@ test('without TLS on the other side, only what insists on it fails', async () =>
   });
 });
 
-test('verify-ca asks for the authority, verify-full for the name as well', async () => {
+test('verify-ca checks the CA, verify-full also the host name', async () => {
   const failed = { reason: 'tls_failed', issues: [{ path: '/settings/host' }] };
   for (const mode of ['verify-ca', 'verify-full']) {
     expect(await signIn(secured, { mode, details: ca(certificate) })).toMatchObject({ ok: true });
@@ -105,7 +105,7 @@ test('verify-ca asks for the authority, verify-full for the name as well', async
   );
 });
 
-test('a client certificate goes along', async () => {
+test('sends a client certificate', async () => {
   const attempt = {
     mode: 'verify-full',
     username: 'certified',
@@ -115,7 +115,7 @@ test('a client certificate goes along', async () => {
   expect(await signIn(secured, { ...attempt, details: ca(certificate) })).toMatchObject({ reason: 'forbidden' });
 });
 
-test('what is no certificate, and a key that does not fit', async () => {
+test('rejects an invalid certificate and a key that does not match', async () => {
   expect(await signIn(secured, { mode: 'verify-ca', details: { ca_certificate: 'nonsense' } })).toMatchObject({
     reason: 'invalid_config',
     issues: [{ path: '/settings/ssl_mode/verify_ca/ca_certificate' }],

@@ -63,7 +63,7 @@ function verified(
     return failed('invalid_config', 'This is not a certificate in PEM format.', { at: `${field}/ca_certificate` });
   }
   if (!usable(own)) {
-    return failed('invalid_config', 'The client certificate and its key do not fit together.', {
+    return failed('invalid_config', 'The client certificate and its key do not match.', {
       at: [`${field}/client_certificate`, '/secrets/client_key'],
     });
   }

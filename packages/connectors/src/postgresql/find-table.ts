@@ -1,4 +1,4 @@
-import { QueryError, type Query } from './session.js';
+import { QueryError, type Query } from './client.js';
 
 /**
  * Finds a table by name, first parsed as SQL (`schema.table`), then taken literally.

@@ -1,8 +1,8 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
 import { createPostgresqlInput } from './input.js';
 import { createPostgresqlOutput } from './output.js';
-import { testPostgresqlInput } from './test-input.js';
-import { testPostgresqlOutput } from './test-output.js';
+import { testPostgresqlInput } from './test-connection.js';
+import { testPostgresqlOutput } from './test-connection.js';
 
 export const postgresqlInput: ConnectorCode = {
   testConnection: testPostgresqlInput,

@@ -69,8 +69,8 @@ export function writeInputCursor(tables: InputCursor): JsonValue {
 }
 
 function readTable(value: unknown): TableCursor | undefined {
-  const [identity, column, horizon] = ['identity', 'column', 'horizon'].map((key) => word(value, key));
-  const [top, low, hold] = ['top', 'low', 'hold'].map((key) => word(value, key));
+  const [identity, column, horizon] = ['identity', 'column', 'horizon'].map((key) => stringAt(value, key));
+  const [top, low, hold] = ['top', 'low', 'hold'].map((key) => stringAt(value, key));
   if (identity === undefined || column === undefined || horizon === undefined) return undefined;
   const fence = readFence(at(value, 'fence'));
   const scan = readScan(at(value, 'scan'));
@@ -87,11 +87,11 @@ function readTable(value: unknown): TableCursor | undefined {
 }
 
 function readScan(value: unknown): Scan | undefined {
-  const horizon = word(value, 'horizon');
+  const horizon = stringAt(value, 'horizon');
   const fence = readFence(at(value, 'fence'));
   if (horizon === undefined || !fence) return undefined;
   const after = at(value, 'after');
-  const [from, hold, top] = ['from', 'hold', 'top'].map((key) => word(value, key));
+  const [from, hold, top] = ['from', 'hold', 'top'].map((key) => stringAt(value, key));
   return {
     horizon,
     fence,
@@ -103,11 +103,11 @@ function readScan(value: unknown): Scan | undefined {
 }
 
 function readFence(value: unknown): Fence | undefined {
-  const [xid, largest] = [word(value, 'xid'), word(value, 'value')];
+  const [xid, largest] = [stringAt(value, 'xid'), stringAt(value, 'value')];
   return xid === undefined ? undefined : { xid, ...(largest !== undefined && { value: largest }) };
 }
 
-function word(value: unknown, key: string): string | undefined {
+function stringAt(value: unknown, key: string): string | undefined {
   const found = at(value, key);
   return typeof found === 'string' ? found : undefined;
 }

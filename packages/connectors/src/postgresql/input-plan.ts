@@ -1,7 +1,7 @@
 import { isRecord } from '@connector-frame/engine/connector-api';
 import { at, text, texts } from '../_shared/read.js';
 import { findTable, quoted } from './find-table.js';
-import type { Query } from './session.js';
+import type { Query } from './client.js';
 
 /** A column as described by the system catalog. */
 interface Column {
@@ -47,7 +47,7 @@ export interface InputPlan {
    * Quoted names of tables found through a schema without a usable cursor column. Not a problem,
    * since the settings don't list them.
    */
-  passedOver: string[];
+  skipped: string[];
 }
 
 /** Alias of a row in queries; no real column is likely to have this name. */
@@ -102,7 +102,7 @@ export async function planInput(query: Query, settings: Record<string, unknown>)
   if (rows.length > 0) return planChosen(query, rows);
   const schemas = texts(settings, 'schemas');
   const oids = (await query(ofSchemas, [schemas.length > 0 ? schemas : ['public']])).map((row) => row['oid']);
-  const plan: InputPlan = { tables: [], problems: [], passedOver: [] };
+  const plan: InputPlan = { tables: [], problems: [], skipped: [] };
   if (oids.length > MAX_TABLES) {
     const message = `There are more than ${MAX_TABLES} tables. List those to read.`;
     return { ...plan, problems: [{ field: 'table', code: 'no_cursor', message }] };
@@ -111,13 +111,13 @@ export async function planInput(query: Query, settings: Record<string, unknown>)
     const table = readTable(row);
     const cursor = chooseCursor(table);
     if (cursor) plan.tables.push(createPlan(table, cursor, 'A table'));
-    else plan.passedOver.push(sqlName(table));
+    else plan.skipped.push(sqlName(table));
   }
   return plan;
 }
 
 async function planChosen(query: Query, rows: readonly Record<string, unknown>[]): Promise<InputPlan> {
-  const plan: InputPlan = { tables: [], problems: [], passedOver: [] };
+  const plan: InputPlan = { tables: [], problems: [], skipped: [] };
   for (const [index, row] of rows.entries()) {
     const name = text(row, 'table') ?? '';
     const oid = (await findTable(query, found, name))?.['oid'];
@@ -142,7 +142,7 @@ function planTable(
   if (!cursor && wanted !== undefined)
     return { field: 'cursor_column', code: 'not_found', message: `${label} has no column ${wanted}.` };
   if (!cursor)
-    return { field: 'cursor_column', code: 'no_cursor', message: `${label} has no column to go by. Name one.` };
+    return { field: 'cursor_column', code: 'no_cursor', message: `${label} has no cursor column. Specify one.` };
   return createPlan(table, cursor, label);
 }
 

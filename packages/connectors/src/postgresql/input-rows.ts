@@ -4,7 +4,7 @@ import { texts } from '../_shared/read.js';
 import { quoted } from './find-table.js';
 import type { Scan, TableCursor } from './input-cursor.js';
 import { ROW, type TablePlan } from './input-plan.js';
-import type { Query } from './session.js';
+import type { Query } from './client.js';
 
 /** Rows scanned by one query, including rows that were already delivered. */
 const SCAN_ROWS = 5_000;
@@ -17,7 +17,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_ROW = 512 * 1024;
 
 /** A scanned row, delivered or not. */
-export interface Passed {
+export interface ScannedRow {
   value: string;
   ties: string[];
   young: boolean;
@@ -38,13 +38,13 @@ export async function fetchRows(
   plan: TablePlan,
   scan: Scan,
   cursor: TableCursor,
-): Promise<{ rows: Passed[]; end: boolean }> {
+): Promise<{ rows: ScannedRow[]; end: boolean }> {
   const { text, values } = pageQuery(plan, scan, cursor);
   await query(`DECLARE page NO SCROLL CURSOR FOR ${text}`, values);
-  const rows: Passed[] = [];
+  const rows: ScannedRow[] = [];
   let [bytes, fresh] = [0, 0];
   for (;;) {
-    const answer = (await query(`FETCH ${FETCH_ROWS} FROM page`)).map(readPassed);
+    const answer = (await query(`FETCH ${FETCH_ROWS} FROM page`)).map(readScannedRow);
     rows.push(...answer);
     bytes += answer.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
     fresh += answer.filter((row) => row.fresh).length;
@@ -64,14 +64,14 @@ function pageQuery(plan: TablePlan, scan: Scan, cursor: TableCursor): { text: st
   const { cursor: column, ties, sql } = plan;
   const value = `${ROW}.${quoted(column.name)}`;
   const values: unknown[] = [scan.horizon, cursor.horizon, cursor.top ?? null];
-  const take = (text: string, type: string): string => `$${values.push(text)}::${type}`;
+  const bind = (text: string, type: string): string => `$${values.push(text)}::${type}`;
   const order = [value, ...ties.map((tie) => tie.sql)];
   let start = 'true';
   if (scan.after) {
     const [first = '', ...rest] = scan.after;
-    const place = [take(first, column.type), ...ties.map(({ type }, index) => take(rest[index] ?? '', type))];
+    const place = [bind(first, column.type), ...ties.map(({ type }, index) => bind(rest[index] ?? '', type))];
     start = `(${order.join(', ')}) > (${place.join(', ')})`;
-  } else if (scan.from !== undefined) start = `${value} >= ${take(scan.from, column.type)}`;
+  } else if (scan.from !== undefined) start = `${value} >= ${bind(scan.from, column.type)}`;
   const names = ties.map((_tie, index) => `k${index}`);
   const picked = [`${value} AS c`, ...ties.map((tie, index) => `${tie.sql} AS k${index}`)];
   const text = `
@@ -95,7 +95,7 @@ function pageQuery(plan: TablePlan, scan: Scan, cursor: TableCursor): { text: st
   return { text, values };
 }
 
-function readPassed(row: Record<string, unknown>): Passed {
+function readScannedRow(row: Record<string, unknown>): ScannedRow {
   const ties: unknown = JSON.parse(String(row['ties']));
   const { body } = row;
   return {
@@ -114,7 +114,7 @@ function readPassed(row: Record<string, unknown>): Passed {
  * Converts a row to a record with its columns, `_schema` and `_table`. A column with one of these
  * names takes precedence.
  */
-export function toRecord({ schema, name, cursor }: TablePlan, { value, body, size }: Passed): DataRecord {
+export function toRecord({ schema, name, cursor }: TablePlan, { value, body, size }: ScannedRow): DataRecord {
   const from = { _schema: schema, _table: name };
   if (body === undefined) return { ...from, [cursor.name]: value, _omitted: 'too_large', _bytes: size };
   const row = parseExact(body);

@@ -4,7 +4,7 @@ import { quoted } from './find-table.js';
 import type { Fence, Scan, TableCursor } from './input-cursor.js';
 import { isTime, isWhole, type TablePlan } from './input-plan.js';
 import { fetchRows, toRecord } from './input-rows.js';
-import type { Query } from './session.js';
+import type { Query } from './client.js';
 
 /** How many times the first pass waits 100 ms for the currently open transactions to end. */
 const FENCE_TRIES = 20;

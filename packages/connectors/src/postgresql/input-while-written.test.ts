@@ -3,7 +3,7 @@ import { Databases, Reader } from '../../../../test/support/postgresql-reading.j
 
 const databases = new Databases();
 
-test('a row that is committed late, with a smaller key, is not missed', async () => {
+test('reads a row that is committed late with a smaller key', async () => {
   await databases.query(`CREATE TABLE t (id serial PRIMARY KEY, body text); INSERT INTO t (body) VALUES ('first')`);
   const reader = new Reader(databases.open());
   await reader.pass();
@@ -21,7 +21,7 @@ test('a row that is committed late, with a smaller key, is not missed', async ()
   expect(reader.records).toHaveLength(5);
 });
 
-test('a row that is too young when it is passed, and changed again and again, comes in the end', async () => {
+test('reads a recent row that keeps changing in the end', async () => {
   await databases.query(`CREATE TABLE t (id serial PRIMARY KEY, n int); INSERT INTO t (n) VALUES (0)`);
   const reader = new Reader(databases.open());
   await reader.pass();
@@ -39,7 +39,7 @@ test('a row that is too young when it is passed, and changed again and again, co
   expect(new Set(reader.ids())).toEqual(new Set([1, 2, 3, 4, 5]));
 });
 
-test('10,000 rows while others write, with the connection cut again and again: none missed', async () => {
+test('reads 10,000 rows during concurrent writes and disconnects without missing one', async () => {
   await databases.query('CREATE TABLE t (id bigserial PRIMARY KEY, worker int, n int)');
   const perWorker = 2_500;
   const writers = [0, 1, 2, 3].map(async (worker) => {

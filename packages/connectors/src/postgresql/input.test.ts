@@ -3,7 +3,7 @@ import { Databases, Reader } from '../../../../test/support/postgresql-reading.j
 
 const databases = new Databases();
 
-test('new rows of every table with a key come once, with where they are from', async () => {
+test('reads new rows of every table with a key once, with their schema and table', async () => {
   await databases.query(`CREATE TABLE a (id serial PRIMARY KEY, body text); CREATE TABLE b (id int, updated_at timestamptz);
     CREATE TABLE c (note text); INSERT INTO a (body) VALUES ('one'), ('two');
     INSERT INTO b VALUES (1, '2026-01-02 03:04:05.678901+00')`);
@@ -19,7 +19,7 @@ test('new rows of every table with a key come once, with where they are from', a
   expect(await reader.pass()).toEqual([]);
 });
 
-test('values keep every digit', async () => {
+test('keeps every digit of a value', async () => {
   await databases.query(`CREATE TYPE pair AS (x int, y text);
     CREATE TABLE v (id bigint PRIMARY KEY, big bigint, exact numeric, small numeric, nan numeric, f float8, at timestamp,
       day date, raw bytea, list int[], nested text[][], j json, jb jsonb, p pair, yes boolean, none text, span interval,
@@ -55,7 +55,7 @@ test('values keep every digit', async () => {
   ]);
 });
 
-test('many rows with one time, in pages', async () => {
+test('pages through many rows with the same time', async () => {
   await databases.query(`CREATE TABLE t (id int PRIMARY KEY, updated_at timestamptz);
     INSERT INTO t SELECT n, '2026-01-01' FROM generate_series(1, 12000) n ORDER BY random()`);
   const tables = [{ table: 't', cursor_column: 'updated_at' }];
@@ -70,7 +70,7 @@ test('many rows with one time, in pages', async () => {
   expect(await reader.pass()).toMatchObject([{ id: 77, updated_at: '2026-02-01T00:00:00+00:00' }]);
 });
 
-test('a table without a key, a time that is absent, and one that is far ahead', async () => {
+test('reads a table without a key, with absent and future times', async () => {
   await databases.query(`CREATE TABLE t (id int, created_at timestamp);
     INSERT INTO t VALUES (1, now()), (1, now()), (2, NULL), (3, 'infinity')`);
   const reader = new Reader(databases.open());
@@ -83,7 +83,7 @@ test('a table without a key, a time that is absent, and one that is far ahead', 
   expect(reader.ids()).toEqual([1, 1, 3, 4, 5, 2]);
 });
 
-test('an emptied table that counts from one again, one that was rewritten, one that was made anew', async () => {
+test('restarts for a truncated, a rewritten and a recreated table', async () => {
   await databases.query(`CREATE TABLE t (id serial PRIMARY KEY); INSERT INTO t SELECT FROM generate_series(1, 5000)`);
   const reader = new Reader(databases.open());
   await reader.pass();
@@ -97,7 +97,7 @@ test('an emptied table that counts from one again, one that was rewritten, one t
   expect(await reader.pass()).toEqual([]);
 });
 
-test('a table that is gone and a column that has another name are told, the others go on', async () => {
+test('reports a dropped table and a renamed column, and reads the others', async () => {
   await databases.query(`CREATE TABLE a (id serial PRIMARY KEY); CREATE TABLE b (id serial PRIMARY KEY);
     CREATE TABLE c (id serial PRIMARY KEY)`);
   const tables = [{ table: 'a' }, { table: 'b', cursor_column: 'id' }, { table: 'c' }];
@@ -115,7 +115,7 @@ test('a table that is gone and a column that has another name are told, the othe
   expect(one.ids()).toEqual([1]);
 });
 
-test('a table of a schema whose time column is gone is told', async () => {
+test('reports a table of a schema whose time column was dropped', async () => {
   await databases.query(`CREATE TABLE a (updated_at timestamptz); CREATE TABLE b (id serial PRIMARY KEY)`);
   const reader = new Reader(databases.open());
   await reader.pass();
@@ -123,14 +123,14 @@ test('a table of a schema whose time column is gone is told', async () => {
   await expect(reader.pass()).rejects.toMatchObject({ code: 'not_found', kind: 'permanent' });
 });
 
-test('a view has no order of its own', async () => {
+test('rejects a view', async () => {
   await databases.query('CREATE VIEW w AS SELECT 1 AS id');
   await expect(new Reader(databases.open({ tables: [{ table: 'w' }] })).pass()).rejects.toMatchObject({
     kind: 'permanent',
   });
 });
 
-test('nothing is written, and names are only names', async () => {
+test('writes nothing, and quotes names', async () => {
   const name = `x"; DROP TABLE keep; --`;
   await databases.query(`CREATE TABLE keep (id int PRIMARY KEY);
     CREATE TABLE "x""; DROP TABLE keep; --" ("c""x" int PRIMARY KEY); INSERT INTO "x""; DROP TABLE keep; --" VALUES (1)`);
@@ -139,7 +139,7 @@ test('nothing is written, and names are only names', async () => {
   expect((await databases.query('SELECT count(*)::int AS n FROM keep')).rows).toEqual([{ n: 0 }]);
 });
 
-test('a row too large for a batch is named, not passed over, and memory stays bounded', async () => {
+test('reports a row that is too large for a batch, in bounded memory', async () => {
   await databases.query(`CREATE TABLE t (id serial PRIMARY KEY, body text);
     INSERT INTO t (body) SELECT repeat('x', 400000) FROM generate_series(1, 100);
     INSERT INTO t (body) VALUES (repeat('y', 3000000)), ('small')`);

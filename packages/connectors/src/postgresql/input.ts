@@ -7,12 +7,12 @@ import {
 } from '@connector-frame/engine/connector-api';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { at } from '../_shared/read.js';
-import { endError, invalidConfig } from './connector-error.js';
+import { toConnectorError, invalidConfig } from './connector-error.js';
 import { readInputCursor, writeInputCursor } from './input-cursor.js';
 import { planInput, type InputPlan, type TablePlan } from './input-plan.js';
 import { readTablePage } from './input-scan.js';
-import { readInputTarget } from './input-target.js';
-import { openSession, QueryError, type Database, type Session } from './session.js';
+import { readInputTarget } from './config.js';
+import { openSession, QueryError, type Database, type Session } from './client.js';
 
 /** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;
@@ -50,9 +50,9 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
           if (page.moved) yield { records: page.records, cursor: writeInputCursor(tables) };
         } catch (error) {
           if (!ofTable(error)) throw error;
-          const { code, message, kind } = endError(error);
-          const hint = code === 'timeout' ? ' An index on the column it is read by helps.' : '';
-          problems.push(new ConnectorError(code, `${table.label} can not be read: ${message}${hint}`, kind));
+          const { code, message, kind } = toConnectorError(error);
+          const hint = code === 'timeout' ? ' An index on its cursor column may help.' : '';
+          problems.push(new ConnectorError(code, `${table.label} cannot be read: ${message}${hint}`, kind));
         }
       }
       open = rest;
@@ -68,7 +68,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
       try {
         yield* read(cursor, signal);
       } catch (error) {
-        if (!signal.aborted) throw endError(error);
+        if (!signal.aborted) throw toConnectorError(error);
       }
     },
     close: () => connection.close(),
@@ -82,12 +82,12 @@ function ofTable(error: unknown): boolean {
 
 function problemsOf(plan: InputPlan, known: ReadonlySet<string>): ConnectorError[] {
   const problems = plan.problems.map(({ code, message }) => new ConnectorError(code, message, 'permanent'));
-  if (plan.passedOver.some((table) => known.has(table))) {
-    const message = 'A table that was read has lost the column it was read by. List it with another column.';
+  if (plan.skipped.some((table) => known.has(table))) {
+    const message = 'A table has lost its cursor column. List it with another one.';
     problems.push(new ConnectorError('not_found', message, 'permanent'));
   }
   if (plan.tables.length === 0 && problems.length === 0) {
-    const message = 'There is no table to read with a column to go by. List the tables with their columns.';
+    const message = 'No table has a cursor column. List the tables with their cursor columns.';
     problems.push(new ConnectorError('not_found', message, 'permanent'));
   }
   return problems;
@@ -96,16 +96,18 @@ function problemsOf(plan: InputPlan, known: ReadonlySet<string>): ConnectorError
 /** The connection of one run: opened on first use, closed at the end of the run. */
 class Connection {
   #session: Session | undefined;
+  readonly #database: Database;
+  readonly #egress: ConnectorContext['egress'];
 
-  constructor(
-    private readonly database: Database,
-    private readonly egress: ConnectorContext['egress'],
-  ) {}
+  constructor(database: Database, egress: ConnectorContext['egress']) {
+    this.#database = database;
+    this.#egress = egress;
+  }
 
   async use(signal: AbortSignal): Promise<Session> {
     if (this.#session && !this.#session.closed) return this.#session;
     const limits = { queryMs: QUERY_MS, maxBytes: MAX_BYTES };
-    const session = await openSession(this.database, this.egress, signal, limits);
+    const session = await openSession(this.#database, this.#egress, signal, limits);
     signal.addEventListener('abort', () => session.destroy(), { once: true });
     if (signal.aborted) session.destroy();
     this.#session = session;

@@ -1,7 +1,7 @@
 import type { Batch, Rejection } from '@connector-frame/engine/connector-api';
 import { quoted } from './find-table.js';
 import type { OutputTable } from './output-table.js';
-import { QueryError, type Query } from './session.js';
+import { QueryError, type Query } from './client.js';
 
 /**
  * Reasons to reject a row, by SQLSTATE prefix: data exceptions, constraint violations, check

@@ -1,7 +1,7 @@
 import { ConnectorError } from '@connector-frame/engine/connector-api';
 import { at, text, texts } from '../_shared/read.js';
 import { findTable, quoted } from './find-table.js';
-import type { Query } from './session.js';
+import type { Query } from './client.js';
 
 /** The target table, and the columns to fill. */
 export interface OutputTable {

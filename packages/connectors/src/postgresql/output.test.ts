@@ -67,7 +67,7 @@ async function write(output: Output, ...records: unknown[]): Promise<WriteResult
   return output.write(batch(records), signal);
 }
 
-test('fields go to the columns of their names, read as the columns are; what is not there gets its default', async () => {
+test('inserts fields into columns by name and type; absent fields get the default', async () => {
   await admin.query(`CREATE TABLE t (id bigint, "Mixed" text, at timestamptz, n numeric, list text[], doc jsonb, raw bytea,
     yes boolean DEFAULT true, made text DEFAULT 'here', half bigint GENERATED ALWAYS AS (id / 2) STORED)`);
   const output = create({});
@@ -96,7 +96,7 @@ test('fields go to the columns of their names, read as the columns are; what is 
   ]);
 });
 
-test('chosen columns only, or all of a record in one', async () => {
+test('inserts selected columns only, or the whole record into one column', async () => {
   await admin.query('CREATE TABLE t (id int, a text, b text, whole jsonb)');
   await write(create({ column_names: ['id', 'b'] }), { id: 1, a: 'left out', b: 'kept' });
   await write(create({ column_names: ['id'], record_column: 'whole' }), { id: 2, z: { deep: 1 } }, { z: 3 });
@@ -110,7 +110,7 @@ test('chosen columns only, or all of a record in one', async () => {
   });
 });
 
-test('bad rows in the middle are refused alone', async () => {
+test('rejects only the bad rows', async () => {
   await admin.query(`CREATE TABLE ref (id int PRIMARY KEY); CREATE TABLE t (id int PRIMARY KEY CHECK (id < 1000),
     n int NOT NULL DEFAULT 0, r int REFERENCES ref DEFERRABLE INITIALLY DEFERRED, word text)`);
   await admin.query('INSERT INTO t (id) VALUES (77)');
@@ -137,7 +137,7 @@ test('bad rows in the middle are refused alone', async () => {
   expect(await rows('SELECT count(*)::int AS n FROM t')).toEqual([{ n: 500 - 8 + 1 }]);
 });
 
-test('a batch that comes again is left out by its ids, or by what is unique', async () => {
+test('skips a redelivered batch by record id or by a unique key', async () => {
   await admin.query('CREATE TABLE t (id int, record_id text UNIQUE); CREATE TABLE u (id int PRIMARY KEY)');
   const output = create({ id_column: 'record_id' });
   const whole = batch(count(0, 10), 'one');
@@ -152,7 +152,7 @@ test('a batch that comes again is left out by its ids, or by what is unique', as
   expect(await rows('SELECT count(*)::int AS n FROM u')).toEqual([{ n: 8 }]);
 });
 
-test('all or nothing: a connection that breaks in the middle leaves no half of a batch', async () => {
+test('a disconnect leaves no partial batch', async () => {
   await admin.query(`CREATE TABLE t (id int, a int, b int);
     CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF NEW.b = 13 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF; RETURN NEW; END $$;
@@ -169,7 +169,7 @@ test('all or nothing: a connection that breaks in the middle leaves no half of a
   expect(await rows('SELECT id FROM t ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
-test('a deadlock is tried again, a table or column that is gone is for a person', async () => {
+test('retries after a deadlock; a missing table or column is permanent', async () => {
   await admin.query(`CREATE TABLE t (id int, n int);
     CREATE FUNCTION busy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE EXCEPTION 'busy' USING ERRCODE = CASE NEW.n WHEN 1 THEN '40P01' WHEN 2 THEN '40001' WHEN 3 THEN '53300' ELSE 'P0001' END; END $$;
@@ -185,7 +185,7 @@ test('a deadlock is tried again, a table or column that is gone is for a person'
   await expect(write(output, { m: 1 })).rejects.toMatchObject({ message: 'The table t does not exist.' });
 });
 
-test('what the settings name must be there', async () => {
+test('reports missing tables and columns', async () => {
   await admin.query(`CREATE TABLE t (id int, record_id text)`);
   const failing = (settings: Record<string, unknown>): Promise<unknown> => write(create(settings), { id: 1 });
   await expect(failing({ table: 'nowhere' })).rejects.toMatchObject({ kind: 'permanent' });
@@ -199,7 +199,7 @@ test('what the settings name must be there', async () => {
   await admin.query(`DROP ROLE stranger`);
 });
 
-test('names and values are never part of a statement', async () => {
+test('does not interpolate names and values into statements', async () => {
   const name = `x"; DROP TABLE keep; --`;
   await admin.query(`CREATE TABLE keep (id int); CREATE TABLE "x""; DROP TABLE keep; --" (id int, "a""b' $1" text)`);
   await write(create({ table: name }), { id: 1, [`a"b' $1`]: `'); DROP TABLE keep; --` });
@@ -224,7 +224,7 @@ test.each([
   expect(await rows('SELECT id, ssl FROM t')).toEqual([{ id: 1, ssl: encrypted }]);
 });
 
-test('a closed network is refused before a byte is sent, and a configuration without sense at once', async () => {
+test('rejects a closed network before a byte is sent, and an invalid configuration at once', async () => {
   const listener = await listenTcp(() => undefined);
   const context = { type: typeOf('output:postgresql'), egress: createEgress({ allow: [] }), clock: systemClock };
   const settings = { host: '127.0.0.1', port: listener.port, database: 'a', user: 'b', table: 't' };
@@ -237,7 +237,7 @@ test('a closed network is refused before a byte is sent, and a configuration wit
   );
 });
 
-test('no error repeats a secret or a record, whatever the server says', async () => {
+test("no error quotes a secret or a record of the server's text", async () => {
   const canaries = ['canary-password', 'canary-record', 'canary-upstream'];
   const listeners: Listener[] = [];
   for (const state of ['28P01', '22P02', '23505', '42P01', 'XX000', '57P01', 'canary-password']) {
@@ -267,7 +267,7 @@ test('no error repeats a secret or a record, whatever the server says', async ()
   expect(inspect(result)).not.toContain('canary');
 });
 
-test('a write that hangs ends when it is told to, and close leaves no connection', async () => {
+test('a hanging write ends on abort, and close leaves no connection', async () => {
   await admin.query('CREATE TABLE t (id int)');
   const output = create({});
   const stop = new AbortController();

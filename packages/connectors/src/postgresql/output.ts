@@ -6,17 +6,17 @@ import {
   type Output,
   type WriteResult,
 } from '@connector-frame/engine/connector-api';
-import { endError, invalidConfig } from './connector-error.js';
+import { toConnectorError, invalidConfig } from './connector-error.js';
 import { insertBatch } from './insert.js';
 import { describeOutputTable, type OutputTable } from './output-table.js';
-import { readOutputTarget } from './output-target.js';
-import { openSession, QueryError, type Query, type Session } from './session.js';
+import { readOutputTarget } from './config.js';
+import { openSession, QueryError, type Query, type Session } from './client.js';
 
 /** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;
 const NO_UNIQUE_INDEX = '42P10';
 
-interface Place {
+interface OpenTable {
   query: Query;
   table: OutputTable;
 }
@@ -29,14 +29,14 @@ export function createPostgresqlOutput(config: ConnectorConfig, { egress }: Conn
   let session: Session | undefined;
   let table: OutputTable | undefined;
 
-  const hangUp = (): void => {
+  const disconnect = (): void => {
     session?.destroy();
     session = undefined;
     table = undefined;
   };
 
-  async function use(signal: AbortSignal): Promise<Place> {
-    if (session?.closed) hangUp();
+  async function use(signal: AbortSignal): Promise<OpenTable> {
+    if (session?.closed) disconnect();
     if (!session) {
       session = await openSession(database, egress, signal, { queryMs: QUERY_MS });
       await session.query("SET statement_timeout = '60s'");
@@ -45,35 +45,35 @@ export function createPostgresqlOutput(config: ConnectorConfig, { egress }: Conn
     return { query: session.query, table };
   }
 
-  async function guarded<T>(signal: AbortSignal, work: (place: Place) => Promise<T>): Promise<T> {
-    signal.addEventListener('abort', hangUp, { once: true });
+  async function guarded<T>(signal: AbortSignal, work: (open: OpenTable) => Promise<T>): Promise<T> {
+    signal.addEventListener('abort', disconnect, { once: true });
     try {
       return await work(await use(signal));
     } catch (error) {
       // Discard everything for the next attempt: the table may have changed.
-      hangUp();
+      disconnect();
       if (error instanceof QueryError && error.state === NO_UNIQUE_INDEX) {
         const message = "The column for the record's ID needs a unique index.";
         throw new ConnectorError('invalid_config', message, 'permanent');
       }
-      throw endError(error);
+      throw toConnectorError(error);
     } finally {
-      signal.removeEventListener('abort', hangUp);
+      signal.removeEventListener('abort', disconnect);
     }
   }
 
   return {
     open: (signal) => guarded(signal, async () => undefined),
     write: (batch, signal) =>
-      guarded(signal, async (place): Promise<WriteResult> => {
-        const refused = await insertBatch(place.query, place.table, batch);
+      guarded(signal, async (open): Promise<WriteResult> => {
+        const refused = await insertBatch(open.query, open.table, batch);
         return refused.length === 0 ? {} : { refused };
       }),
     close: async () => {
       // A clean shutdown of the session is optional: wait at most 1 s for it.
       if (session)
         await Promise.race([session.end().catch(() => undefined), timeout(1_000, undefined, { ref: false })]);
-      hangUp();
+      disconnect();
     },
   };
 }

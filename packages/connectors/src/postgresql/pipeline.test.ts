@@ -18,7 +18,7 @@ afterAll(() => server.close());
 const PAGE = 1_000;
 const TOTAL = 10_000;
 
-test('a table into another, while it is written, over cut connections and restarts: none missed, a page at most repeated each time', async () => {
+test('copies a table that is being written across disconnects and restarts, repeating at most one page each', async () => {
   const url = new URL(server.url);
   const admin = new Client({ connectionString: server.url });
   admin.on('error', () => undefined);

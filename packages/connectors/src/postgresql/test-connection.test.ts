@@ -4,8 +4,8 @@ import { undeclaredFields } from '../../../../test/support/declared-fields.js';
 import { startPostgres, type Postgres } from '../../../../test/support/postgres.js';
 import { runTester } from '../../../../test/support/run-tester.js';
 import type { TestOutcome } from '@connector-frame/engine/connector-api';
-import { testPostgresqlInput } from './test-input.js';
-import { testPostgresqlOutput } from './test-output.js';
+import { testPostgresqlInput } from './test-connection.js';
+import { testPostgresqlOutput } from './test-connection.js';
 
 const PASSWORD = 'canary-postgres-password';
 
@@ -70,7 +70,7 @@ describe('input', () => {
     expect(await read({ schemas: ['logs'] })).toEqual({ ok: true, summary: 'Signed in, and may read 2 tables' });
   });
 
-  test('a schema that is absent, and one without a table to read', async () => {
+  test('reports a missing schema and one without readable tables', async () => {
     expect(await read({ schemas: ['logs', 'nowhere'] })).toMatchObject({
       reason: 'not_found',
       issues: [{ path: '/settings/schemas/1' }],
@@ -85,10 +85,10 @@ describe('input', () => {
     });
   });
 
-  test('says which tables have no column to go by', async () => {
+  test('counts tables without a cursor column', async () => {
     expect(await read({ schemas: ['plain'] })).toEqual({
       ok: true,
-      summary: 'Signed in, and may read 1 table; 1 more has no column to go by',
+      summary: 'Signed in, and may read 1 table; 1 more has no cursor column',
     });
     expect(await read({ tables: [{ table: 'plain.times' }, { table: 'plain.words' }] })).toMatchObject({
       reason: 'invalid_config',
@@ -96,7 +96,7 @@ describe('input', () => {
     });
   });
 
-  test('listed tables: absent, hidden, with a column that is absent', async () => {
+  test('reports listed tables that are missing, not readable, or lack the column', async () => {
     expect(await read({ tables: [{ table: 'logs.events', cursor_column: 'id' }, { table: 'notes' }] })).toMatchObject({
       reason: 'not_found',
       message: 'Signed in, but the table notes does not exist.',
@@ -113,7 +113,7 @@ describe('input', () => {
     });
   });
 
-  test('a wrong password, a user or a database that is absent', async () => {
+  test('reports a wrong password, user and database', async () => {
     const wrong = {
       reason: 'invalid_credentials',
       issues: [{ path: '/settings/username' }, { path: '/secrets/password' }],
@@ -126,7 +126,7 @@ describe('input', () => {
     });
   });
 
-  test("a password that was not entered is asked for, never taken from this service's own environment", async () => {
+  test("reports a missing password instead of using this service's environment", async () => {
     const before = process.env['PGPASSWORD'];
     process.env['PGPASSWORD'] = PASSWORD;
     try {
@@ -140,7 +140,7 @@ describe('input', () => {
     }
   });
 
-  test('Entra sign-in is not claimed to work', async () => {
+  test('reports Entra sign-in as unsupported', async () => {
     expect(await read({ entra_service_principal_auth: true })).toMatchObject({ reason: 'unsupported' });
   });
 });
@@ -168,7 +168,7 @@ describe('output', () => {
     },
   );
 
-  test('a table without the right to insert, a column that is absent', async () => {
+  test('reports a missing INSERT privilege and a missing column', async () => {
     expect(await write({ table: 'hidden' })).toMatchObject({
       reason: 'forbidden',
       issues: [{ path: '/settings/table' }],
@@ -180,7 +180,7 @@ describe('output', () => {
     });
   });
 
-  test('a connection string stands for all of it', async () => {
+  test('accepts a connection string', async () => {
     const onString = { issues: [{ path: '/secrets/connection_string' }] };
     expect(await byString(address('reader', PASSWORD))).toMatchObject({ ok: true });
     expect(await byString(address('reader', PASSWORD, '?sslmode=disable'))).toMatchObject({ ok: true });

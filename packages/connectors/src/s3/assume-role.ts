@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { Egress } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, type Failure } from '../_shared/connection-test/outcome.js';
-import { refusalOf } from './refusals.js';
+import { failureOfCode } from './error-responses.js';
 import { element } from './xml.js';
 
 export interface Credentials {
@@ -53,7 +53,7 @@ export async function assumeRole(
         at: '/settings/role_arn',
       });
     }
-    return refusalOf(code) ?? statusFailure(response.status, sts);
+    return failureOfCode(code) ?? statusFailure(response.status, sts);
   }
   const taken = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map((name) => element(answer, name));
   const [id, secret, token] = taken;

@@ -4,7 +4,7 @@ import { startVendor, type Received, type Reply, type Vendor } from '../../../..
 import { createEgress } from '@connector-frame/engine/egress';
 import { ManualClock } from '@connector-frame/engine/testing';
 import { BucketClient } from './client.js';
-import { storage } from './storage.js';
+import { storage } from './config.js';
 
 const ID = 'AKIACANARYACCESSKEY3';
 const ROLE_ID = 'ASIACANARYROLEKEY003';
@@ -36,7 +36,7 @@ const client = (origin: string, role: string | undefined): BucketClient =>
 const list = (bucket: BucketClient) => bucket.send('GET', '?list-type=2', [200]);
 const assumed = ({ requests }: Vendor): number => requests.filter(({ body }) => body.includes('AssumeRole')).length;
 
-test('the credentials of a role are taken on once, and again before they run out', async () => {
+test('assumes a role once, and again before its credentials expire', async () => {
   const bucket = client(server.origin, ROLE);
   for (let time = 0; time < 3; time += 1) expect((await list(bucket)) instanceof Response).toBe(true);
   expect(assumed(server)).toBe(1);
@@ -45,7 +45,7 @@ test('the credentials of a role are taken on once, and again before they run out
   expect(assumed(server)).toBe(2);
 });
 
-test('credentials that ran out early are taken on again, and the request goes once more', async () => {
+test('assumes the role again after early expiry, and retries the request', async () => {
   let expired = true;
   const proxy = await startVendor((request: Received): Reply => {
     if (request.body.includes('AssumeRole')) return assumeRole;
@@ -59,7 +59,7 @@ test('credentials that ran out early are taken on again, and the request goes on
   expired = true;
   const bucket = client(proxy.origin, undefined);
   const answer = await list(bucket);
-  expect('refused' in answer && bucket.problem(answer, '')).toMatchObject({
+  expect('isError' in answer && bucket.problem(answer, '')).toMatchObject({
     code: 'invalid_credentials',
     kind: 'permanent',
   });
@@ -70,7 +70,7 @@ const assumeRole: Reply = {
   body: '<AssumeRoleResponse><AccessKeyId>a</AccessKeyId><SecretAccessKey>b</SecretAccessKey><SessionToken>c</SessionToken></AssumeRoleResponse>',
 };
 
-test('a role that may not be taken on is permanent', async () => {
+test('a role that may not be assumed is permanent', async () => {
   await expect(list(client(server.origin, `${ROLE}Other`))).rejects.toMatchObject({
     name: 'ConnectorError',
     code: 'forbidden',

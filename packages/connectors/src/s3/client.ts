@@ -1,9 +1,10 @@
 import { type Clock, ConnectorError, type Egress, type TesterConfig } from '@connector-frame/engine/connector-api';
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { retryAfter } from '../_shared/output/failures.js';
-import { endError, onTheWay } from './connector-errors.js';
-import { refused } from './refusals.js';
-import { credentialsFor, readPlace, request, type AwsEndpoint, type Place, type RequestOptions } from './storage.js';
+import { toConnectorError, toNetworkError } from './connector-error.js';
+import { failureOfResponse } from './error-responses.js';
+import { credentialsFor, request, type RequestOptions } from './bucket.js';
+import { readBucketConfig, type AwsEndpoint, type BucketConfig } from './config.js';
 import type { Credentials } from './assume-role.js';
 import { element } from './xml.js';
 
@@ -24,8 +25,8 @@ export interface ClientOptions {
 }
 
 /** An unsuccessful response, with the beginning of its body. */
-export interface Refused {
-  refused: true;
+export interface ErrorResponse {
+  isError: true;
   response: Response;
   body: string;
   /** S3's error code. */
@@ -34,16 +35,19 @@ export interface Refused {
 
 /** A client for one bucket. Renews the credentials of a role. */
 export class BucketClient {
-  readonly #place: Place;
-  #taken: { credentials: Credentials; at: number } | undefined;
+  readonly #config: BucketConfig;
+  #cached: { credentials: Credentials; at: number } | undefined;
   /** Signing keys by credentials and day. */
   readonly #signing = new Map<string, ArrayBuffer>();
+  readonly #options: ClientOptions;
 
   /** @throws ConnectorError `invalid_config`, permanent */
-  constructor(private readonly options: ClientOptions) {
-    const place = readPlace(options.config, options.aws);
-    if ('ok' in place) throw new ConnectorError('invalid_config', endError(place).message, 'permanent');
-    this.#place = place;
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    const bucketConfig = readBucketConfig(options.config, options.aws);
+    if ('ok' in bucketConfig)
+      throw new ConnectorError('invalid_config', toConnectorError(bucketConfig).message, 'permanent');
+    this.#config = bucketConfig;
   }
 
   /**
@@ -58,10 +62,10 @@ export class BucketClient {
     path: string,
     good: readonly number[],
     options: RequestOptions = {},
-  ): Promise<Response | Refused> {
+  ): Promise<Response | ErrorResponse> {
     const first = await this.#once(method, path, good, options);
-    if (first instanceof Response || !this.#place.role || !EXPIRED.has(first.code ?? '')) return first;
-    this.#taken = undefined;
+    if (first instanceof Response || !this.#config.role || !EXPIRED.has(first.code ?? '')) return first;
+    this.#cached = undefined;
     return this.#once(method, path, good, options);
   }
 
@@ -69,13 +73,13 @@ export class BucketClient {
    * Converts an unsuccessful response to an error for the user.
    * @param rights the permissions that the access key may lack
    */
-  problem({ response, body }: Refused, rights: string): ConnectorError {
+  problem({ response, body }: ErrorResponse, rights: string): ConnectorError {
     const { status } = response;
-    const { subject, clock } = this.options;
+    const { subject, clock } = this.#options;
     const afterMs = retryAfter(response.headers, clock.now());
     if (status === 429 || (status === 503 && (afterMs !== undefined || element(body, 'Code') === 'SlowDown')))
-      return endError(statusFailure(429, subject), afterMs);
-    return endError(refused(response, body, subject, rights));
+      return toConnectorError(statusFailure(429, subject), afterMs);
+    return toConnectorError(failureOfResponse(response, body, subject, rights));
   }
 
   async #once(
@@ -83,33 +87,33 @@ export class BucketClient {
     path: string,
     good: readonly number[],
     { signal, ...options }: RequestOptions,
-  ): Promise<Response | Refused> {
-    const { egress, subject } = this.options;
+  ): Promise<Response | ErrorResponse> {
+    const { egress, subject } = this.#options;
     try {
-      const { url, region, verifyTls } = this.#place;
+      const { url, region, verifyTls } = this.#config;
       const credentials = await this.#credentials(signal);
       if (this.#signing.size > 4) this.#signing.clear();
       const bucket = { url, region, verifyTls, credentials, signing: this.#signing };
       const response = await request(bucket, egress, method, path, { ...options, ...(signal && { signal }) });
       if (good.includes(response.status)) return response;
       const body = await beginningOf(response);
-      return { refused: true, response, body, code: element(body, 'Code') };
+      return { isError: true, response, body, code: element(body, 'Code') };
     } catch (error) {
-      throw onTheWay(error, subject);
+      throw toNetworkError(error, subject);
     }
   }
 
   async #credentials(signal: AbortSignal | undefined): Promise<Credentials> {
-    const { egress, clock, aws } = this.options;
+    const { egress, clock, aws } = this.#options;
     const now = clock.now();
-    if (this.#taken && (!this.#place.role || now - this.#taken.at < RENEW_MS)) return this.#taken.credentials;
+    if (this.#cached && (!this.#config.role || now - this.#cached.at < RENEW_MS)) return this.#cached.credentials;
     const bound: Egress = {
       fetch: (url, init) => egress.fetch(url, { ...init, ...(signal && { signal }) }),
       connect: (target) => egress.connect(target),
     };
-    const credentials = await credentialsFor(this.#place, bound, aws);
-    if ('ok' in credentials) throw endError(credentials);
-    this.#taken = { credentials, at: now };
+    const credentials = await credentialsFor(this.#config, bound, aws);
+    if ('ok' in credentials) throw toConnectorError(credentials);
+    this.#cached = { credentials, at: now };
     return credentials;
   }
 }

@@ -13,14 +13,14 @@ import { Collector, graph, numbered, numbersUpTo, openWorld } from '@connector-f
 import { codes, fast, push, status } from '../../../../test/support/pipeline-parts.js';
 import { openInput, openOutput } from '../../../../test/support/s3-connectors.js';
 import { BucketClient } from './client.js';
-import { awsEndpoint, storage } from './storage.js';
+import { awsEndpoint, storage } from './config.js';
 
 const YEAR_2020 = '2020-01-01T00:00:00Z';
 const JSON_LINES = { Format: 'json', json_format: { type: 'line' } };
 const definition = graph('in out', 'in>out');
 const never = new AbortController().signal;
 
-describe('against s3rver, a storage of other people', () => {
+describe('with s3rver', () => {
   const secrets = { access_key: 'S3RVER', secret_key: 'S3RVER' };
   let folder: string;
   let server: S3rver;
@@ -47,16 +47,16 @@ describe('against s3rver, a storage of other people', () => {
 
   async function keysBelow(prefix: string): Promise<string[]> {
     const answer = await client.send('GET', `?list-type=2&prefix=${prefix}`, [200], { signal: never });
-    if ('refused' in answer) throw new Error(answer.body);
+    if ('isError' in answer) throw new Error(answer.body);
     return [...(await answer.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key);
   }
   async function bodyOf(key: string): Promise<Uint8Array> {
     const answer = await client.send('GET', `/${key}`, [200], { signal: never, maxBytes: 10_000_000 });
-    if ('refused' in answer) throw new Error(answer.body);
+    if ('isError' in answer) throw new Error(answer.body);
     return new Uint8Array(await answer.arrayBuffer());
   }
 
-  test('made up, written, read again, kept in a file: every record, once', async () => {
+  test('writes and reads synthetic records: every record once', async () => {
     const [from, to] = [await openWorld(), await openWorld()];
     const prefix = 'there and back';
     const settings = { endpoint, prefix, partition_format: 'simple date', compression: 'gzip' };
@@ -100,7 +100,7 @@ describe('against s3rver, a storage of other people', () => {
     expect(await status(reading)).toBe('Running');
   });
 
-  test('what is pushed becomes Parquet, in the folder of the day it came', async () => {
+  test('writes pushed records as Parquet in the folder of their day', async () => {
     const world = await openWorld();
     const runner = world.runner({
       definition,
@@ -132,7 +132,7 @@ describe('against s3rver, a storage of other people', () => {
     expect(rows).toEqual(numbersUpTo(1_200).map((n) => ({ n: BigInt(n) })));
   });
 
-  test('the same batch again is the same object', async () => {
+  test('a redelivered batch overwrites its object', async () => {
     const output = openOutput({ endpoint, prefix: 'twice', format_config: JSON_LINES }, secrets);
     await output.open?.(never);
     const batch = createBatch('same', numbered(3));
@@ -141,8 +141,8 @@ describe('against s3rver, a storage of other people', () => {
   });
 });
 
-describe('from end to end, when something fails', () => {
-  test('a storage that asks for less, then fails after it has written: nothing is lost, nothing is there twice', async () => {
+describe('end to end, with failures', () => {
+  test('throttling and a failure after a write cause no loss and no duplicates', async () => {
     const bucket = await startFakeBucket();
     const world = await openWorld();
     let puts = 0;
@@ -172,7 +172,7 @@ describe('from end to end, when something fails', () => {
     await bucket.close();
   });
 
-  test('a bad object among good ones: the good are delivered, the log and the dead letters tell of the bad', async () => {
+  test('delivers the good objects, and reports a bad one in the log and dead letters', async () => {
     const bucket = await startFakeBucket();
     const world = await openWorld();
     const out = new Collector();

@@ -1,16 +1,16 @@
 import type { BucketClient } from './client.js';
 import { listObjects, type Listed } from './list-objects.js';
-import { folderOf, isInLayout, type Layout } from './partition.js';
-import { isBehind } from './progress.js';
+import { folderOf, isInLayout, type Layout } from './object-key.js';
+import { isAfter } from './object-cursor.js';
 
 /** Maximum number of listed objects to hold until they are read. */
 const MAX_FOUND = 20_000;
 /** Milliseconds between full listings. In between, day folders allow listing only the last days. */
-const SWEEP_MS = 3_600_000;
+const FULL_LISTING_MS = 3_600_000;
 const DAY = 86_400_000;
 
 /** The result of a listing. */
-export interface Findings {
+export interface FoundObjects {
   /** Sorted by timestamp, then by key. */
   objects: readonly Listed[];
   /** There were more objects; these are the earliest. */
@@ -21,7 +21,7 @@ export interface Findings {
   full: boolean;
 }
 
-export interface FinderOptions {
+export interface ObjectFinderOptions {
   client: BucketClient;
   prefix: string;
   layout: Layout | undefined;
@@ -30,24 +30,27 @@ export interface FinderOptions {
 }
 
 /** Finds objects that have not been read yet. */
-export class Finder {
+export class ObjectFinder {
   /** Number of requests of the last listing. */
   requests = 0;
-  #sweptAt: number | undefined;
+  #fullListingAt: number | undefined;
   /** Whether every key of the last full listing was in a day folder directly below the prefix. */
   #inOrder = false;
+  readonly #options: ObjectFinderOptions;
 
-  constructor(private readonly options: FinderOptions) {}
+  constructor(options: ObjectFinderOptions) {
+    this.#options = options;
+  }
 
   /**
    * Lists the bucket and returns the earliest objects to read.
    * @param isWanted also receives the storage's time, in milliseconds since the epoch
    * @throws ConnectorError
    */
-  async look(isWanted: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<Findings> {
-    const { client, prefix, layout, matches, now } = this.options;
+  async find(isWanted: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<FoundObjects> {
+    const { client, prefix, layout, matches, now } = this.#options;
     const startAfter =
-      layout && this.#inOrder && this.#sweptAt !== undefined && now() - this.#sweptAt < SWEEP_MS
+      layout && this.#inOrder && this.#fullListingAt !== undefined && now() - this.#fullListingAt < FULL_LISTING_MS
         ? `${prefix}${folderOf(layout, now() - 2 * DAY)}`
         : undefined;
     const began = now();
@@ -73,7 +76,7 @@ export class Finder {
     const { objects, more } = earliest.take();
     const full = startAfter === undefined;
     if (full && !more) {
-      this.#sweptAt = began;
+      this.#fullListingAt = began;
       this.#inOrder = inOrder;
     }
     return { objects, more, at: at ?? began, full };
@@ -96,7 +99,7 @@ class Earliest {
   }
 
   #cut(): void {
-    this.#objects.sort((a, b) => (isBehind(a, b) ? 1 : -1));
+    this.#objects.sort((a, b) => (isAfter(a, b) ? 1 : -1));
     if (this.#objects.length <= MAX_FOUND) return;
     this.#objects.length = MAX_FOUND;
     this.#more = true;

@@ -1,8 +1,8 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
 import { createS3Input } from './input.js';
 import { createS3Output } from './output.js';
-import { createS3InputTester } from './test-input.js';
-import { createS3OutputTester } from './test-output.js';
+import { createS3InputTester } from './test-connection.js';
+import { createS3OutputTester } from './test-connection.js';
 
 const objectStorage = { product: 'the storage', address: '/settings/endpoint', credential: '/secrets/secret_key' };
 

@@ -8,7 +8,7 @@ import { openInput } from '../../../../test/support/s3-connectors.js';
 
 const { bucket, open } = await openBucketToRead();
 
-describe('what can not be read stops nothing', () => {
+describe('unreadable objects', () => {
   const fast = { now: () => Date.now(), sleep: () => Promise.resolve() };
   const quick = (changes: Record<string, unknown>): PageInput =>
     openInput({ endpoint: bucket.origin, backfill_start_time: YEAR_2020, ...changes }, BUCKET_KEYS, fast);
@@ -35,20 +35,20 @@ describe('what can not be read stops nothing', () => {
     expect((await read(quick(changes), cursor)).refused).toEqual([]);
   });
 
-  test('a bad line is kept aside, the others of its object go on', async () => {
+  test('reports a bad line, and reads the others of its object', async () => {
     bucket.put('a', `${lines(0, 2)}not json\n${lines(2, 1)}`, OLD);
     const { numbers, refused, codes } = await read(quick({}));
     expect([numbers, refused, codes]).toEqual([[0, 1, 2], ['invalid_json'], []]);
   });
 
-  test('one in an archive is skipped at once', async () => {
+  test('skips an archived object at once', async () => {
     bucket.put('cold', lines(9, 1), OLD);
     bucket.put('warm', lines(0, 1), OLD);
     bucket.intercept = ({ key }) => (key === 'cold' ? problem(403, 'InvalidObjectState') : undefined);
     expect(await read(quick({}))).toMatchObject({ numbers: [0], refused: ['object_skipped: archived'] });
   });
 
-  test('one that is denied while others are not is tried three times, then skipped; the others do not wait', async () => {
+  test('skips an object that was denied three times, without delaying others', async () => {
     bucket.put('a-closed', lines(9, 1), OLD);
     bucket.put('b-open', lines(0, 1), OLD + 1_000);
     bucket.intercept = ({ key }) => (key === 'a-closed' ? problem(403, 'AccessDenied') : undefined);
@@ -62,7 +62,7 @@ describe('what can not be read stops nothing', () => {
     expect(bucket.read.filter((key) => key === 'b-open').length).toBe(1);
   });
 
-  test('a wrong path to the records is told', async () => {
+  test('reports a wrong record path', async () => {
     bucket.put('a', '{"Records":[{"n":0}]}', OLD);
     expect((await read(quick({ format: 'json', record_location: 'records' }))).codes).toEqual(['no_records']);
     expect((await read(quick({ format: 'json', record_location: 'Records' }))).numbers).toEqual([0]);
@@ -75,7 +75,7 @@ const failure = (input: PageInput): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('what the storage refuses', () => {
+describe('errors of the storage', () => {
   test.each([
     ['SlowDown', problem(503, 'SlowDown'), { code: 'rate_limited', kind: 'throttled' }],
     ['Retry-After', { status: 503, headers: { 'retry-after': '7' } }, { kind: 'throttled', afterMs: 7_000 }],
@@ -98,7 +98,7 @@ describe('what the storage refuses', () => {
       expect(await failure(open())).toMatchObject({ name: 'ConnectorError', ...expected });
   });
 
-  test('a closed network is permanent, and nothing is dialled', async () => {
+  test('a closed network is permanent, and no connection is attempted', async () => {
     const input = openInput({ endpoint: bucket.origin }, BUCKET_KEYS, undefined, []);
     const before = bucket.connections();
     expect(await failure(input)).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
@@ -115,14 +115,14 @@ describe('what the storage refuses', () => {
     [{ backfill_start_time: 'yesterday' }, {}],
     [{}, { access_key: '' }],
     [{}, { secret_key: '' }],
-  ])('settings %j, secrets %j make no input', (changes, secrets) => {
+  ])('rejects settings %j, secrets %j', (changes, secrets) => {
     expect(() => open(changes, { ...BUCKET_KEYS, ...secrets })).toThrow(
       expect.objectContaining({ name: 'ConnectorError', code: 'invalid_config', kind: 'permanent' }),
     );
   });
 
   test.each([200, 301, 400, 403, 404, 412, 500, 503])(
-    'an answer of %i that echoes what was sent leaks none of it',
+    'does not leak a request that a response of %i echoes',
     async (status) => {
       bucket.put('a', lines(0, 1), OLD);
       for (const whole of [true, false]) {

@@ -7,7 +7,7 @@ import type { Page } from '@connector-frame/engine/connector-api';
 const { bucket, open } = await openBucketToRead();
 
 describe('large objects', () => {
-  test('pages of bounded size, and a new process goes on in the middle', async () => {
+  test('reads pages of bounded size, and resumes within an object', async () => {
     bucket.put('big', gzipSync(lines(0, 5_500, 'x'.repeat(200))), OLD);
     bucket.put('next', lines(5_500, 10), OLD + 1_000);
     const part = await read(open(), undefined, 2);
@@ -17,7 +17,7 @@ describe('large objects', () => {
     expect(Math.max(...rest.pages.map((page) => page.records.length))).toBeLessThanOrEqual(1_000);
   });
 
-  test('an object that was replaced while it was read is begun again', async () => {
+  test('restarts an object that was replaced while it was read', async () => {
     bucket.put('big', lines(0, 2_500), OLD);
     const part = await read(open(), undefined, 1);
     bucket.put('big', lines(10_000, 1_500));
@@ -25,7 +25,7 @@ describe('large objects', () => {
     expect(rest.numbers).toEqual(upTo(1_500).map((n) => n + 10_000));
   });
 
-  test('replaced between listing and reading: the new content is read at once', async () => {
+  test('reads the new content of an object that was replaced after the listing', async () => {
     bucket.put('a', lines(0, 5), OLD);
     let swapped = false;
     bucket.intercept = ({ key }) => {
@@ -38,7 +38,7 @@ describe('large objects', () => {
     expect((await read(open())).numbers).toEqual([10, 11, 12]);
   });
 
-  test('a storage that knows no If-Match is not believed either', async () => {
+  test('detects a replaced object if the storage ignores If-Match', async () => {
     bucket.put('a', lines(0, 5), OLD);
     let asked = 0;
     bucket.intercept = ({ key }) => {
@@ -52,7 +52,7 @@ describe('large objects', () => {
   test.each([
     ['with Range', true],
     ['without Range', false],
-  ])('a connection that breaks off is taken up where it was, %s', async (_name, ranges) => {
+  ])('resumes a broken download, %s', async (_name, ranges) => {
     const body = gzipSync(
       upTo(3_000)
         .map((n) => lines(n, 1, randomUUID()))
@@ -81,7 +81,7 @@ describe('large objects', () => {
     expect(ranged[2]).toMatch(/^bytes=\d+-$/);
   });
 
-  test('one that always breaks off is a failure, and what was read before it is delivered', async () => {
+  test('reports a download that always breaks, and delivers what was read before', async () => {
     bucket.put('a', lines(0, 3), OLD);
     bucket.put('b', lines(3, 100), OLD + 1_000);
     bucket.intercept = ({ key, headers }) =>

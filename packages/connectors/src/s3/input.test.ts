@@ -6,8 +6,8 @@ import { openInput } from '../../../../test/support/s3-connectors.js';
 
 const { bucket, open } = await openBucketToRead();
 
-describe('what is read, and when', () => {
-  test('objects in the order of their times, each once', async () => {
+describe('listing', () => {
+  test('reads objects in order of their timestamps, each once', async () => {
     bucket.put('z', lines(0, 2), OLD);
     bucket.put('b', lines(2, 2), OLD + 1_000);
     bucket.put('a', lines(6, 2), OLD + 2_000);
@@ -21,7 +21,7 @@ describe('what is read, and when', () => {
     expect((await read(open(), first.cursor)).numbers).toEqual([8, 9]);
   });
 
-  test('without a start, only what is written from now on', async () => {
+  test('reads only new objects if no start is set', async () => {
     bucket.put('old', lines(100, 1), Date.now() - 60_000);
     const first = await read(open({ backfill_start_time: undefined }));
     expect(first.numbers).toEqual([]);
@@ -30,7 +30,7 @@ describe('what is read, and when', () => {
     expect((await read(open({ backfill_start_time: undefined }), first.cursor)).numbers).toEqual([0]);
   });
 
-  test('what carries a time before others that were read, as a long upload does, is not missed', async () => {
+  test('reads an object whose timestamp is older than others already read', async () => {
     const now = Date.now();
     bucket.put('b', lines(0, 1), now);
     const first = await read(open());
@@ -40,7 +40,7 @@ describe('what is read, and when', () => {
     expect((await read(open(), second.cursor)).numbers).toEqual([]);
   });
 
-  test('thousands, with continuation, and with one time', async () => {
+  test('reads thousands of objects with one timestamp across pages', async () => {
     for (let n = 0; n < 2_500; n += 1) bucket.put(`logs/${String(n).padStart(5, '0')}`, lines(n, 1), OLD);
     bucket.put('elsewhere', lines(9_999, 1), OLD);
     const { numbers, pages } = await read(open({ prefix: 'logs/' }));
@@ -49,7 +49,7 @@ describe('what is read, and when', () => {
     expect(bucket.requests.filter(({ key }) => key === '').length).toBe(3);
   });
 
-  test('keys with any character', async () => {
+  test('reads keys with any character', async () => {
     const keys = [
       "a b+c%20&d='é😀.json",
       'x/\u0007\n<>"\\?#[]{}|^`~!*()',
@@ -62,7 +62,7 @@ describe('what is read, and when', () => {
     expect(bucket.read.toSorted()).toEqual(keys.toSorted());
   });
 
-  test('a key that would lead out of the bucket is skipped, and nothing is asked for by it', async () => {
+  test('skips a key that would lead out of the bucket, without a request', async () => {
     bucket.put('../other/secrets.json', lines(8, 1), OLD);
     bucket.put('a/./b', lines(9, 1), OLD);
     bucket.put('fine', lines(0, 1), OLD);
@@ -72,7 +72,7 @@ describe('what is read, and when', () => {
     expect(bucket.requests.map(({ key }) => key)).toEqual(['', 'fine']);
   });
 
-  test('markers of folders and empty objects are nothing; one that is gone is no trouble', async () => {
+  test('ignores folder markers, empty objects and deleted objects', async () => {
     bucket.put('folder/', '', OLD);
     bucket.put('empty', '', OLD);
     bucket.put('gone', lines(9, 1), OLD);
@@ -94,7 +94,7 @@ describe('what is read, and when', () => {
     expect(bucket.read).toEqual(expected);
   });
 
-  test('folders of days: only the last ones are listed in between, late ones are found with the next sweep', async () => {
+  test('lists only the last day folders between full listings, which find late objects', async () => {
     const clock = new ManualClock(Date.parse('2026-11-12T10:00:00Z'));
     bucket.now = () => clock.now();
     const input = openInput(

@@ -7,15 +7,14 @@ import type {
   PageInput,
 } from '@connector-frame/engine/connector-api';
 import { BucketClient } from './client.js';
-import { Finder } from './find-objects.js';
+import { ObjectFinder } from './find-objects.js';
 import { createParser, type Found } from './formats/index.js';
-import { readInputSettings, type InputSettings } from './input-settings.js';
+import { awsEndpoint, readInputSettings, storage, type InputSettings } from './config.js';
 import type { Listed } from './list-objects.js';
 import { PageBuilder } from './page-builder.js';
-import { Progress } from './progress.js';
+import { ObjectCursor } from './object-cursor.js';
 import { ReadAhead } from './read-ahead.js';
 import { ObjectError } from './read-object.js';
-import { awsEndpoint, storage } from './storage.js';
 import { ContentError, unpack } from './unpack.js';
 
 /** Number of attempts to read an object before it is skipped. */
@@ -44,21 +43,23 @@ export const createS3Input =
 class ObjectInput implements PageInput {
   readonly kind = 'pages';
   readonly readsAhead = true;
-  readonly #finder: Finder;
+  readonly #finder: ObjectFinder;
   /** Whether any object could be read with these credentials. */
   #hasRead = false;
-  #refusal: ConnectorError | undefined;
+  #deniedError: ConnectorError | undefined;
   /** Number of times an object was denied while others were not, by key. */
   readonly #denied = new Map<string, number>();
-  #saidEmpty = false;
+  #warnedNoRecords = false;
+  readonly #client: BucketClient;
+  readonly #settings: InputSettings;
+  readonly #clock: Clock;
 
-  constructor(
-    private readonly client: BucketClient,
-    private readonly settings: InputSettings,
-    private readonly clock: Clock,
-  ) {
+  constructor(client: BucketClient, settings: InputSettings, clock: Clock) {
+    this.#client = client;
+    this.#settings = settings;
+    this.#clock = clock;
     const { prefix, layout, matches } = settings;
-    this.#finder = new Finder({ client, prefix, layout, matches, now: () => clock.now() });
+    this.#finder = new ObjectFinder({ client, prefix, layout, matches, now: () => clock.now() });
   }
 
   get intervalMs(): number {
@@ -67,28 +68,29 @@ class ObjectInput implements PageInput {
 
   async *pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
     const page = new PageBuilder();
-    let progress = Progress.read(cursor);
+    let progress = ObjectCursor.read(cursor);
     const savedUntil = progress?.doneUntil ?? Number.NEGATIVE_INFINITY;
-    let sweptAt = Number.NEGATIVE_INFINITY;
+    let fullListingAt = Number.NEGATIVE_INFINITY;
     try {
       for (let more = true; more;) {
         // Timestamps of objects have a resolution of one second.
-        const start = (at: number): Progress => (progress ??= Progress.from(this.settings.since ?? at - (at % 1_000)));
-        const found = await this.#finder.look((object, at) => !start(at).isDone(object), signal);
+        const start = (at: number): ObjectCursor =>
+          (progress ??= ObjectCursor.from(this.#settings.since ?? at - (at % 1_000)));
+        const found = await this.#finder.find((object, at) => !start(at).isDone(object), signal);
         const reached = start(found.at);
-        if (found.full) sweptAt = found.at;
+        if (found.full) fullListingAt = found.at;
         const denied: Listed[] = [];
-        const ahead = new ReadAhead(this.client, found.objects, signal);
+        const ahead = new ReadAhead(this.#client, found.objects, signal);
         ({ more } = found);
         for (const [index, object] of found.objects.entries()) {
           const outcome = yield* this.#read(object, () => ahead.read(index), reached, page, signal);
           if (outcome === 'denied') this.#setAside(object, denied);
-          else reached.finish(object, denied[0] ?? found.objects[index + 1], sweptAt);
+          else reached.finish(object, denied[0] ?? found.objects[index + 1], fullListingAt);
           more ||= outcome === 'replaced';
           if (page.isFull) yield page.take(reached);
         }
-        this.#giveUp(denied, reached, page, sweptAt);
-        if (found.full && !found.more && denied.length === 0) reached.swept(found.at);
+        this.#giveUp(denied, reached, page, fullListingAt);
+        if (found.full && !found.more && denied.length === 0) reached.completeListing(found.at);
         if (!page.isEmpty || found.objects.length > 0 || reached.doneUntil - savedUntil >= QUIET_MS)
           yield page.take(reached);
         more &&= denied.length === 0;
@@ -104,7 +106,7 @@ class ObjectInput implements PageInput {
   async *#read(
     object: Listed,
     bytes: () => AsyncGenerator<Uint8Array, void, void>,
-    progress: Progress,
+    progress: ObjectCursor,
     page: PageBuilder,
     signal: AbortSignal,
   ): AsyncGenerator<Page, 'done' | 'replaced' | 'denied', void> {
@@ -112,19 +114,19 @@ class ObjectInput implements PageInput {
       try {
         const before = progress.itemsOf(object);
         let items = 0;
-        for await (const { found, length } of this.#take(bytes())) {
+        for await (const { found, length } of this.#parse(bytes())) {
           page.passed(length);
           for (const each of found) {
             items += 1;
             if (items <= before) continue;
             page.add(each);
             if (!page.isFull) continue;
-            progress.reading(object, items);
+            progress.setCurrent(object, items);
             yield page.take(progress);
           }
-          if (items > before) progress.reading(object, items);
+          if (items > before) progress.setCurrent(object, items);
         }
-        if (items === 0) this.#sayEmpty(page);
+        if (items === 0) this.#warnNoRecords(page);
         return 'done';
       } catch (error) {
         if (error instanceof ObjectError) {
@@ -132,7 +134,7 @@ class ObjectInput implements PageInput {
           if (fault === 'gone') return 'done';
           if (fault === 'replaced') return fault;
           if (fault === 'denied') {
-            this.#refusal = asFailure;
+            this.#deniedError = asFailure;
             return fault;
           }
           skip(object, fault, page);
@@ -143,18 +145,18 @@ class ObjectInput implements PageInput {
           skip(object, error.reason, page);
           return 'done';
         }
-        await this.clock.sleep(tries * 1_000, signal);
+        await this.#clock.sleep(tries * 1_000, signal);
         signal.throwIfAborted();
       }
     }
   }
 
-  async *#take(
+  async *#parse(
     bytes: AsyncGenerator<Uint8Array, void, void>,
   ): AsyncGenerator<{ found: Found[]; length: number }, void, void> {
-    const parser = createParser(this.settings);
+    const parser = createParser(this.#settings);
     const decoder = new TextDecoder();
-    for await (const chunk of unpack(bytes, this.settings.compression)) {
+    for await (const chunk of unpack(bytes, this.#settings.compression)) {
       this.#hasRead = true;
       const text = decoder.decode(chunk, { stream: true });
       yield { found: parser.push(text), length: text.length };
@@ -169,7 +171,7 @@ class ObjectInput implements PageInput {
    */
   #setAside(object: Listed, denied: Listed[]): void {
     denied.push(object);
-    if (denied.length === MAX_TRIES && !this.#hasRead && this.#refusal) throw this.#refusal;
+    if (denied.length === MAX_TRIES && !this.#hasRead && this.#deniedError) throw this.#deniedError;
   }
 
   /**
@@ -177,8 +179,8 @@ class ObjectInput implements PageInput {
    * `denied` for a later attempt.
    * @throws ConnectorError if no object could be read
    */
-  #giveUp(denied: Listed[], progress: Progress, page: PageBuilder, sweptAt: number): void {
-    if (denied.length > 0 && !this.#hasRead && this.#refusal) throw this.#refusal;
+  #giveUp(denied: Listed[], progress: ObjectCursor, page: PageBuilder, fullListingAt: number): void {
+    if (denied.length > 0 && !this.#hasRead && this.#deniedError) throw this.#deniedError;
     for (const object of denied.splice(0)) {
       const times = (this.#denied.get(object.key) ?? 0) + 1;
       this.#denied.set(object.key, times);
@@ -188,26 +190,26 @@ class ObjectInput implements PageInput {
       }
       this.#denied.delete(object.key);
       skip(object, 'denied', page);
-      progress.finish(object, object, sweptAt);
+      progress.finish(object, object, fullListingAt);
     }
   }
 
   /** Logs a warning once: a wrong record path would go unnoticed otherwise. */
-  #sayEmpty(page: PageBuilder): void {
-    if (this.#saidEmpty || this.settings.location === undefined) return;
-    this.#saidEmpty = true;
-    page.note('no_records', 'There was an object without anything at the path to the records. Check the path.');
+  #warnNoRecords(page: PageBuilder): void {
+    if (this.#warnedNoRecords || this.#settings.location === undefined) return;
+    this.#warnedNoRecords = true;
+    page.note('no_records', 'An object has no records at the configured path. Check the path.');
   }
 }
 
-const words: Readonly<Record<string, string>> = {
-  archived: 'it is in an archive and must be restored before it can be read',
+const skipReasons: Readonly<Record<string, string>> = {
+  archived: 'it is archived and must be restored first',
   denied: 'the access key may not read it',
-  unaddressable: 'no address can name it',
+  unaddressable: 'no URL can address its key',
   not_gzip: 'it is not compressed with gzip',
-  corrupt_gzip: 'its gzip is damaged',
-  invalid_json: 'it is no JSON',
-  incomplete_json: 'its JSON ends in the middle',
+  corrupt_gzip: 'its gzip data is corrupt',
+  invalid_json: 'it is not valid JSON',
+  incomplete_json: 'its JSON is incomplete',
   unclosed_quote: 'a quote in it is never closed',
 };
 
@@ -217,5 +219,8 @@ function skip({ key, size, time }: Listed, reason: string, page: PageBuilder): v
     reason: `object_skipped: ${reason}`,
     found: { key, size, last_modified: new Date(time).toISOString() },
   });
-  page.note('object_skipped', `An object was skipped: ${words[reason] ?? reason}. The dead letters name it.`);
+  page.note(
+    'object_skipped',
+    `An object was skipped: ${skipReasons[reason] ?? reason}. Its key is in the dead letters.`,
+  );
 }

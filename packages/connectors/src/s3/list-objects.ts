@@ -57,8 +57,8 @@ export async function* listObjects(
       maxBytes: MAX_LISTING,
       timeoutMs: LISTING_MS,
     });
-    if ('refused' in response)
-      throw client.problem(response, 'It needs s3:ListBucket on the bucket, and s3:GetObject on what is in it.');
+    if ('isError' in response)
+      throw client.problem(response, 'It needs s3:ListBucket on the bucket and s3:GetObject on its objects.');
     const at = Date.parse(response.headers.get('date') ?? '');
     const xml = await response.text();
     const [result] = elements(xml, 'ListBucketResult');
@@ -97,4 +97,4 @@ function decode(text: string): string {
 }
 
 const unexpected = (): ConnectorError =>
-  new ConnectorError('unexpected_answer', 'Something answered, but not with a list of objects as S3 does.', 'retry');
+  new ConnectorError('unexpected_answer', 'Unexpected response: it is not an S3 object listing.', 'retry');

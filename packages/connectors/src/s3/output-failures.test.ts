@@ -13,7 +13,7 @@ const failure = (output: Output): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('what the storage refuses', () => {
+describe('errors of the storage', () => {
   test.each([
     ['SlowDown', problem(503, 'SlowDown'), { code: 'rate_limited', kind: 'throttled' }],
     ['Retry-After', { status: 503, headers: { 'retry-after': '7' } }, { kind: 'throttled', afterMs: 7_000 }],
@@ -35,7 +35,7 @@ describe('what the storage refuses', () => {
     expect(await failure(open())).toMatchObject({ name: 'ConnectorError', ...expected });
   });
 
-  test('it opens where it may write and not list, and not where there is no bucket', async () => {
+  test('opens without permission to list, but not without a bucket', async () => {
     await open().open?.(never);
     bucket.intercept = () => problem(403, 'AccessDenied');
     await open().open?.(never);
@@ -45,7 +45,7 @@ describe('what the storage refuses', () => {
     await expect(open().open?.(never)).rejects.toMatchObject({ code: 'invalid_credentials', kind: 'permanent' });
   });
 
-  test('a closed network is permanent, and nothing is dialled', async () => {
+  test('a closed network is permanent, and no connection is attempted', async () => {
     const output = openOutput({ endpoint: bucket.origin }, BUCKET_KEYS, undefined, []);
     const before = bucket.connections();
     expect(await failure(output)).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
@@ -62,14 +62,14 @@ describe('what the storage refuses', () => {
     [{ format_config: { Format: 'delimited', delimited_format: { delimiter: '', headers: ['a'] } } }, {}],
     [{ format_config: { Format: 'delimited', delimited_format: { delimiter: ',', headers: [] } } }, {}],
     [{}, { secret_key: '' }],
-  ])('settings %j, secrets %j make no output', (changes, secrets) => {
+  ])('rejects settings %j, secrets %j', (changes, secrets) => {
     expect(() => open(changes, { ...BUCKET_KEYS, ...secrets })).toThrow(
       expect.objectContaining({ name: 'ConnectorError', code: 'invalid_config', kind: 'permanent' }),
     );
   });
 
   test.each([301, 400, 403, 404, 412, 500, 503])(
-    'an answer of %i that echoes what was sent leaks none of it',
+    'does not leak a request that a response of %i echoes',
     async (status) => {
       bucket.intercept = ({ headers, body }) => ({
         status,

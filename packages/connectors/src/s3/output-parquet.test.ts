@@ -22,7 +22,7 @@ async function readParquet(body: Buffer): Promise<{ types: string[]; rows: Recor
 }
 
 describe('Parquet', () => {
-  test.each(['none', 'gzip'])('columns from the records, compression %s', async (compression) => {
+  test.each(['none', 'gzip'])('infers columns from the records, compression %s', async (compression) => {
     const records = [
       {
         text: 'ü😀',
@@ -82,7 +82,7 @@ describe('Parquet', () => {
     ]);
   });
 
-  test('thousands of keys stay a file: what is beyond 500 stands together', async () => {
+  test('combines keys beyond 500 columns', async () => {
     const records = Array.from({ length: 600 }, (_, n) => ({ [`key-${n}`]: n, _other: 'mine' }));
     const { rows, types } = await readParquet((await write({ format_config: parquet() }, records)).body);
     expect(types.length).toBe(501);
@@ -90,14 +90,14 @@ describe('Parquet', () => {
     expect(rows[599]).toMatchObject({ 'key-0': null, _other: { 'key-599': 599, _other: 'mine' } });
   });
 
-  test('records without keys are rows all the same', async () => {
+  test('writes records without keys as rows', async () => {
     expect((await readParquet((await write({ format_config: parquet() }, [{}, {}])).body)).rows).toEqual([
       { _other: {} },
       { _other: {} },
     ]);
   });
 
-  test('a schema of its own: types as it says, what does not fit is null or refused', async () => {
+  test('applies a declared schema; values that do not fit become null or are rejected', async () => {
     const schema = `message event {
       required binary time (STRING);
       optional int32 status = 2; optional INT64 size; optional double ratio; optional float part; optional boolean ok;
@@ -153,7 +153,7 @@ describe('Parquet', () => {
     'message m { optional group a { optional int32 b; } }',
     'message m { repeated int32 a; }',
     'message m { optional int32 a; optional int64 a; }',
-  ])('%s is refused when the output is made', (schema) => {
+  ])('rejects %s when the output is created', (schema) => {
     expect(() => open({ format_config: parquet(schema) })).toThrow(
       expect.objectContaining({ code: 'invalid_config', kind: 'permanent' }),
     );

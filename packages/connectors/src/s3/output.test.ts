@@ -64,7 +64,7 @@ describe('text', () => {
     expect(packed.key).toBe('records-batch-1.json.gz');
   });
 
-  test('delimited: the fields in their order, by name or path, quoted where it must be', async () => {
+  test('delimited: writes fields in order, by name or path, quoted if necessary', async () => {
     const headers = ['time', 'actor.email', 'note', 'tags', 'none'];
     const { key, body } = await write(
       { format_config: { Format: 'delimited', delimited_format: { delimiter: ',', headers } } },
@@ -79,7 +79,7 @@ describe('text', () => {
     );
   });
 
-  test('a line that is no record is refused where it would spoil the others', async () => {
+  test('rejects a line that is not a record if it would corrupt the object', async () => {
     const { body, result } = await write({ format_config: { Format: 'json', json_format: { type: 'array' } } }, [
       { n: 1 },
       'nonsense',
@@ -99,7 +99,7 @@ describe('text', () => {
   });
 });
 
-describe('where it is written', () => {
+describe('object keys', () => {
   test.each([
     [{}, 'records-batch-1.json'],
     [{ prefix: '/logs/a b/' }, 'logs/a b/records-batch-1.json'],
@@ -110,7 +110,7 @@ describe('where it is written', () => {
     expect((await write(changes, [{ n: 1 }])).key).toBe(key);
   });
 
-  test('what was taken in lands in the folder of that day, and a repeat takes the place of what was written', async () => {
+  test('uses the folder of the day of receipt, and a retry overwrites the object', async () => {
     const at = Date.parse('2026-11-11T23:59:59.500Z');
     const parts = [batchOf([{ n: 0 }], 'a'), batchOf([{ n: 1 }], 'b')];
     const output = open({ partition_format: 'simple date' });
@@ -120,7 +120,7 @@ describe('where it is written', () => {
     expect([...bucket.objects.values()][0]?.body.toString()).toBe('{"n":0}\n{"n":1}\n');
   });
 
-  test('the settings say how much goes into one object', () => {
+  test('batches by the settings', () => {
     expect(open().batching).toEqual({ records: 100_000, bytes: 10_485_760, waitMs: 45_000 });
     const batch_config = { batch_data_size: 1_073_741_824, batch_record_count: 7, publish_rate: 86_400 };
     expect(open({ batch_config }).batching).toEqual({ records: 7, bytes: 33_554_432, waitMs: 86_400_000 });

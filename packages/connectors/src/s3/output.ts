@@ -10,13 +10,12 @@ import {
 import { at, text } from '../_shared/read.js';
 import { BucketClient } from './client.js';
 import { readEncoding } from './encodings/index.js';
-import { invalid, oneOf } from './input-settings.js';
+import { awsEndpoint, invalid, oneOf, storage } from './config.js';
 import { pathOf } from './object-key.js';
-import { folderOf, LAYOUTS, type Layout } from './partition.js';
-import { awsEndpoint, storage } from './storage.js';
+import { folderOf, LAYOUTS, type Layout } from './object-key.js';
 
 const PUT_MS = 120_000;
-const RIGHTS = 'It needs s3:PutObject on what is in the bucket.';
+const RIGHTS = 'It needs s3:PutObject on the objects of the bucket.';
 
 /**
  * Writes records as objects of a bucket. The object key contains the batch ID, which identifies
@@ -31,7 +30,7 @@ export const createS3Output =
       [...LAYOUTS, undefined],
       text(settings, 'partition_format'),
       undefined,
-      'This folder layout is not known.',
+      'This folder layout is not supported.',
     );
     const folder = (text(settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
     addressOf(`${folder}/`);
@@ -41,7 +40,7 @@ export const createS3Output =
         const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
         // A key with write access may lack permission to list (`AccessDenied`), and some storages
         // reject `max-keys=0` (`InvalidArgument`).
-        if ('refused' in answer) {
+        if ('isError' in answer) {
           if (!['AccessDenied', 'InvalidArgument'].includes(answer.code ?? '')) throw client.problem(answer, RIGHTS);
         } else if (!(await answer.text()).includes('<ListBucketResult')) throw unexpected();
       },
@@ -54,7 +53,7 @@ export const createS3Output =
           'content-md5': createHash('md5').update(body).digest('base64'),
         };
         const answer = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
-        if ('refused' in answer) throw client.problem(answer, RIGHTS);
+        if ('isError' in answer) throw client.problem(answer, RIGHTS);
         // Every S3-compatible storage returns the ETag of a stored object.
         if (!answer.headers.has('etag')) throw unexpected();
         return { refused };
@@ -64,7 +63,11 @@ export const createS3Output =
   };
 
 const unexpected = (): ConnectorError =>
-  new ConnectorError('unexpected_answer', 'Something answered, but not as a storage that speaks S3.', 'retry');
+  new ConnectorError(
+    'unexpected_answer',
+    'Unexpected response: it does not appear to come from S3-compatible storage.',
+    'retry',
+  );
 
 /**
  * Returns the URL path of a key.
@@ -72,7 +75,7 @@ const unexpected = (): ConnectorError =>
  */
 function addressOf(key: string): string {
   const path = pathOf(key);
-  if (path === undefined) throw invalid('The prefix is no path of an object.');
+  if (path === undefined) throw invalid('The prefix is not valid in an object key.');
   return path;
 }
 

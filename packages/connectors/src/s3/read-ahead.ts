@@ -14,12 +14,15 @@ export class ReadAhead {
   readonly #fetched = new Map<number, Promise<Uint8Array[]>>();
   /** All objects before this index have been considered for prefetching. */
   #next = 0;
+  readonly #client: BucketClient;
+  readonly #objects: readonly Listed[];
+  readonly #signal: AbortSignal;
 
-  constructor(
-    private readonly client: BucketClient,
-    private readonly objects: readonly Listed[],
-    private readonly signal: AbortSignal,
-  ) {}
+  constructor(client: BucketClient, objects: readonly Listed[], signal: AbortSignal) {
+    this.#client = client;
+    this.#objects = objects;
+    this.#signal = signal;
+  }
 
   /**
    * Yields the bytes of the object at `index`. A second call fetches them again.
@@ -27,17 +30,17 @@ export class ReadAhead {
    */
   async *read(index: number): AsyncGenerator<Uint8Array, void, void> {
     for (; this.#next < index + AHEAD; this.#next += 1) this.#fetch(this.#next);
-    const object = this.objects[index];
+    const object = this.#objects[index];
     const fetched = this.#fetched.get(index);
     this.#fetched.delete(index);
     if (fetched) yield* await fetched;
-    else if (object) yield* readObject(this.client, object, this.signal);
+    else if (object) yield* readObject(this.#client, object, this.#signal);
   }
 
   #fetch(index: number): void {
-    const object = this.objects[index];
+    const object = this.#objects[index];
     if (!object || object.size > MAX_SIZE) return;
-    const fetching = collect(readObject(this.client, object, this.signal));
+    const fetching = collect(readObject(this.#client, object, this.#signal));
     // Avoids an unhandled rejection; `read` reports the error if the object is read.
     fetching.catch(() => undefined);
     this.#fetched.set(index, fetching);

@@ -1,9 +1,9 @@
 import { ConnectorError, EgressError } from '@connector-frame/engine/connector-api';
 import type { BucketClient } from './client.js';
-import { onTheWay } from './connector-errors.js';
+import { toNetworkError } from './connector-error.js';
 import type { Listed } from './list-objects.js';
 import { pathOf } from './object-key.js';
-import { storage } from './storage.js';
+import { storage } from './config.js';
 
 /**
  * Why an object can't be read: it is `gone`, it was `replaced` since the listing, or the storage
@@ -13,20 +13,22 @@ export type ObjectFault = 'gone' | 'replaced' | 'archived' | 'denied' | 'unaddre
 
 export class ObjectError extends Error {
   override readonly name = 'ObjectError';
+  readonly fault: ObjectFault;
+
   constructor(
-    readonly fault: ObjectFault,
-    /** The same failure for the whole input, if it may affect more than this object. */
+    fault: ObjectFault /** The same failure for the whole input, if it may affect more than this object. */,
     readonly asFailure?: ConnectorError,
   ) {
     super(fault);
+    this.fault = fault;
   }
 }
 
 /** Milliseconds until the storage responds, and between two parts of the body. */
-const PATIENCE_MS = 30_000;
+const READ_TIMEOUT_MS = 30_000;
 /** Maximum number of consecutive connections without progress. */
 const MAX_BREAKS = 3;
-const RIGHTS = 'It needs s3:GetObject on what is in the bucket.';
+const RIGHTS = 'It needs s3:GetObject on the objects of the bucket.';
 
 /**
  * Streams the stored bytes of an object. If a connection breaks, resumes on a new one at the same
@@ -52,7 +54,7 @@ export async function* readObject(
       }
     } catch (error) {
       if (signal.aborted || !(error instanceof EgressError)) throw error;
-      failure = onTheWay(error, storage);
+      failure = toNetworkError(error, storage);
     }
     if (offset >= object.size) return;
     breaks = offset > before ? 1 : breaks + 1;
@@ -74,10 +76,10 @@ async function open(
   const response = await client.send('GET', path, [200, 206], {
     signal,
     stream: true,
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: READ_TIMEOUT_MS,
     headers: { ...(etag !== '' && { 'if-match': `"${etag}"` }), ...(offset > 0 && { range: `bytes=${offset}-` }) },
   });
-  if ('refused' in response) {
+  if ('isError' in response) {
     const { status } = response.response;
     if (status === 412) throw new ObjectError('replaced');
     if (response.code === 'NoSuchKey' || (status === 404 && response.code !== 'NoSuchBucket'))

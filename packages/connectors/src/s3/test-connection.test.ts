@@ -10,9 +10,9 @@ import { runTesterContract } from '../../../../test/support/tester-contract.js';
 import { startVendor, type Reply, type Vendor } from '../../../../test/support/vendor.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import type { TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
-import { createS3InputTester } from './test-input.js';
-import { createS3OutputTester } from './test-output.js';
-import { awsEndpoint } from './storage.js';
+import { createS3InputTester } from './test-connection.js';
+import { createS3OutputTester } from './test-connection.js';
+import { awsEndpoint } from './config.js';
 
 const ID = 'AKIACANARYACCESSKEY1';
 const ROLE_ID = 'ASIACANARYROLEKEY001';
@@ -69,7 +69,7 @@ function run(
   return runTester(tester, config);
 }
 
-test("the signature is AWS's own example's", () => {
+test("matches the signature in AWS's example", () => {
   const request = {
     method: 'GET',
     url: '/?max-keys=2&prefix=J',
@@ -100,7 +100,7 @@ describe('input', () => {
 
 describe('output', () => {
   test.each([{}, { prefix: '/a & b/ü/' }, { prefix: 'plain' }])(
-    '%j may be written to, and nothing is',
+    '%j may be written to, and writes nothing',
     async (changes) => {
       expect(await run(output, changes)).toMatchObject({
         ok: true,
@@ -110,7 +110,7 @@ describe('output', () => {
     },
   );
 
-  test('an upload that can not be called off is told', async () => {
+  test('reports an upload that cannot be aborted', async () => {
     expect(await run(output, { bucket: 'sticky' })).toMatchObject({
       ok: true,
       summary: expect.stringMatching(/empty upload/),
@@ -142,7 +142,7 @@ describe.each([
     expect(await run(tester, changes, changed)).toMatchObject(outcome);
   });
 
-  test('a host per bucket, unless the bucket goes into the path', async () => {
+  test('uses one host per bucket unless path style is enabled', async () => {
     const egress = createEgress({ allow: ['127.0.0.0/8'], lookup: () => Promise.resolve(['127.0.0.1']) });
     const hosts: (string | undefined)[] = [];
     const vendor = await startVendor(({ headers }) => (hosts.push(headers.host), { status: 403 }));
@@ -155,7 +155,7 @@ describe.each([
     await vendor.close();
   });
 
-  test('any certificate passes when the settings say so', async () => {
+  test('accepts any certificate if verification is disabled', async () => {
     const secured = await startFakeS3(options, createCertificate('s3.example'));
     expect(await run(tester, { endpoint: secured.origin })).toMatchObject({
       reason: 'tls_failed',
@@ -166,23 +166,23 @@ describe.each([
   });
 });
 
-describe('AWS itself', () => {
+describe('AWS', () => {
   const aws = createS3InputTester(undefined, () => server.origin);
   const awsRun = (changes: Record<string, unknown>, keys: Record<string, unknown> = secrets): Promise<TestOutcome> =>
     runTester(aws, { settings: { ...settings, ...changes }, secrets: keys });
 
-  test('is found by its region', () => {
+  test('selects the endpoint by region', () => {
     expect(awsEndpoint('s3', 'eu-west-1')).toBe('https://s3.eu-west-1.amazonaws.com');
     expect(awsEndpoint('sts', 'cn-north-1')).toBe('https://sts.cn-north-1.amazonaws.com.cn');
   });
 
-  test('takes an access key, or one that may assume the role', async () => {
+  test('accepts an access key, or one that may assume the role', async () => {
     expect(await awsRun({})).toMatchObject({ ok: true });
     expect(await awsRun({ role_arn: ROLE })).toMatchObject({ ok: true });
     expect(server.requests.at(-1)?.headers['x-amz-security-token']).toBe(`session-of-${ROLE_ID}`);
   });
 
-  test('a role that may not be assumed, or with a wrong key', async () => {
+  test('reports a role that may not be assumed, and a wrong key', async () => {
     const role_arn = 'arn:aws:iam::123456789012:role/Other';
     expect(await awsRun({ role_arn })).toMatchObject({ reason: 'forbidden', issues: [{ path: '/settings/role_arn' }] });
     expect(await awsRun({ role_arn }, { ...secrets, access_key: 'AKIAUNKNOWN' })).toMatchObject({
@@ -193,7 +193,7 @@ describe('AWS itself', () => {
     });
   });
 
-  test('a role without a key is not claimed to work', async () => {
+  test('reports a role without a key as unsupported', async () => {
     expect(await awsRun({ role_arn: ROLE }, {})).toMatchObject({
       reason: 'unsupported',
       issues: [{ path: '/settings/role_arn' }],
@@ -216,7 +216,7 @@ test.each([
   await vendor.close();
 });
 
-describe('against s3rver, a storage of other people', () => {
+describe('with s3rver', () => {
   const folder = mkdtempSync(join(tmpdir(), 's3rver-'));
   const foreign = new S3rver({
     port: 0,
@@ -239,12 +239,12 @@ describe('against s3rver, a storage of other people', () => {
       secrets: { access_key, secret_key: 'S3RVER' },
     });
 
-  test('a bucket is listed and may be written to', async () => {
+  test('lists a bucket and may write to it', async () => {
     expect(await foreignRun(input)).toMatchObject({ ok: true });
     expect(await foreignRun(output)).toMatchObject({ ok: true });
   });
 
-  test('a bucket or key it does not know', async () => {
+  test('reports an unknown bucket or key', async () => {
     expect(await foreignRun(input, { bucket: 'nowhere' })).toMatchObject({ issues: [{ path: '/settings/bucket' }] });
     expect(await foreignRun(input, {}, 'AKIAUNKNOWN')).toMatchObject({ issues: [{ path: '/secrets/access_key' }] });
   });

@@ -7,9 +7,12 @@ export type Compression = 'auto' | 'gzip' | 'none';
 /** The content of an object is malformed. */
 export class ContentError extends Error {
   override readonly name = 'ContentError';
+  readonly reason: string;
+
   /** @param reason a stable code */
-  constructor(readonly reason: string) {
+  constructor(reason: string) {
     super(reason);
+    this.reason = reason;
   }
 }
 

@@ -47,7 +47,7 @@ test('declared entities are not expanded, neither from the document nor from fil
   expect(element(`${bomb}<Error><Code>&b;&f;</Code></Error>`, 'Code')).toBe('&b;&f;');
 });
 
-test('elements nested deeper than any of S3 end the reading', () => {
+test('stops at elements nested too deeply', () => {
   const deep = `<L><Code>A</Code>${'<a>'.repeat(1_000_000)}`;
   expect(element(deep, 'Code')).toBe('A');
   expect(element(`${deep}<Late>B</Late>`, 'Late')).toBeUndefined();

@@ -59,12 +59,12 @@ const batchOf = (...records: object[]) =>
     records.map((record) => JSON.stringify(record)),
   );
 
-test('without a template a record is posted as it is, one a message', async () => {
+test('without a template, posts each record as one message', async () => {
   await attempt(await outputFor(), batchOf({ n: 0 }, { n: 1 }));
   expect(texts()).toEqual(['```{"n":0}```', '```{"n":1}```']);
 });
 
-test('a bot posts to its channel, and has nothing looked up', async () => {
+test('a bot posts to its channel, without unfurling', async () => {
   await attempt(await outputFor({}, api), batchOf({ n: 0 }));
   expect(messages()).toEqual([
     {
@@ -78,7 +78,7 @@ test('a bot posts to its channel, and has nothing looked up', async () => {
   ]);
 });
 
-test('a template takes values by their paths, and leaves out what is not there', async () => {
+test('fills in a template by paths, and omits missing values', async () => {
   const message_template = '*{{ actor.name }}* did {{what}} {{ tags.1 }} {{ no.such }}{{ }}({{ actor }}) {{n}} { {x} }';
   const record = { n: 7, actor: { name: 'Zoë' }, what: 'sign-in', tags: ['a', 'b'] };
   await attempt(await outputFor({ message_template }), batchOf(record));
@@ -99,7 +99,7 @@ const attacks = [
   '```<!channel>',
   '{{ other }}<!channel>',
 ];
-test.each(attacks)('a record that says "%s" pings nobody and links nowhere', async (attack) => {
+test.each(attacks)('escapes "%s" in a record, so that it notifies and links nobody', async (attack) => {
   for (const changes of [{}, { message_template: '{{ title }}' }, { message_template: '{{ title }}', digest: true }]) {
     await attempt(await outputFor(changes), batchOf({ title: attack, other: '<!channel>' }));
     const [text = ''] = texts();
@@ -111,12 +111,12 @@ test.each(attacks)('a record that says "%s" pings nobody and links nowhere', asy
   }
 });
 
-test('what the person wrote into the template stands', async () => {
+test("does not escape the template's own text", async () => {
   await attempt(await outputFor({ message_template: '<!channel> {{ title }}' }), batchOf({ title: '<!channel>' }));
   expect(texts()).toEqual(['<!channel> &lt;!channel&gt;']);
 });
 
-test('a long record is cut, and says so; never in the middle of an escape', async () => {
+test('marks a truncated record, and never cuts inside an escape sequence', async () => {
   for (const shift of [0, 1, 2, 3, 4, 5]) {
     const long = 'x'.repeat(shift) + '<😀'.repeat(3_000);
     await attempt(await outputFor({ message_template: '{{ long }}' }), batchOf({ long }));
@@ -128,7 +128,7 @@ test('a long record is cut, and says so; never in the middle of an escape', asyn
   }
 });
 
-test('a digest holds several records, up to the length of a message', async () => {
+test('combines records in a digest up to the length of a message', async () => {
   await attempt(await outputFor({ digest: true, message_template: 'No. {{ n }}' }), noted(120));
   expect(texts().map((text) => text.split('\n').length)).toEqual([50, 50, 20]);
   await server?.close();
@@ -138,13 +138,17 @@ test('a digest holds several records, up to the length of a message', async () =
   for (const text of texts()) expect(text.length).toBeLessThanOrEqual(4_000);
 });
 
-test('one message a second', async () => {
+test("asks for a first retry delay of up to one second, Slack's interval between messages", async () => {
+  expect((await outputFor()).retry).toEqual({ firstMs: 1_000 });
+});
+
+test('posts one message per second', async () => {
   const before = clock.slept;
   await attempt(await outputFor(), noted(10));
   expect(clock.slept - before).toBe(9_000);
 });
 
-test('a record without anything to say is refused, alone or in a digest', async () => {
+test('rejects a record with an empty message, alone or in a digest', async () => {
   for (const digest of [false, true]) {
     const output = await outputFor({ message_template: '{{ title }}', digest });
     const { written, refused } = await attempt(output, batchOf({ n: 0, title: 'a' }, { n: 1 }, { n: 2, title: ' ' }));
@@ -154,7 +158,7 @@ test('a record without anything to say is refused, alone or in a digest', async 
   }
 });
 
-test('a batch that was broken off goes on where it was', async () => {
+test('resumes an interrupted batch without duplicates', async () => {
   let left = 3;
   const output = await outputFor({ webhook: true }, (request) => (left-- > 0 ? hook(request) : { fault: 'drop' }));
   expect(await attempt(output, noted(5))).toMatchObject({ written: [0, 1, 2], failure: { kind: 'retry' } });
@@ -173,7 +177,7 @@ test.each([
   ['action_prohibited', 403, 'permanent'],
   ['rollup_error', 500, 'retry'],
   ['words', 200, 'permanent'],
-])('a webhook that answers %s with %i: %s', async (body, status, expected) => {
+])('a webhook that responds %s with %i: %s', async (body, status, expected) => {
   const { failure, refused } = await attempt(await outputFor({ webhook: true }, () => ({ status, body })), noted(1));
   expect(refused.length > 0 ? 'refused' : failure?.kind).toBe(expected);
 });
@@ -186,7 +190,7 @@ test.each([
   ['ratelimited', 'throttled'],
   ['internal_error', 'retry'],
   ['something_new', 'permanent'],
-])('the API that answers %s: %s', async (error, expected) => {
+])('the API response %s: %s', async (error, expected) => {
   const output = await outputFor({}, (request) =>
     request.url === '/api/auth.test' ? api(request) : { body: { ok: false, error } },
   );
@@ -195,7 +199,7 @@ test.each([
 });
 
 test.each(['https://evil.example/services/x', 'http://hooks.slack.com/services/x', 'nonsense', ''])(
-  'nothing is posted to "%s"',
+  'posts nothing to "%s"',
   (webhook_url) => {
     const context = outputContext('output:slack', createEgress({ allow: [] }));
     const config = { settings: { auth_config: { type: 'webhook' } }, secrets: { webhook_url } };

@@ -43,7 +43,7 @@ runTesterContract('slack with a webhook', {
     method === 'POST' && url === PATH && body === '{}'
       ? { status: 400, body: 'no_text' }
       : { status: 404, body: 'no_service' },
-  summary: 'The webhook is alive. Nothing was posted',
+  summary: 'Slack recognized the webhook. Nothing was posted',
 });
 
 let server: Vendor | undefined;
@@ -72,7 +72,7 @@ describe('a bot token', () => {
   });
 
   test.each(['invalid_auth', 'account_inactive', 'token_revoked', 'not_authed'])(
-    '%s is a wrong token',
+    'reports %s as a wrong token',
     async (error) => {
       expect(await runBot(bot(), () => ({ body: { ok: false, error } }))).toMatchObject({
         reason: 'invalid_credentials',
@@ -81,7 +81,7 @@ describe('a bot token', () => {
     },
   );
 
-  test('Slack can be busy or broken with a 200', async () => {
+  test('reports throttling and errors in a 200 response', async () => {
     expect(await runBot(bot(), () => ({ body: { ok: false, error: 'ratelimited' } }))).toMatchObject({
       reason: 'rate_limited',
     });
@@ -91,7 +91,7 @@ describe('a bot token', () => {
     });
   });
 
-  test('without chat:write it may not write', async () => {
+  test('reports a missing chat:write scope', async () => {
     expect(await runBot(bot(), info({}, 'channels:read'))).toMatchObject({
       reason: 'forbidden',
       issues: [{ path: '/secrets/bot_token' }],
@@ -130,7 +130,7 @@ describe('a webhook', () => {
     'https://hooks.slack.com.evil.example/',
     'http://hooks.slack.com/services/',
     'nonsense',
-  ])('%s is not one, and is never called', async (address) => {
+  ])('rejects %s without a request', async (address) => {
     expect(await runTester(createSlackTester(), webhook(address))).toMatchObject({
       reason: 'invalid_config',
       issues: [{ path: '/secrets/webhook_url' }],
@@ -138,7 +138,7 @@ describe('a webhook', () => {
   });
 });
 
-test('a workflow is not started', async () => {
+test('does not start a workflow', async () => {
   server = await startVendor(() => ({ body: { ok: true } }));
   const tester = createSlackTester({ hooks: [server.origin] });
   for (const path of ['/triggers/T0/1/x', '/workflows/T0/A0/1/x', '/services/../triggers/T0/1/x']) {
@@ -147,7 +147,7 @@ test('a workflow is not started', async () => {
   expect(server.connections()).toBe(0);
 });
 
-test('what is absent is asked for', async () => {
+test('reports missing fields', async () => {
   const settings = { auth_config: { type: 'webhook' } };
   expect(await runTester(createSlackTester(), { settings, secrets: {} })).toMatchObject({
     issues: [{ path: '/secrets/webhook_url' }],

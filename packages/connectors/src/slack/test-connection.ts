@@ -3,19 +3,13 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
+import type { SlackOptions } from './config.js';
 
 const TOKEN = '/secrets/bot_token';
 const WEBHOOK = '/secrets/webhook_url';
 const CHANNEL = '/settings/auth_config/bot_token/channel_id';
 
 const slack: Subject = { product: 'Slack' };
-
-export interface SlackOptions {
-  /** Origin of the Web API. */
-  api?: string;
-  /** Origins of incoming webhooks. */
-  hooks?: readonly string[];
-}
 
 /**
  * Creates a tester that checks a bot token and its channel, or a webhook, without posting anything.
@@ -35,8 +29,8 @@ export function createSlackTester({
         });
       }
       if (!new URL(address).pathname.startsWith('/services/')) {
-        return failed('unsupported', 'This webhook starts a workflow, so it can not be tested without doing that.', {
-          hint: 'Save without a test, or use an incoming webhook: its address goes on with /services/.',
+        return failed('unsupported', 'This webhook starts a workflow, so it cannot be tested without starting it.', {
+          hint: 'Save without a test, or use an incoming webhook: its path begins with /services/.',
           at: WEBHOOK,
         });
       }
@@ -64,13 +58,13 @@ async function testWebhook(egress: Egress, address: string): Promise<TestOutcome
     response.status === 400 &&
     ['no_text', 'invalid_payload', 'missing_text_or_fallback_or_attachments'].includes(word)
   ) {
-    return passed('The webhook is alive. Nothing was posted');
+    return passed('Slack recognized the webhook. Nothing was posted');
   }
   if (response.status === 410 || word === 'channel_is_archived' || word === 'channel_not_found') {
     return failed('not_found', 'The channel of this webhook was archived or deleted.', { at: WEBHOOK });
   }
   if (word === 'action_prohibited') {
-    return failed('forbidden', 'An administrator of the workspace does not let this webhook post.', { at: WEBHOOK });
+    return failed('forbidden', 'A workspace administrator has blocked posts by this webhook.', { at: WEBHOOK });
   }
   if ([400, 401, 403, 404].includes(response.status)) {
     return failed('invalid_credentials', 'Slack does not know this webhook, or it was revoked.', {
@@ -107,7 +101,7 @@ async function testBot(egress: Egress, api: string, token: string, channel: stri
   const info = await json(found);
   const word = at(info, 'error');
   if (word === 'missing_scope') {
-    return passed('Slack accepted the bot token. It may not look up the channel, so that was not checked');
+    return passed('Slack accepted the bot token. It may not look up the channel, which was not checked');
   }
   if (word === 'channel_not_found') {
     return failed('not_found', 'The bot does not see this channel.', {

@@ -20,10 +20,10 @@ export function createIndexMaker(
 ): (signal: AbortSignal) => Promise<void> {
   const [name, user, password] = [text(settings, 'index'), text(settings, 'username'), text(secrets, 'password')];
   if (!name || !user || !password)
-    throw invalidConfig('To create the index, its name, a user and a password are needed.');
+    throw invalidConfig('Creating the index requires its name, a user name and a password.');
   const basic = Buffer.from(`${user}:${password}`).toString('base64');
   return async (signal) => {
-    const answer = await send(
+    const response = await send(
       egress,
       {
         url: `${base}/services/data/indexes?output_mode=json`,
@@ -35,13 +35,13 @@ export function createIndexMaker(
       signal,
     );
     // 409: the index exists.
-    if (answer.status === 201 || answer.status === 409) return;
-    if (answer.status === 401)
+    if (response.status === 201 || response.status === 409) return;
+    if (response.status === 401)
       throw new ConnectorError(
         'invalid_credentials',
         'Splunk did not accept the user that creates the index.',
         'permanent',
       );
-    throw statusFailure(answer, SPLUNK, clock.now());
+    throw statusFailure(response, SPLUNK, clock.now());
   };
 }

@@ -22,7 +22,7 @@ export function createEnvelope(settings: ConnectorConfig['settings']): Envelope 
   const before = fields === '' ? '{' : `{${fields},`;
   const field = text(settings, 'time_field');
   const path = field === undefined ? undefined : parseKeyPath(field);
-  if (field !== undefined && path === undefined) throw invalidConfig('The time field is no path of keys with dots.');
+  if (field !== undefined && path === undefined) throw invalidConfig('The time field is not a valid path of keys.');
   return (line, record) => {
     const time = path && secondsOf(valueAt(record(), path));
     return `${before}${time === undefined ? '' : `"time":${time},`}"event":${line}}`;

@@ -47,7 +47,7 @@ const events = (): unknown[] =>
   server?.requests.flatMap(({ body }) => body.split('\n').filter(Boolean)).map((line): unknown => JSON.parse(line)) ??
   [];
 
-test('a record is an event with index, source and source type', async () => {
+test('sends a record as an event with index, source and source type', async () => {
   await attempt(await outputFor({ index: 'main', source: 'a "b"', sourcetype: '_json' }), noted(2));
   const [first, second] = noted(2).records;
   const about = { index: 'main', source: 'a "b"', sourcetype: '_json' };
@@ -58,7 +58,7 @@ test('a record is an event with index, source and source type', async () => {
   expect(server?.requests[1]?.headers['x-splunk-request-channel']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('the time comes from the field that the settings name, where it is one', async () => {
+test('takes the time from the configured field', async () => {
   const times = ['2026-01-02T03:04:05.678Z', 1767323045.678, 1767323045678, '1767323045', 'yesterday', null, 0];
   const lines = times.map((at, n) => JSON.stringify({ n, meta: { at } }));
   await attempt(await outputFor({ time_field: 'meta.at' }), createBatch('b', lines));
@@ -68,7 +68,7 @@ test('the time comes from the field that the settings name, where it is one', as
   for (const event of none) expect(event).not.toHaveProperty('time');
 });
 
-test('an event that is refused goes alone; those before and behind it arrive, each twice at most', async () => {
+test('rejects one event; those around it arrive, each twice at most', async () => {
   const bad = new Set([2, 3, 7]);
   const stored: number[] = [];
   const output = await outputFor({}, (request) => {
@@ -87,7 +87,7 @@ test('an event that is refused goes alone; those before and behind it arrive, ea
   for (const n of stored) expect(stored.filter((other) => other === n).length).toBeLessThanOrEqual(2);
 });
 
-test('without a number, or with one that is none of ours, it is found by halves', async () => {
+test('isolates a rejected event by bisection if its number is missing or wrong', async () => {
   for (const place of [undefined, 99, -1, '1']) {
     const output = await outputFor({}, (request) =>
       numbersIn(request).includes(5)
@@ -117,19 +117,19 @@ test.each([
   expect(refused).toEqual([]);
 });
 
-test('a wrong token shows before the first record is sent', async () => {
+test('reports a wrong token before it sends a record', async () => {
   const output = await outputFor({}, () => ({ status: 403, body: { text: 'Invalid token', code: 4 } }));
   await expect(output.open?.(new AbortController().signal)).rejects.toMatchObject({ code: 'invalid_credentials' });
   expect(events()).toEqual([]);
 });
 
-test('no request is over a million bytes', async () => {
+test('limits requests to a million bytes', async () => {
   const lines = Array.from({ length: 5 }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(400_000) }));
   expect(await attempt(await outputFor(), createBatch('b', lines))).toMatchObject({ written: [0, 1, 2, 3, 4] });
   for (const { bytes } of server?.requests ?? []) expect(bytes.length).toBeLessThanOrEqual(1_000_000);
 });
 
-test('any certificate passes when the settings say so', async () => {
+test('accepts any certificate if verification is disabled', async () => {
   const certificate = createCertificate('splunk.example');
   expect((await attempt(await outputFor({}, hec, certificate), noted(1))).failure?.code).toBe('tls_failed');
   await server?.close();
@@ -139,7 +139,7 @@ test('any certificate passes when the settings say so', async () => {
 
 const create = { to_create: true, index: 'new', username: 'admin' };
 
-test.each([201, 409])('the index is made before anything is sent, or is there: %i', async (status) => {
+test.each([201, 409])('creates the index before sending, unless it exists: %i', async (status) => {
   const output = await outputFor(create, (request) =>
     request.url.startsWith('/services/data/') ? { status } : hec(request),
   );
@@ -151,7 +151,7 @@ test.each([201, 409])('the index is made before anything is sent, or is there: %
   });
 });
 
-test('a user that may not make it is told of, without the password', async () => {
+test('reports a user that may not create the index, without the password', async () => {
   const output = await outputFor(create, ({ headers }) => ({ status: 401, body: JSON.stringify(headers) }));
   const { failure, error } = await attempt(output, noted(1));
   expect(failure).toMatchObject({ code: 'invalid_credentials', kind: 'permanent' });
@@ -159,7 +159,7 @@ test('a user that may not make it is told of, without the password', async () =>
 });
 
 test.each([{ port: 'eight' }, { url: 'http://[' }, { time_field: 'a..b' }, { to_create: true }])(
-  '%j can not run',
+  'rejects the configuration %j',
   async (changes) => {
     await expect(outputFor(changes)).rejects.toMatchObject({ code: 'invalid_config', kind: 'permanent' });
   },

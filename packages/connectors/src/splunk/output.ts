@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateOutput, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, partsOf } from '../_shared/output/in-parts.js';
-import { invalidConfig, send, type Answer } from '../_shared/output/send.js';
+import { createPartWriter, splitBySize } from '../_shared/output/split-batch.js';
+import { invalidConfig, send, type HttpResponse } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
-import { baseOf } from './address.js';
-import { expectToken, outcomeOf, SPLUNK } from './collector.js';
+import { baseOf } from './config.js';
+import { expectToken, outcomeOf, SPLUNK } from './responses.js';
 import { createIndexMaker } from './create-index.js';
 import { createEnvelope } from './event.js';
 
@@ -32,17 +32,17 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
     if (!token) throw invalidConfig('There is no HEC token.');
     const base = baseOf(text(settings, 'url') ?? '', text(settings, 'port'));
     const management = baseOf(text(settings, 'url') ?? '', managementPort);
-    if (!base || !management) throw invalidConfig('URL and port do not make up an address.');
+    if (!base || !management) throw invalidConfig('The URL and port do not form a valid address.');
     const verifyTls = at(settings, 'allow_insecure') !== true;
     const envelope = createEnvelope(settings);
     const makeIndex =
       at(settings, 'to_create') === true ? createIndexMaker(config, management, verifyTls, context) : undefined;
     // Required by a token with indexer acknowledgment, ignored otherwise.
     const headers = { authorization: `Splunk ${token}`, 'x-splunk-request-channel': randomUUID() };
-    const post = (body: string, signal: AbortSignal): Promise<Answer> =>
+    const post = (body: string, signal: AbortSignal): Promise<HttpResponse> =>
       send(egress, { url: `${base}/services/collector/event`, headers, body, verifyTls, product: SPLUNK }, signal);
 
-    const writeInParts = createPartWriter();
+    const writeParts = createPartWriter();
     return {
       async open(signal) {
         await makeIndex?.(signal);
@@ -50,12 +50,12 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
       },
       write: (batch, signal) => {
         const events = batch.lines.map((line, index) => envelope(line, () => batch.records[index] ?? {}));
-        const parts = partsOf(
+        const parts = splitBySize(
           events.map((event) => Buffer.byteLength(event) + 1),
           Infinity,
           MAX_BYTES,
         );
-        return writeInParts(batch, parts, async (indexes) => {
+        return writeParts(batch, parts, async (indexes) => {
           const body = indexes.map((index) => events[index]).join('\n');
           return outcomeOf(await post(body, signal), clock.now());
         });

@@ -57,32 +57,32 @@ test.each([
   expect(await answered(reply)).toMatchObject(outcome);
 });
 
-test('an unhealthy collector is told without sending the token', async () => {
+test('reports an unhealthy collector without sending the token', async () => {
   server = await startVendor(() => ({ status: 503, body: { text: 'HEC is unhealthy, queues are full', code: 18 } }));
   expect(await runTester(testSplunk, configFor(server.origin))).toMatchObject({ reason: 'upstream_error' });
   expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
 });
 
-test('a certificate of its own passes only when the settings say so', async () => {
+test('accepts a self-signed certificate only if verification is disabled', async () => {
   server = await startVendor(hec, createCertificate('splunk.example'));
   expect(await runTester(testSplunk, configFor(server.origin))).toMatchObject({ reason: 'tls_failed' });
   expect(await runTester(testSplunk, configFor(server.origin, { allow_insecure: true }))).toMatchObject({ ok: true });
 });
 
-test('nothing is indexed', async () => {
+test('indexes nothing', async () => {
   server = await startVendor(hec);
   await runTester(testSplunk, configFor(server.origin));
   expect(server.requests.map(({ body }) => body)).toEqual(['', '']);
 });
 
-test('an address without a scheme is https, and its path is not used', async () => {
+test('defaults to https and ignores the path', async () => {
   const certificate = createCertificate('127.0.0.1');
   server = await startVendor(hec, certificate);
   const config = configFor(server.origin, { url: '127.0.0.1/services/collector' });
   expect(await runTester(testSplunk, config, certificate.cert)).toMatchObject({ ok: true });
 });
 
-test.each([{ url: '' }, { url: 'http://[' }, { port: 'eight' }])('%j is no address', async (changes) => {
+test.each([{ url: '' }, { url: 'http://[' }, { port: 'eight' }])('rejects the address %j', async (changes) => {
   expect(await runTester(testSplunk, configFor('http://127.0.0.1:1', changes))).toMatchObject({
     reason: 'invalid_config',
     issues: [{ path: '/settings/url' }, { path: '/settings/port' }],

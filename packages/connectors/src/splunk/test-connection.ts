@@ -2,7 +2,7 @@ import { createTester } from '../_shared/connection-test/create-tester.js';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, passed } from '../_shared/connection-test/outcome.js';
 import { at, json, text } from '../_shared/read.js';
-import { baseOf } from './address.js';
+import { baseOf } from './config.js';
 
 const splunk: Subject = { product: 'Splunk HEC', address: '/settings/url', credential: '/secrets/token' };
 
@@ -26,7 +26,7 @@ export const testSplunk = createTester(splunk, async ({ settings, secrets }, { e
   if (!token) return missing('/secrets/token', 'Enter a HEC token.');
   const base = baseOf(text(settings, 'url') ?? '', text(settings, 'port'));
   if (!base)
-    return failed('invalid_config', 'This is not an address we can connect to.', {
+    return failed('invalid_config', 'This is not a valid address.', {
       at: [splunk.address, '/settings/port'],
     });
   const verifyTls = at(settings, 'allow_insecure') !== true;
@@ -35,7 +35,7 @@ export const testSplunk = createTester(splunk, async ({ settings, secrets }, { e
   if (health.status === 503) {
     return failed(
       'upstream_error',
-      'Splunk can not take data right now: its queues are full, or HEC is switched off.',
+      'Splunk cannot accept data at the moment: its queues are full, or HEC is disabled.',
       {
         hint: 'Check the health of the indexers, and that HEC is enabled.',
       },

@@ -43,7 +43,7 @@ export function createSyntheticInput(options: SyntheticInputOptions = {}): PageI
   const size = Math.min(Math.max(1, Math.round((rate * PAGE_MS) / 1_000)), MAX_PAGE);
 
   async function* pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
-    let { next, at } = placeIn(cursor) ?? { next: 0, at: clock.now() };
+    let { next, at } = readCursor(cursor) ?? { next: 0, at: clock.now() };
     for (let due = clock.now(); next < total; due += (size / rate) * 1_000) {
       await clock.sleep(due - clock.now(), signal);
       if (signal.aborted) return;
@@ -58,7 +58,7 @@ export function createSyntheticInput(options: SyntheticInputOptions = {}): PageI
   return { kind: 'pages', readsAhead: true, pages };
 }
 
-function placeIn(cursor: JsonValue | undefined): { next: number; at: number } | undefined {
+function readCursor(cursor: JsonValue | undefined): { next: number; at: number } | undefined {
   if (!isRecord(cursor)) return undefined;
   const { next, at } = cursor;
   return typeof next === 'number' && typeof at === 'number' ? { next, at } : undefined;

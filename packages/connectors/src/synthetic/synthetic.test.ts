@@ -27,7 +27,7 @@ function textsIn(value: JsonValue | undefined): string[] {
 }
 
 test.each(inputs.map((type) => [type.type_id, type] as const))(
-  "%s: marked, whole, repeatable, nobody's",
+  '%s: marked, complete, repeatable and fictitious',
   (_id, type) => {
     const records = recordsOf(type);
     expect(recordsOf(type)).toEqual(records);
@@ -45,7 +45,7 @@ test.each(inputs.map((type) => [type.type_id, type] as const))(
   },
 );
 
-test('where a type has no shape of its own, its records name its vendor and fit its category', () => {
+test("a type without its own shape uses its category's, with its vendor", () => {
   const type = { type_id: 'new-one', name: 'New One', vendor: 'Acme' };
   const categories = [...new Set(inputs.map(({ category }) => category)), 'Network Security', 'Something else'];
   for (const category of categories)
@@ -66,23 +66,16 @@ const polled = inputs.flatMap((type) => {
   return records ? [[type.type_id, type, records] as const] : [];
 });
 
-test.each(polled)(
-  '%s: has its id and its time where the vendor has them',
-  (_id, type, { id, time, time_form: form }) => {
-    for (const record of recordsOf(type, 20)) {
-      for (const pointer of [id ?? []].flat()) expect(at(record, pointer)).toEqual(expect.anything());
-      if (time === undefined) continue;
-      const value = at(record, time);
-      const read =
-        form === 'seconds'
-          ? Number(value) * 1_000
-          : form === 'milliseconds'
-            ? Number(value)
-            : Date.parse(String(value));
-      expect(Math.abs(read - AT)).toBeLessThan(2_000);
-    }
-  },
-);
+test.each(polled)("%s: has its id and time in the vendor's fields", (_id, type, { id, time, time_form: form }) => {
+  for (const record of recordsOf(type, 20)) {
+    for (const pointer of [id ?? []].flat()) expect(at(record, pointer)).toEqual(expect.anything());
+    if (time === undefined) continue;
+    const value = at(record, time);
+    const read =
+      form === 'seconds' ? Number(value) * 1_000 : form === 'milliseconds' ? Number(value) : Date.parse(String(value));
+    expect(Math.abs(read - AT)).toBeLessThan(2_000);
+  }
+});
 
 function at(record: DataRecord, pointer: string): unknown {
   let value: JsonValue | undefined = record;
@@ -90,7 +83,7 @@ function at(record: DataRecord, pointer: string): unknown {
   return value;
 }
 
-test('one word is one value all over a record; a numbered one is another', () => {
+test('a placeholder has one value per record; numbered ones differ', () => {
   const shape = compileShape({
     documentation: '',
     choices: { pair: [{ a: 1, deep: { b: [true, '{ip}'] } }] },
@@ -124,7 +117,7 @@ async function firstPage(input: Input | undefined): Promise<readonly DataRecord[
   return [];
 }
 
-test('every type with the switch makes records when it is on, whether it has a runtime or not', async () => {
+test('every type with the synthetic switch generates records when it is on', async () => {
   const switched = inputs.filter(({ config }) => 'use_synthetic_data' in config.settings.properties);
   expect(switched.length).toBeGreaterThan(15);
   for (const type of switched) {
@@ -141,7 +134,7 @@ test('every type with the switch makes records when it is on, whether it has a r
   }
 });
 
-test.each(demoShapes)('the demo input makes %s records at the rate asked for', async (record_type) => {
+test.each(demoShapes)('the demo input generates %s records at the configured rate', async (record_type) => {
   const type = inputs.find(({ type_id: id }) => id === 'demo');
   if (!type) throw new Error('The catalog has no demo input.');
   const input = createInputOf(type, { settings: { record_type, rate: 1_000 }, secrets: {} }, context(type));
@@ -159,10 +152,10 @@ test.each(demoShapes)('the demo input makes %s records at the rate asked for', a
   );
 });
 
-test('a demo input without its fields says so', () => {
+test('a demo input reports missing fields', () => {
   const type = inputs.find(({ type_id: id }) => id === 'demo');
   if (!type) throw new Error('The catalog has no demo input.');
   expect(() => createInputOf(type, { settings: {}, secrets: {} }, context(type))).toThrow(
-    'Choose what the records look like',
+    'Select a record type and a rate',
   );
 });

@@ -1,10 +1,10 @@
 import { type DataRecord, isRecord, type JsonValue, valueAt } from '@connector-frame/engine/connector-api';
-import { createDraw, type Draw } from './draw.js';
-import { words } from './words.js';
+import { createRandom, type Random } from './random.js';
+import { placeholders } from './placeholders.js';
 
 /**
  * Describes the records of a source as data. Strings may contain placeholders in braces, which get
- * a value in each record: `{person.email}`, `{int:1:65535}`, `{time.iso:-60}`; `words.ts` lists
+ * a value in each record: `{person.email}`, `{int:1:65535}`, `{time.iso:-60}`; `placeholders.ts` lists
  * them. The same placeholder has the same value throughout a record; number placeholders that
  * should differ: `{uuid#1}`, `{uuid#2}`. A string that is a single placeholder becomes its value,
  * which may be a number or an object.
@@ -26,7 +26,7 @@ export interface Shape {
  */
 export type MakeRecord = (number: number, at: number) => DataRecord;
 
-type Make<Value extends JsonValue | undefined = JsonValue> = (draw: Draw) => Value;
+type Make<Value extends JsonValue | undefined = JsonValue> = (random: Random) => Value;
 
 /**
  * Compiles a shape to a function that creates records.
@@ -37,7 +37,7 @@ export function compileShape({ choices = {}, record }: Shape): MakeRecord {
     Object.entries(choices).map(([name, list]) => [name, list.map((one) => compile(one, new Map()))]),
   );
   const fields = compileFields(record, lists);
-  return (number, at) => ({ ...fields(createDraw(number, at)), synthetic: true });
+  return (number, at) => ({ ...fields(createRandom(number, at)), synthetic: true });
 }
 
 type Lists = ReadonlyMap<string, readonly Make[]>;
@@ -46,7 +46,7 @@ function compile(value: JsonValue | undefined, lists: Lists): Make {
   if (typeof value === 'string') return compileText(value, lists);
   if (Array.isArray(value)) {
     const items = value.map((item: JsonValue) => compile(item, lists));
-    return (draw) => items.map((item) => item(draw));
+    return (random) => items.map((item) => item(random));
   }
   if (isRecord(value)) return compileFields(value, lists);
   return () => value ?? null;
@@ -54,36 +54,36 @@ function compile(value: JsonValue | undefined, lists: Lists): Make {
 
 function compileFields(record: DataRecord, lists: Lists): Make<DataRecord> {
   const fields = Object.entries(record).map(([key, value]) => [key, compile(value, lists)] as const);
-  return (draw) => Object.fromEntries(fields.map(([key, field]) => [key, field(draw)]));
+  return (random) => Object.fromEntries(fields.map(([key, field]) => [key, field(random)]));
 }
 
-const WORD = /\{([a-z][\w.]*(?::[^{}#]*)?(?:#\d)?)\}/;
+const PLACEHOLDER = /\{([a-z][\w.]*(?::[^{}#]*)?(?:#\d)?)\}/;
 
 function compileText(text: string, lists: Lists): Make {
   // Alternates between literal text and placeholders.
   const parts = text
-    .split(new RegExp(WORD, 'g'))
-    .map((part, index) => (index % 2 === 1 ? compileWord(part, lists) : part));
-  const [before = '', word, after = ''] = parts;
-  if (word === undefined) return () => text;
-  if (parts.length === 3 && before === '' && after === '' && typeof word === 'function') return word;
-  return (draw) => parts.map((part) => (typeof part === 'function' ? textOf(part(draw)) : part)).join('');
+    .split(new RegExp(PLACEHOLDER, 'g'))
+    .map((part, index) => (index % 2 === 1 ? compilePlaceholder(part, lists) : part));
+  const [before = '', placeholder, after = ''] = parts;
+  if (placeholder === undefined) return () => text;
+  if (parts.length === 3 && before === '' && after === '' && typeof placeholder === 'function') return placeholder;
+  return (random) => parts.map((part) => (typeof part === 'function' ? textOf(part(random)) : part)).join('');
 }
 
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function compileWord(whole: string, lists: Lists): Make {
+function compilePlaceholder(whole: string, lists: Lists): Make {
   const [, name = '', given = ''] = /^([\w.]+)(?::([^#]*))?/.exec(whole) ?? [];
   const [first = '', ...rest] = name.split('.');
   const list = lists.get(first);
   if (list) {
-    return (draw) => {
-      const chosen = list[draw.below(list.length, first)]?.(draw) ?? null;
+    return (random) => {
+      const chosen = list[random.below(list.length, first)]?.(random) ?? null;
       return rest.length === 0 ? chosen : ((isRecord(chosen) ? valueAt(chosen, rest) : undefined) ?? null);
     };
   }
-  const make = words.get(name);
-  if (!make) throw new Error(`No word of a shape is called ${name}.`);
+  const make = placeholders.get(name);
+  if (!make) throw new Error(`No placeholder of a shape is called ${name}.`);
   const numbers = given.split(':').map(Number);
-  return (draw) => make(draw, whole, numbers);
+  return (random) => make(random, whole, numbers);
 }

@@ -20,7 +20,7 @@ const testers = [...registry].flatMap(([name, { testConnection }]): [string, Tes
   testConnection ? [[name, testConnection]] : [],
 );
 
-test.each(testers)('%s makes a connection out of the fields that the catalog declares', async (name, tester) => {
+test.each(testers)('%s connects with the fields that the catalog declares', async (name, tester) => {
   const { config: schema } = typeOf(name);
   for (const choice of choices) {
     const config = exampleConfig(schema, { optional: true, choices: new Map(choice) });

@@ -12,7 +12,7 @@ export interface Subject {
 }
 
 /** Failure outcomes by egress error. */
-const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
+const egressFailures: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
   egress_refused: ({ address }) =>
     failed('egress_refused', 'This address is on a network that is closed to connectors.', {
       hint: 'Use an address on the public internet, or ask your administrator to open this one.',
@@ -25,39 +25,48 @@ const ways: Readonly<Record<EgressReason, (subject: Subject) => Failure>> = {
     }),
   connect_failed: ({ product, address }) =>
     failed('connect_failed', `${capital(product)} could not be reached.`, {
-      hint: address ? 'Check the address and the port, and that a firewall lets us in.' : 'Try again later.',
+      hint: address
+        ? 'Check the address and port, and that your firewall allows connections from this service.'
+        : 'Try again later.',
       at: address,
     }),
   timeout: ({ product, address }) =>
-    failed('timeout', `${capital(product)} did not answer in time.`, {
-      hint: address ? 'Check the address and the port, and that a firewall lets us in.' : 'Try again later.',
+    failed('timeout', `${capital(product)} did not respond in time.`, {
+      hint: address
+        ? 'Check the address and port, and that your firewall allows connections from this service.'
+        : 'Try again later.',
       at: address,
     }),
   tls_failed: ({ product, address }) =>
-    failed('tls_failed', `No secure connection to ${product}: its certificate is not trusted, or there is none.`, {
-      hint: 'Check that the address is one the certificate was made for.',
-      at: address,
-    }),
+    failed(
+      'tls_failed',
+      `Could not establish a TLS connection to ${product}: its certificate is not trusted, or it does not use TLS.`,
+      {
+        hint: 'Check that the certificate was issued for this address.',
+        at: address,
+      },
+    ),
   redirected: ({ address }) =>
     failed('redirected', 'This address redirects to another site.', {
-      hint: 'Enter the address where it ends. Credentials are never sent along.',
+      hint: 'Enter the final address. Credentials are not sent to redirect targets.',
       at: address,
     }),
-  invalid_address: ({ address }) =>
-    failed('invalid_config', 'This is not an address we can connect to.', { at: address }),
+  invalid_address: ({ address }) => failed('invalid_config', 'This is not a valid address.', { at: address }),
   invalid_header: ({ credential }) =>
-    failed('invalid_config', 'This holds a character that can not be sent, such as a line break.', { at: credential }),
+    failed('invalid_config', 'This contains a character that cannot be sent, such as a line break.', {
+      at: credential,
+    }),
   too_large: unexpected,
   invalid_answer: unexpected,
 };
 
 export function unreachable(reason: EgressReason, subject: Subject): Failure {
-  return ways[reason](subject);
+  return egressFailures[reason](subject);
 }
 
 /** The response is not one that the product would send. */
 export function unexpected({ product, address }: Subject): Failure {
-  return failed('unexpected_answer', `Something answered, but not as ${product} does.`, {
+  return failed('unexpected_answer', `Unexpected response: it does not appear to come from ${product}.`, {
     hint: address ? 'Check that the address is the right one.' : 'Try again later.',
     at: address,
   });

@@ -25,7 +25,7 @@ const outputs = [...registry].flatMap(([name, { createOutput }]) =>
 );
 
 test.each(outputs)(
-  '%s runs on the fields that the catalog declares, and goes out through the guard',
+  '%s runs with the fields that the catalog declares, and connects through the egress guard',
   async (name, create) => {
     const type = typeOf(name);
     const filesFolder = await mkdtemp(join(tmpdir(), 'outputs-'));

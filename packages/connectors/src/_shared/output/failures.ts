@@ -1,7 +1,9 @@
 import { ConnectorError, type EgressReason, type FailureKind } from '@connector-frame/engine/connector-api';
 
 /** Error code, kind and message by egress error. `permanent`: requires a change by the user. */
-const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say: (product: string) => string]>> = {
+const egressErrors: Readonly<
+  Record<EgressReason, [code: string, kind: FailureKind, message: (product: string) => string]>
+> = {
   egress_refused: [
     'egress_refused',
     'permanent',
@@ -13,27 +15,32 @@ const ways: Readonly<Record<EgressReason, [code: string, kind: FailureKind, say:
     'retry',
     (product) => `${product} could not be reached, or closed the connection.`,
   ],
-  timeout: ['timeout', 'retry', (product) => `${product} did not answer in time.`],
+  timeout: ['timeout', 'retry', (product) => `${product} did not respond in time.`],
   tls_failed: [
     'tls_failed',
     'permanent',
-    (product) => `No secure connection to ${product}: its certificate is not trusted, or there is none.`,
+    (product) =>
+      `Could not establish a TLS connection to ${product}: its certificate is not trusted, or it does not use TLS.`,
   ],
   redirected: ['redirected', 'permanent', () => 'The address redirects to another site. Enter the final address.'],
-  invalid_address: ['invalid_config', 'permanent', () => 'This is not an address we can connect to.'],
+  invalid_address: ['invalid_config', 'permanent', () => 'This is not a valid address.'],
   invalid_header: [
     'invalid_config',
     'permanent',
-    () => 'A header or credential holds a character that can not be sent.',
+    () => 'A header or credential contains a character that cannot be sent.',
   ],
-  too_large: ['unexpected_answer', 'retry', (product) => `${product} answered at a length we do not read.`],
-  invalid_answer: ['unexpected_answer', 'retry', (product) => `Something answered, but not as ${product} does.`],
+  too_large: ['unexpected_answer', 'retry', (product) => `${product} returned a response that is too large.`],
+  invalid_answer: [
+    'unexpected_answer',
+    'retry',
+    (product) => `Unexpected response: it does not appear to come from ${product}.`,
+  ],
 };
 
 /** Converts an egress error (no usable response) to an `ConnectorError`. */
 export function egressFailure(reason: EgressReason, product: string): ConnectorError {
-  const [code, kind, say] = ways[reason];
-  return new ConnectorError(code, capital(say(product)), kind);
+  const [code, kind, message] = egressErrors[reason];
+  return new ConnectorError(code, capital(message(product)), kind);
 }
 
 /**
@@ -41,7 +48,11 @@ export function egressFailure(reason: EgressReason, product: string): ConnectorE
  * intermediary.
  */
 export function unexpected(product: string, kind: FailureKind = 'retry'): ConnectorError {
-  return new ConnectorError('unexpected_answer', `Something answered, but not as ${product} does.`, kind);
+  return new ConnectorError(
+    'unexpected_answer',
+    `Unexpected response: it does not appear to come from ${product}.`,
+    kind,
+  );
 }
 
 /**
@@ -78,9 +89,10 @@ function meaning(status: number, name: string): [code: string, kind: FailureKind
   if (status === 404) return ['not_found', 'permanent', `${name} has nothing at this address`];
   if (status >= 500) return ['upstream_error', 'retry', `${name} returned a server error`];
   // Temporary: request timeout, conflict with a request in progress, too early.
-  if ([408, 409, 425].includes(status)) return ['upstream_error', 'retry', `${name} could not take it just now`];
+  if ([408, 409, 425].includes(status))
+    return ['upstream_error', 'retry', `${name} could not process the request at this time`];
   if (status >= 400) return ['rejected', 'permanent', `${name} refused the request`];
-  return ['unexpected_answer', 'permanent', `Something answered, but not as expected of ${name}`];
+  return ['unexpected_answer', 'permanent', `Unexpected response: it does not appear to come from ${name}`];
 }
 
 /**

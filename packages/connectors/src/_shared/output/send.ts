@@ -4,16 +4,16 @@ import { egressFailure } from './failures.js';
 /** Timeout of one request, in milliseconds. It may carry half a megabyte to a busy server. */
 const TIMEOUT_MS = 30_000;
 /** Maximum bytes of a response body; anything beyond is discarded. */
-const MAX_ANSWER = 64 * 1024;
+const MAX_RESPONSE = 64 * 1024;
 
 /** A complete response. */
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
   text: string;
 }
 
-export interface Sending extends Pick<EgressInit, 'headers' | 'body' | 'verifyTls' | 'ca' | 'maxBytes'> {
+export interface SendOptions extends Pick<EgressInit, 'headers' | 'body' | 'verifyTls' | 'ca' | 'maxBytes'> {
   url: string;
   /** Default `POST`. */
   method?: string;
@@ -30,9 +30,9 @@ export interface Sending extends Pick<EgressInit, 'headers' | 'body' | 'verifyTl
  */
 export async function send(
   egress: Egress,
-  { url, method = 'POST', product, maxBytes = MAX_ANSWER, ...init }: Sending,
+  { url, method = 'POST', product, maxBytes = MAX_RESPONSE, ...init }: SendOptions,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   try {
     const response = await egress.fetch(url, {
       ...init,

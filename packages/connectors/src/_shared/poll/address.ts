@@ -36,6 +36,6 @@ export function addressOf(base: URL, request: PollRequest, values: Values, subje
 
 const noAddress = (subject: Subject): PollError =>
   new PollError(
-    failed('invalid_config', 'These settings do not make up an address we can connect to.', { at: subject.address }),
+    failed('invalid_config', 'These settings do not form a valid address.', { at: subject.address }),
     'permanent',
   );

@@ -15,7 +15,7 @@ const signedWith = async (
 };
 
 describe('signing in', () => {
-  test('basic, a header, a parameter', async () => {
+  test('supports basic authentication, a header, and a query parameter', async () => {
     const basic = await signedWith(
       { kind: 'basic', user: '/secrets/u', password: '/secrets/p' },
       { u: 'ada', p: 'canary' },
@@ -30,7 +30,7 @@ describe('signing in', () => {
     expect(query?.url).toMatch(/&key=can%26ary$/);
   });
 
-  test('a secret that no header can carry is told without it, and so is an empty one', async () => {
+  test('reports a secret that is empty or not valid in a header, without quoting it', async () => {
     const broken = await open({}, () => data(), { secrets: { token: 'canary\nbreak' } });
     const error = await broken.driver.fails();
     expect(error).toMatchObject({ code: 'invalid_config', kind: 'permanent' });
@@ -38,7 +38,7 @@ describe('signing in', () => {
     await expect(open({}, () => data(), { secrets: {} })).rejects.toMatchObject({ code: 'invalid_config' });
   });
 
-  test('a key of our own instead of a secret they know', async () => {
+  test('signs an assertion with a private key', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const authentication: PollDefinition['authentication'] = {
       kind: 'private_key_jwt',
@@ -81,7 +81,7 @@ describe('signing in', () => {
     expect(requests.at(-2)?.url).toBe('/token');
   });
 
-  test('settings can not lead secrets to another host or path', async () => {
+  test('settings cannot send secrets to another host or path', async () => {
     const hosted = {
       base_url: 'https://{{/settings/team}}.acme.example',
       ...streamed({ path: '/{{/settings/part}}/events' }),

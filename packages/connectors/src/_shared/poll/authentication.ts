@@ -9,27 +9,27 @@ import { missing } from '../connection-test/outcome.js';
 import { duoSignature } from './duo-signature.js';
 import { PollError } from './poll-error.js';
 import { privateKeyGrant } from './private-key-jwt.js';
-import { basic, put, type Authentication, type Credentials, type Outgoing } from './signing.js';
+import { basic, setHeader, type Authentication, type Credentials, type Outgoing } from './signing.js';
 import { clientCredentialsGrant, tokenAuthentication } from './token.js';
 
 /** Returns the secret fields of an authentication method, the decisive one last. */
-export function secretsOf(way: PollSingleAuthentication): string[] {
-  switch (way.kind) {
+export function secretsOf(method: PollSingleAuthentication): string[] {
+  switch (method.kind) {
     case 'basic':
-      return [way.user, ...(way.password === undefined ? [] : [way.password])];
+      return [method.user, ...(method.password === undefined ? [] : [method.password])];
     case 'client_credentials':
-      return [way.client_id, way.client_secret];
+      return [method.client_id, method.client_secret];
     case 'private_key_jwt':
-      return [way.key];
+      return [method.key];
     case 'duo_hmac':
-      return [way.key, way.secret];
+      return [method.key, method.secret];
     default:
-      return [way.secret];
+      return [method.secret];
   }
 }
 
 /** Returns the authentication method that a configuration selects. */
-export function chosenWay(
+export function selectedMethod(
   authentication: PollAuthentication,
   config: ConnectorConfig,
 ): PollSingleAuthentication | undefined {
@@ -39,35 +39,36 @@ export function chosenWay(
 }
 
 /** @throws PollError `invalid_config` if a required field is empty */
-export function createAuthentication(way: PollSingleAuthentication, credentials: Credentials): Authentication {
+export function createAuthentication(method: PollSingleAuthentication, credentials: Credentials): Authentication {
   const read = (path: string): string => readField(credentials.config, path);
-  secretsOf(way).forEach(read);
-  switch (way.kind) {
+  secretsOf(method).forEach(read);
+  switch (method.kind) {
     case 'client_credentials':
-      return tokenAuthentication(clientCredentialsGrant(way, credentials, read), credentials, way.prefix);
+      return tokenAuthentication(clientCredentialsGrant(method, credentials, read), credentials, method.prefix);
     case 'private_key_jwt':
-      return tokenAuthentication(privateKeyGrant(way, credentials, read), credentials);
+      return tokenAuthentication(privateKeyGrant(method, credentials, read), credentials);
     case 'duo_hmac':
       return {
-        sign: (request) => Promise.resolve(duoSignature(request, read(way.key), read(way.secret), credentials.now())),
+        sign: (request) =>
+          Promise.resolve(duoSignature(request, read(method.key), read(method.secret), credentials.now())),
         renew: () => false,
       };
     default:
-      return { sign: (request) => Promise.resolve(putKey(way, request, read)), renew: () => false };
+      return { sign: (request) => Promise.resolve(addKey(method, request, read)), renew: () => false };
   }
 }
 
-function putKey(way: PollKeyAuthentication, { url, headers }: Outgoing, read: (path: string) => string): void {
-  switch (way.kind) {
+function addKey(method: PollKeyAuthentication, { url, headers }: Outgoing, read: (path: string) => string): void {
+  switch (method.kind) {
     case 'bearer':
-      return put(headers, 'authorization', `Bearer ${read(way.secret)}`, way.secret);
+      return setHeader(headers, 'authorization', `Bearer ${read(method.secret)}`, method.secret);
     case 'header':
-      return put(headers, way.name, (way.prefix ?? '') + read(way.secret), way.secret);
+      return setHeader(headers, method.name, (method.prefix ?? '') + read(method.secret), method.secret);
     case 'query':
-      return url.searchParams.set(way.name, read(way.secret));
+      return url.searchParams.set(method.name, read(method.secret));
     case 'basic': {
-      const password = way.password === undefined ? '' : read(way.password);
-      return put(headers, 'authorization', basic(read(way.user), password), way.user);
+      const password = method.password === undefined ? '' : read(method.password);
+      return setHeader(headers, 'authorization', basic(read(method.user), password), method.user);
     }
   }
 }
@@ -75,6 +76,6 @@ function putKey(way: PollKeyAuthentication, { url, headers }: Outgoing, read: (p
 function readField(config: ConnectorConfig, path: string): string {
   const value: unknown = getAt(config, path);
   const text = typeof value === 'string' ? value.trim() : '';
-  if (text === '') throw new PollError(missing(path, 'This is needed to sign in.'), 'permanent');
+  if (text === '') throw new PollError(missing(path, 'This is required to sign in.'), 'permanent');
   return text;
 }

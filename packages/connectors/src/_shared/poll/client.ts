@@ -10,20 +10,20 @@ import {
 import { statusFailure, unexpected, unreachable, type Subject } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import { addressOf, readAddress } from './address.js';
-import { chosenWay, createAuthentication, secretsOf } from './authentication.js';
-import { Pace } from './pace.js';
+import { selectedMethod, createAuthentication, secretsOf } from './authentication.js';
+import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
-import { spentFor, throttledFor } from './rate.js';
+import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
 import type { Authentication, Grant, Token } from './signing.js';
 import type { Values } from './template.js';
 
-export interface Answer {
+export interface PollResponse {
   headers: Headers;
   /** Parsed JSON. */
   body: unknown;
 }
 
-export interface ClientParts {
+export interface PollClientOptions {
   type: ConnectorTypeData;
   poll: PollDefinition;
   config: ConnectorConfig;
@@ -35,7 +35,7 @@ export interface ClientParts {
 const MAX_PAGE = 16 * 1024 * 1024;
 const DEFAULT_LIFETIME_S = 300;
 const HOUR = 3_600_000;
-const NEVER_BETTER: readonly EgressReason[] = [
+const PERMANENT_REASONS: readonly EgressReason[] = [
   'egress_refused',
   'invalid_address',
   'invalid_header',
@@ -51,28 +51,30 @@ export class PollClient {
   readonly subject: Subject;
   readonly #base: URL;
   readonly #authentication: Authentication;
-  readonly #pace: Pace;
+  readonly #rateLimiter: RateLimiter;
+  readonly #options: PollClientOptions;
 
   /** @throws PollError `invalid_config` */
-  constructor(private readonly parts: ClientParts) {
-    const { type, poll, config, clock } = parts;
-    const way = chosenWay(poll.authentication, config);
+  constructor(options: PollClientOptions) {
+    this.#options = options;
+    const { type, poll, config, clock } = options;
+    const method = selectedMethod(poll.authentication, config);
     const address = /\{\{(\/settings\/[^{}]+)\}\}/.exec(poll.base_url)?.[1];
-    const credential = way && secretsOf(way).at(-1);
+    const credential = method && secretsOf(method).at(-1);
     this.subject = {
       product: type.vendor,
       ...(address !== undefined && { address }),
       ...(credential !== undefined && { credential }),
     };
-    if (!way) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
+    if (!method) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
     this.#base = readAddress(poll.base_url, { settings: config.settings }, this.subject);
-    this.#pace = new Pace(
+    this.#rateLimiter = new RateLimiter(
       poll.rate?.limit === undefined ? undefined : getAt(config, poll.rate.limit),
       clock,
       type.vendor,
     );
     const credentials = { config, subject: this.subject, now: () => clock.now(), requester: this.#token.bind(this) };
-    this.#authentication = createAuthentication(way, credentials);
+    this.#authentication = createAuthentication(method, credentials);
   }
 
   url(request: PollRequest, values: Values): URL {
@@ -80,8 +82,8 @@ export class PollClient {
   }
 
   /** Sends the request that verifies the configuration. */
-  check(signal: AbortSignal): Promise<Answer> {
-    const { poll, config, clock } = this.parts;
+  check(signal: AbortSignal): Promise<PollResponse> {
+    const { poll, config, clock } = this.#options;
     const until = clock.now();
     return this.get(this.url(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
   }
@@ -92,8 +94,8 @@ export class PollClient {
     return url?.origin === this.#base.origin && url.username === '' && url.password === '' ? url : undefined;
   }
 
-  async get(url: URL, signal: AbortSignal): Promise<Answer> {
-    await this.#pace.turn(signal);
+  async get(url: URL, signal: AbortSignal): Promise<PollResponse> {
+    await this.#rateLimiter.wait(signal);
     const first = await this.#send(url, signal);
     // A token may be revoked before it expires.
     const response = first.status === 401 && this.#authentication.renew() ? await this.#send(url, signal) : first;
@@ -102,7 +104,7 @@ export class PollClient {
 
   async #send(url: URL, signal: AbortSignal): Promise<Response> {
     const headers = new Headers({ accept: 'application/json' });
-    for (const [name, value] of Object.entries(this.parts.poll.headers ?? {})) headers.set(name, value);
+    for (const [name, value] of Object.entries(this.#options.poll.headers ?? {})) headers.set(name, value);
     const request = { method: 'GET', url: new URL(url), headers };
     await this.#authentication.sign(request, signal);
     return this.#exchange(request.url, { headers: request.headers, signal });
@@ -113,26 +115,26 @@ export class PollClient {
     init: { method?: string; headers: Headers; body?: string; signal: AbortSignal },
   ): Promise<Response> {
     try {
-      return await this.parts.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
+      return await this.#options.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
     } catch (error) {
       init.signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
       const { reason } = error;
       const outcome =
         reason === 'too_large'
-          ? failed('unexpected_answer', `${this.subject.product} answered with more than 16 MiB at once.`)
+          ? failed('unexpected_answer', `${this.subject.product} returned a response larger than 16 MiB.`)
           : unreachable(reason, this.subject);
-      throw new PollError(outcome, NEVER_BETTER.includes(reason) ? 'permanent' : 'retry');
+      throw new PollError(outcome, PERMANENT_REASONS.includes(reason) ? 'permanent' : 'retry');
     }
   }
 
-  async #read(response: Response): Promise<Answer> {
+  async #read(response: Response): Promise<PollResponse> {
     const { status, headers } = response;
     const body = await this.#body(response);
     if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
-    const spent = spentFor(this.parts.poll.rate ?? {}, headers, this.parts.clock.now());
-    if (spent !== undefined) this.#pace.close(spent);
+    const resetMs = quotaResetDelay(this.#options.poll.rate ?? {}, headers, this.#options.clock.now());
+    if (resetMs !== undefined) this.#rateLimiter.block(resetMs);
     return { headers, body };
   }
 
@@ -144,24 +146,24 @@ export class PollClient {
   async #body(response: Response): Promise<unknown> {
     const { status, headers } = response;
     const body = await readJson(response);
-    const afterMs = throttledFor(this.parts.poll.rate ?? {}, { status, headers, body }, this.parts.clock.now());
+    const afterMs = throttleDelay(this.#options.poll.rate ?? {}, { status, headers, body }, this.#options.clock.now());
     if (afterMs === undefined) return body;
-    this.#pace.close(afterMs);
-    throw this.#pace.throttled(afterMs, status);
+    this.#rateLimiter.block(afterMs);
+    throw this.#rateLimiter.throttled(afterMs, status);
   }
 
   async #token({ url, headers, body }: Grant, signal: AbortSignal): Promise<Token> {
     const response = await this.#exchange(url, { method: 'POST', headers, body, signal });
     const { status } = response;
-    const answer = await this.#body(response);
+    const tokenBody = await this.#body(response);
     // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
     const refused = [400, 401, 403].includes(status);
     if (!response.ok)
       throw new PollError(statusFailure(refused ? 401 : status, this.subject), refused ? 'permanent' : kindOf(status), {
         status,
       });
-    const value: unknown = getAt(answer, '/access_token');
-    const lifetime = Number(getAt(answer, '/expires_in') ?? DEFAULT_LIFETIME_S);
+    const value: unknown = getAt(tokenBody, '/access_token');
+    const lifetime = Number(getAt(tokenBody, '/expires_in') ?? DEFAULT_LIFETIME_S);
     if (typeof value !== 'string' || value === '') throw new PollError(unexpected(this.subject), 'retry');
     return { value, lifetime: lifetime > 0 ? lifetime : DEFAULT_LIFETIME_S };
   }

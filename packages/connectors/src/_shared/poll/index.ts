@@ -1,7 +1,7 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
-import { createPollInput } from './poll-input.js';
-import { createPollTester } from './test-poll.js';
+import { createPollInput } from './input.js';
+import { createPollTester } from './test-connection.js';
 
 /** Returns the code that a type gets from its `poll` definition. */
 export function pollCode(type: ConnectorTypeData): ConnectorCode {

@@ -11,7 +11,7 @@ describe('pagination', () => {
     return { body: { data: page(from), next: from < 6 ? `/events?from=${from + 2}&other=x` : null } };
   };
 
-  test('an offset, and a number of the page', async () => {
+  test('by offset and by page number', async () => {
     const offset = await open(streamed({ pagination: { kind: 'offset', parameter: 'skip' } }), (query) =>
       data(...page(Number(query.get('skip') ?? 0))),
     );
@@ -40,7 +40,7 @@ describe('pagination', () => {
     expect(driver.numbers).toEqual(upTo(4));
   });
 
-  test('an address in the answer, and only a parameter of it', async () => {
+  test('by a URL in the response, or one of its parameters', async () => {
     const followed = await open(streamed({ pagination: { kind: 'body_url', path: '/next' } }), byUrl);
     await followed.driver.poll();
     expect(followed.driver.numbers).toEqual(upTo(7));
@@ -51,7 +51,7 @@ describe('pagination', () => {
     expect(taken.requests[1]?.url).toMatch(/^\/events\?since=[^&]+&from=2$/);
   });
 
-  test('empty pages with a next one are read on', async () => {
+  test('continues after empty pages that have a next page', async () => {
     const { driver } = await open(
       streamed({ pagination: { kind: 'body_cursor', path: '/next', parameter: 'c' } }),
       (query) => {
@@ -67,7 +67,7 @@ describe('pagination', () => {
     ['itself', (at: string) => (at === '' ? 'a' : at)],
     ['one before', (at: string) => (at === 'a' ? 'b' : 'a')],
     ['ever more pages with nothing in them', (at: string) => `${Number(at) + 1}`],
-  ])('a page that leads to %s ends, and nothing of it is lost', async (_name, next) => {
+  ])('stops at a page that leads to %s, without losing records', async (_name, next) => {
     const { driver, requests } = await open(
       streamed({ pagination: { kind: 'body_cursor', path: '/next', parameter: 'c' } }),
       (query) => {
@@ -81,7 +81,7 @@ describe('pagination', () => {
     expect(requests.length).toBeLessThan(650);
   });
 
-  test('a place that is not known any more: from the beginning of the stretch, without repeats', async () => {
+  test('restarts the time window without duplicates if the page token has expired', async () => {
     let valid = 'x';
     const { driver } = await open(
       streamed({ pagination: { kind: 'body_cursor', path: '/next', parameter: 'c' } }),
@@ -98,7 +98,7 @@ describe('pagination', () => {
     expect(driver.numbers).toEqual(upTo(7));
   });
 
-  test('a vendor that refuses its own places is an error, not a loop', async () => {
+  test('reports a vendor that rejects its own page tokens instead of looping', async () => {
     const { driver, requests } = await open(
       streamed({ pagination: { kind: 'body_cursor', path: '/next', parameter: 'c' } }),
       (query) => (query.has('c') ? { status: 400 } : { body: { data: page(0), next: 'x' } }),
@@ -109,7 +109,7 @@ describe('pagination', () => {
     expect(driver.numbers).toEqual([0, 1]);
   });
 
-  test('a stored link to where another configuration led is not followed', async () => {
+  test('does not follow a stored link of another configuration', async () => {
     const linked = streamed({
       pagination: { kind: 'link_header' },
       cursor: { kind: 'link', overlap_seconds: 60 },

@@ -1,17 +1,17 @@
 import type { PollPagination } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { failed } from '../connection-test/outcome.js';
-import type { Answer, PollClient } from './client.js';
+import type { PollResponse, PollClient } from './client.js';
 import { PollError } from './poll-error.js';
 
 /** A page that has been read. */
 export interface PageRead {
-  answer: Answer;
+  response: PollResponse;
   /** Number of records in it. */
   count: number;
   pageSize: number;
   /** Its page token, number, offset or link; `undefined` for the first page. */
-  place: string | undefined;
+  position: string | undefined;
 }
 
 /**
@@ -23,15 +23,15 @@ export function pageUrl(
   pagination: PollPagination,
   client: PollClient,
   first: URL,
-  place: string | undefined,
+  position: string | undefined,
 ): URL | undefined {
   if (pagination.kind === 'none') return first;
   if ('parameter' in pagination && pagination.parameter !== undefined) {
-    const from = place ?? (pagination.kind === 'page' ? String(pagination.first) : undefined);
+    const from = position ?? (pagination.kind === 'page' ? String(pagination.first) : undefined);
     if (from !== undefined) first.searchParams.set(pagination.parameter, from);
     return first;
   }
-  return place === undefined ? first : client.ownUrl(place);
+  return position === undefined ? first : client.ownUrl(position);
 }
 
 /**
@@ -39,39 +39,39 @@ export function pageUrl(
  *
  * @throws PollError if the link points to another origin
  */
-export function nextPlace(pagination: PollPagination, client: PollClient, page: PageRead): string | undefined {
-  const { answer, count, pageSize, place } = page;
+export function nextPosition(pagination: PollPagination, client: PollClient, page: PageRead): string | undefined {
+  const { response, count, pageSize, position } = page;
   switch (pagination.kind) {
     case 'none':
       return undefined;
     case 'link_header':
-      return own(client, nextLink(answer.headers.get('link') ?? ''))?.href;
+      return sameOriginUrl(client, nextLink(response.headers.get('link') ?? ''))?.href;
     case 'body_cursor': {
-      const value: unknown = getAt(answer.body, pagination.path);
+      const value: unknown = getAt(response.body, pagination.path);
       const text = Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
       return text === '' ? undefined : text;
     }
     case 'body_url': {
-      const url = own(client, textOf(getAt(answer.body, pagination.path)));
+      const url = sameOriginUrl(client, textOf(getAt(response.body, pagination.path)));
       return pagination.parameter === undefined
         ? url?.href
         : (url?.searchParams.get(pagination.parameter) ?? undefined);
     }
     case 'offset':
-      return count < pageSize ? undefined : String(Number(place ?? 0) + count);
+      return count < pageSize ? undefined : String(Number(position ?? 0) + count);
     default:
-      return count < pageSize ? undefined : String(Number(place ?? pagination.first) + 1);
+      return count < pageSize ? undefined : String(Number(position ?? pagination.first) + 1);
   }
 }
 
 /**
  * Resolves a link to the next page. It must stay on the same origin: requests carry credentials.
  */
-function own(client: PollClient, text: string): URL | undefined {
+function sameOriginUrl(client: PollClient, text: string): URL | undefined {
   if (text === '') return undefined;
   const url = client.ownUrl(text);
   if (url) return url;
-  const message = `${client.subject.product} named an address on another site for the next page. It was not followed.`;
+  const message = `${client.subject.product} returned a link to the next page on another origin. It was not followed.`;
   throw new PollError(failed('redirected', message), 'permanent');
 }
 

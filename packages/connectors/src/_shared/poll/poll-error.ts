@@ -3,14 +3,13 @@ import { ConnectorError, type FailureKind } from '@connector-frame/engine/connec
 
 /** A failed request to a vendor, with the connection test outcome that describes it. */
 export class PollError extends ConnectorError {
-  constructor(
-    readonly outcome: Failure,
-    kind: FailureKind,
-    details: { afterMs?: number; status?: number } = {},
-  ) {
-    super(outcome.reason, outcome.message, kind, details.afterMs);
-    this.status = details.status;
-  }
+  readonly outcome: Failure;
   /** HTTP status, if there was a response. */
   readonly status: number | undefined;
+
+  constructor(outcome: Failure, kind: FailureKind, details: { afterMs?: number; status?: number } = {}) {
+    super(outcome.reason, outcome.message, kind, details.afterMs);
+    this.outcome = outcome;
+    this.status = details.status;
+  }
 }

@@ -14,23 +14,23 @@ const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** Creates grants with an assertion signed by the private key (RFC 7523). */
 export function privateKeyGrant(
-  way: PollPrivateKeyJwt,
+  method: PollPrivateKeyJwt,
   { config, subject, now }: Credentials,
   read: (path: string) => string,
 ): () => Promise<Grant> {
   const { settings } = config;
-  const url = readAddress(way.token_url, { settings }, subject);
-  const { pem, keyId, owner } = readKey(way, read(way.key));
-  const issuer = way.issuer === undefined ? owner : read(way.issuer);
-  const bearer = way.grant === 'jwt_bearer';
-  const onBehalf = way.subject === undefined ? (bearer ? undefined : issuer) : read(way.subject);
-  const audience = (way.audience === undefined ? undefined : fill(way.audience, { settings })) ?? url.href;
-  const scope = way.scopes?.join(' ');
+  const url = readAddress(method.token_url, { settings }, subject);
+  const { pem, keyId, owner } = readKey(method, read(method.key));
+  const issuer = method.issuer === undefined ? owner : read(method.issuer);
+  const bearer = method.grant === 'jwt_bearer';
+  const onBehalf = method.subject === undefined ? (bearer ? undefined : issuer) : read(method.subject);
+  const audience = (method.audience === undefined ? undefined : fill(method.audience, { settings })) ?? url.href;
+  const scope = method.scopes?.join(' ');
 
   return async () => {
-    const algorithm = way.algorithm ?? 'RS256';
+    const algorithm = method.algorithm ?? 'RS256';
     const key = await importPKCS8(pem, algorithm).catch(() => {
-      throw noKey(way);
+      throw noKey(method);
     });
     const issued = Math.floor(now() / 1_000);
     const claims = { ...(bearer && scope !== undefined && { scope }), jti: crypto.randomUUID() };
@@ -66,25 +66,25 @@ interface Key {
  * Parses the key. Ignores the token URL in a service account's key file: a forged file could name
  * any address.
  */
-function readKey(way: PollPrivateKeyJwt, text: string): Key {
-  if (way.key_format === 'pem') return { pem: text };
+function readKey(method: PollPrivateKeyJwt, text: string): Key {
+  if (method.key_format === 'pem') return { pem: text };
   let file: unknown;
   try {
     file = JSON.parse(text);
   } catch {
-    throw noKey(way);
+    throw noKey(method);
   }
   const pem: unknown = getAt(file, '/private_key');
   const owner: unknown = getAt(file, '/client_email');
   const keyId: unknown = getAt(file, '/private_key_id');
-  if (typeof pem !== 'string' || typeof owner !== 'string') throw noKey(way);
+  if (typeof pem !== 'string' || typeof owner !== 'string') throw noKey(method);
   return { pem, owner, ...(typeof keyId === 'string' && { keyId }) };
 }
 
 function noKey({ key, key_format: format }: PollPrivateKeyJwt): PollError {
   const message =
     format === 'pem'
-      ? 'This is no private key in PKCS 8 form.'
-      : "This is no service account's key: the whole JSON file is needed.";
+      ? 'This is not a private key in PKCS #8 format.'
+      : 'This is not a service account key. Enter the whole JSON file.';
   return new PollError(failed('invalid_config', message, { at: key }), 'permanent');
 }

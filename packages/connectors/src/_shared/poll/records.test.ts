@@ -3,7 +3,7 @@ import { data, open, records, streamed, upTo } from '../../../../../test/support
 import { START } from '../../../../../test/support/poll-driver.js';
 
 describe('records', () => {
-  test('without an id, a time, or being an object, they come all the same, and once', async () => {
+  test('delivers records without an id, a time or an object once', async () => {
     const odd = [
       { n: 1 },
       { n: 1 },
@@ -33,7 +33,7 @@ describe('records', () => {
     ]);
   });
 
-  test('twins without an id, on two pages, with a stop between', async () => {
+  test('delivers identical records without an id on two pages, with a restart in between', async () => {
     const { driver } = await open(
       streamed({
         records: { path: '/data', time: '/at', time_form: 'milliseconds' },
@@ -55,7 +55,7 @@ describe('records', () => {
     expect(driver.delivered).toHaveLength(5);
   });
 
-  test('a time in the future does not hide what comes until then', async () => {
+  test('a time in the future does not hide later records', async () => {
     const log = [{ id: 'a', n: 0, at: START + 86_400_000 * 300 }];
     const { driver, clock } = await open({}, (query) =>
       data(...log.filter(({ at }) => at >= Date.parse(query.get('since') ?? ''))),
@@ -67,7 +67,7 @@ describe('records', () => {
     expect(driver.numbers).toEqual([0, 1]);
   });
 
-  test('by ascending id', async () => {
+  test('reads by ascending id', async () => {
     const log = records(0, 5).map(({ n }) => ({ id: n + 10, n }));
     const byId = streamed({
       query: { after: '{{after}}' },
@@ -88,7 +88,7 @@ describe('records', () => {
     expect(requests.at(-1)?.url).toBe('/events?after=14');
   });
 
-  test('a page of several megabytes is read; one without end is not', async () => {
+  test('reads a page of several megabytes; rejects an endless one', async () => {
     const big = records(0, 2_000).map((record) => ({ ...record, text: 'x'.repeat(4_000) }));
     const { driver } = await open({}, () => data(...big));
     await driver.poll();

@@ -46,11 +46,11 @@ export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 /** Sets a header. The error of `Headers` quotes an invalid value, so it must not be passed on. */
-export function put(headers: Headers, name: string, value: string, path: string): void {
+export function setHeader(headers: Headers, name: string, value: string, path: string): void {
   try {
     headers.set(name, value);
   } catch {
-    const outcome = missing(path, 'This holds a character that can not be sent, such as a line break.');
+    const outcome = missing(path, 'This contains a character that cannot be sent, such as a line break.');
     throw new PollError(outcome, 'permanent');
   }
 }

@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import { readSeen, type SeenEntry } from './seen.js';
+import { parseSeen, type SeenEntry } from './deduplicator.js';
 
 /** The position in a stream. Times are milliseconds since the epoch. */
 export type StreamState = {
@@ -40,6 +40,6 @@ function readStream(value: JsonValue | undefined): StreamState {
     ...(typeof until === 'number' && { until }),
     ...(typeof place === 'string' && { place }),
     ...(typeof newest === 'number' && { newest }),
-    seen: readSeen(seen),
+    seen: parseSeen(seen),
   };
 }

@@ -1,6 +1,6 @@
 import type { PollRequest, PollTemplate, PollTimeForm } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
-import { writeTime } from './times.js';
+import { formatTime } from './times.js';
 
 /** Values for template placeholders. Times are milliseconds since the epoch. */
 export interface Values {
@@ -43,7 +43,7 @@ export function queryOf(query: PollRequest['query'], values: Values): [string, s
 }
 
 /** Whether a request's templates use the placeholder `name`, such as `since` or `until`. */
-export function names(request: PollRequest, name: string): boolean {
+export function usesPlaceholder(request: PollRequest, name: string): boolean {
   const templates = [request.path, ...Object.values(request.query ?? {}).flat()];
   return templates.some((template) => new RegExp(String.raw`\{\{${name}(?::\w+)?\}\}`).test(template));
 }
@@ -51,8 +51,8 @@ export function names(request: PollRequest, name: string): boolean {
 function valueOf(name: string, values: Values): string | undefined {
   if (name.startsWith('/')) return textOf(getAt({ settings: values.settings }, name));
   const [key = '', form = 'rfc3339'] = name.split(':');
-  if (key === 'since') return values.since === undefined ? undefined : writeTime(values.since, formOf(form));
-  if (key === 'until') return values.until === undefined ? undefined : writeTime(values.until, formOf(form), true);
+  if (key === 'since') return values.since === undefined ? undefined : formatTime(values.since, formOf(form));
+  if (key === 'until') return values.until === undefined ? undefined : formatTime(values.until, formOf(form), true);
   if (key === 'after') return values.after;
   if (key === 'each') return values.each;
   return key === 'page_size' ? textOf(values.page_size) : undefined;

@@ -3,7 +3,7 @@ import type { PollTimeForm } from '@connector-frame/catalog/types';
 /**
  * Formats a time for a vendor. Formats coarser than a millisecond round down, or up if `up` is set.
  */
-export function writeTime(ms: number, form: PollTimeForm, up = false): string {
+export function formatTime(ms: number, form: PollTimeForm, up = false): string {
   const seconds = (up ? Math.ceil : Math.floor)(ms / 1_000);
   switch (form) {
     case 'rfc3339':
@@ -24,7 +24,10 @@ export function writeTime(ms: number, form: PollTimeForm, up = false): string {
  *
  * @returns `undefined` if it is not a time between 1970 and 2200
  */
-export function readTime(value: unknown, form: 'rfc3339' | 'seconds' | 'milliseconds' = 'rfc3339'): number | undefined {
+export function parseTime(
+  value: unknown,
+  form: 'rfc3339' | 'seconds' | 'milliseconds' = 'rfc3339',
+): number | undefined {
   const ms =
     form === 'rfc3339'
       ? typeof value === 'string'

@@ -1,6 +1,6 @@
 import type { PollClientCredentials } from '@connector-frame/catalog/types';
 import { readAddress } from './address.js';
-import { basic, put, type Authentication, type Credentials, type Grant } from './signing.js';
+import { basic, setHeader, type Authentication, type Credentials, type Grant } from './signing.js';
 import { fill } from './template.js';
 
 /** A token is renewed this many milliseconds before it expires. */
@@ -22,7 +22,7 @@ export function tokenAuthentication(
         const { value, lifetime } = await requester(await grant(), signal);
         kept = { value, until: now() + Math.max(lifetime * 1_000 - MARGIN_MS, (lifetime * 1_000) / 2) };
       }
-      put(headers, 'authorization', prefix + kept.value, subject.credential ?? '');
+      setHeader(headers, 'authorization', prefix + kept.value, subject.credential ?? '');
     },
     renew() {
       const had = kept !== undefined;
@@ -33,23 +33,23 @@ export function tokenAuthentication(
 }
 
 export function clientCredentialsGrant(
-  way: PollClientCredentials,
+  method: PollClientCredentials,
   { config, subject }: Credentials,
   read: (path: string) => string,
 ): () => Grant {
   const { settings } = config;
-  const url = readAddress(way.token_url, { settings }, subject);
+  const url = readAddress(method.token_url, { settings }, subject);
   return () => {
-    const [id, secret] = [read(way.client_id), read(way.client_secret)];
-    const fields: Record<string, string> = { grant_type: way.grant_type ?? 'client_credentials' };
+    const [id, secret] = [read(method.client_id), read(method.client_secret)];
+    const fields: Record<string, string> = { grant_type: method.grant_type ?? 'client_credentials' };
     const headers = new Headers({ accept: 'application/json' });
-    if (way.client === 'body') Object.assign(fields, { client_id: id, client_secret: secret });
-    else put(headers, 'authorization', basic(id, secret), way.client_secret);
-    for (const [name, template] of Object.entries(way.parameters ?? {})) {
+    if (method.client === 'body') Object.assign(fields, { client_id: id, client_secret: secret });
+    else setHeader(headers, 'authorization', basic(id, secret), method.client_secret);
+    for (const [name, template] of Object.entries(method.parameters ?? {})) {
       const value = fill(template, { settings });
       if (value !== undefined) fields[name] = value;
     }
-    const json = way.body === 'json';
+    const json = method.body === 'json';
     headers.set('content-type', json ? 'application/json' : 'application/x-www-form-urlencoded');
     return { url, headers, body: json ? JSON.stringify(fields) : new URLSearchParams(fields).toString() };
   };

@@ -21,7 +21,7 @@ const samples = {
   mixed: Buffer.concat([randomBytes(70_000), Buffer.alloc(70_000, 'ab'), randomBytes(17)]),
 };
 
-test.each(both)('%s gives back what it was given', (_name, pack, unpack) => {
+test.each(both)('%s round-trips', (_name, pack, unpack) => {
   for (const [name, sample] of Object.entries(samples)) {
     const packed = pack(sample);
     expect(unpack(packed, MOST).equals(sample), name).toBe(true);
@@ -34,7 +34,7 @@ test.each(both)('%s gives back what it was given', (_name, pack, unpack) => {
   }
 });
 
-test.each(both)('%s: a bomb, a torn and a changed text are errors, quickly', (_name, pack, unpack) => {
+test.each(both)('%s: rejects bombs, truncated and corrupt data quickly', (_name, pack, unpack) => {
   expect(() => unpack(pack(Buffer.alloc(MOST + 1)), MOST)).toThrow(RangeError);
   const packed = pack(samples.lines);
   for (let turn = 0; turn < 500; turn += 1) {
@@ -52,7 +52,7 @@ test.each(both)('%s: a bomb, a torn and a changed text are errors, quickly', (_n
   }
 });
 
-test('blocks that refer to those before, and Snappy without a stream around it', () => {
+test('decodes dependent blocks, and Snappy without framing', () => {
   // A frame as written by `lz4 -BD`: the second block references eight bytes of the first.
   const frame = Buffer.concat([
     Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x40, 0x40, 0xc0, 9, 0, 0, 0, 0x80]),

@@ -1,4 +1,4 @@
-import { invalid } from '../input-settings.js';
+import { invalid } from '../config.js';
 import type { SchemaElement } from './parquet-columns.js';
 
 const types: Readonly<Record<string, SchemaElement['type']>> = {
@@ -39,7 +39,7 @@ export function parseMessage(text: string): SchemaElement[] {
   if (body === undefined)
     throw invalid('The Parquet schema must read like: message event { optional binary time (STRING); }');
   if (/[{}]|\b(?:repeated|group)\b/i.test(body))
-    throw invalid('The Parquet schema may hold plain columns only: write what is nested as binary with (JSON).');
+    throw invalid('The Parquet schema may contain flat columns only: declare nested values as binary (JSON).');
   const fields = body
     .split(';')
     .map((field) => field.trim())
@@ -47,7 +47,7 @@ export function parseMessage(text: string): SchemaElement[] {
     .map(parseField);
   const names = new Set(fields.map(({ name }) => name));
   if (fields.length === 0) throw invalid('The Parquet schema has no column.');
-  if (names.size < fields.length) throw invalid('The Parquet schema has two columns by one name.');
+  if (names.size < fields.length) throw invalid('The Parquet schema has two columns with the same name.');
   return fields;
 }
 
@@ -56,7 +56,7 @@ function parseField(text: string): SchemaElement {
   const type = types[written.toLowerCase()];
   const [base, converted] = annotations[annotation?.replace(/\s/g, '').toUpperCase() ?? ''] ?? [];
   if (type === undefined || (annotation !== undefined && base !== type))
-    throw invalid('A column of the Parquet schema is of a kind that is not written here.');
+    throw invalid('A column of the Parquet schema has an unsupported type.');
   return {
     name,
     type,

@@ -26,7 +26,7 @@ function everySize(text: string, changes: Partial<FormatOptions>): Found[] {
 }
 
 describe('JSON lines', () => {
-  test('a bad line holds up nothing', () => {
+  test('skips a bad line', () => {
     const found = everySize('{"n":1}\r\n\n{"n":\n3\n"x"\n{"n":2}', {});
     expect(records(found)).toEqual([{ n: 1 }, { n: 2 }]);
     expect(reasons(found)).toEqual(['invalid_json', 'no_json_object', 'no_json_object']);
@@ -37,7 +37,7 @@ describe('JSON lines', () => {
     expect(records(everySize(text, { location: 'data.records' }))).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
-  test('a line longer than any record is told with its beginning, and the next one is read', () => {
+  test('reports a line that is too long, and reads the next one', () => {
     const parser = createParser(options({}));
     const found = [...Array(50)].flatMap(() => parser.push('x'.repeat(100_000)));
     found.push(...parser.push('\n{"n":1}\n'), ...parser.end());
@@ -46,7 +46,7 @@ describe('JSON lines', () => {
     expect(JSON.stringify(found).length).toBeLessThan(5_000);
   });
 
-  test('a number keeps its digits', () => {
+  test('keeps the digits of a number', () => {
     expect(records(parse('{"id":12345678901234567890}', {}))).toEqual([{ id: '12345678901234567890' }]);
   });
 });
@@ -66,12 +66,12 @@ describe('JSON documents', () => {
     expect(records(everySize(text, { format: 'json', location }))).toEqual([{ n: 1 }, { n: ']}' }, { n: [{}] }]);
   });
 
-  test('quotes and backslashes at the ends of pieces', () => {
+  test('quotes and backslashes at chunk boundaries', () => {
     const record = { text: 'a\\"b"\\\\', '"k\\': '\\' };
     expect(records(everySize(JSON.stringify([record, record]), { format: 'json' }))).toEqual([record, record]);
   });
 
-  test('one bad element is told, the others are read', () => {
+  test('reports a bad element and reads the others', () => {
     const found = everySize('[{"n":1},{"n":tru},3,null,{"n":2}]', { format: 'json' });
     expect(records(found)).toEqual([{ n: 1 }, { n: 2 }]);
     expect(reasons(found)).toEqual(['invalid_json', 'no_json_object', 'no_json_object']);
@@ -87,7 +87,7 @@ describe('JSON documents', () => {
     expect(() => parse(text, { format: 'json', location: 'a.b' })).toThrow(expect.objectContaining({ reason }));
   });
 
-  test('a document of any size holds one record at a time; one larger than any batch is told', () => {
+  test('parses a document of any size in bounded memory, and reports a record that is too large', () => {
     const parser = createParser(options({ format: 'json', location: 'r' }));
     let count = 0;
     parser.push('{"r":[{"n":0}');

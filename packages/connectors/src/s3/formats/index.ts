@@ -2,7 +2,7 @@ import { DelimitedParser, createWhitespaceParser } from './columns.js';
 import { DocumentParser } from './json-documents.js';
 import { createLineParser } from './json-lines.js';
 import type { Parser } from './parser.js';
-import { pathOf, recordsOf } from './records-of.js';
+import { pathOf, recordsOf } from './parser.js';
 
 export type { Found, Parser } from './parser.js';
 

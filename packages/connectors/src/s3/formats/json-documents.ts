@@ -1,6 +1,6 @@
 import { ContentError } from '../unpack.js';
 import { MAX_TEXT, unreadable, type Found, type Parser } from './parser.js';
-import { recordsOf } from './records-of.js';
+import { recordsOf } from './parser.js';
 
 /** An object or array that the parser descends into. */
 interface Frame {
@@ -14,7 +14,7 @@ interface Frame {
 }
 
 /** A value that is scanned as a whole. */
-interface Taking {
+interface PendingValue {
   depth: number;
   inText: boolean;
   scalar: boolean;
@@ -38,10 +38,13 @@ export class DocumentParser implements Parser {
   #at = 0;
   /** Text before this index is no longer needed. */
   #from = 0;
-  #taking: Taking | undefined;
+  #pending: PendingValue | undefined;
   readonly #frames: Frame[] = [];
+  readonly #path: readonly string[];
 
-  constructor(private readonly path: readonly string[]) {}
+  constructor(path: readonly string[]) {
+    this.#path = path;
+  }
 
   push(text: string): Found[] {
     this.#text = this.#text.slice(this.#from) + text;
@@ -51,24 +54,24 @@ export class DocumentParser implements Parser {
   }
 
   end(): Found[] {
-    const found = this.#taking?.scalar === true ? this.#taken() : [];
-    if (this.#taking || this.#frames.length > 0) throw new ContentError('incomplete_json');
+    const found = this.#pending?.scalar === true ? this.#cached() : [];
+    if (this.#pending || this.#frames.length > 0) throw new ContentError('incomplete_json');
     return found;
   }
 
   #read(): Found[] {
     const found: Found[] = [];
     while (this.#at < this.#text.length) {
-      if (this.#taking) {
-        if (this.#take(this.#taking)) {
-          found.push(...this.#taken());
+      if (this.#pending) {
+        if (this.#scan(this.#pending)) {
+          found.push(...this.#cached());
           continue;
         }
-        if (this.#taking.wanted && this.#at - this.#from > MAX_TEXT) {
+        if (this.#pending.wanted && this.#at - this.#from > MAX_TEXT) {
           found.push(unreadable('too_large', this.#text.slice(this.#from, this.#from + 3_000)));
-          this.#taking.wanted = false;
+          this.#pending.wanted = false;
         }
-        if (!this.#taking.wanted) this.#from = this.#at;
+        if (!this.#pending.wanted) this.#from = this.#at;
         break;
       } else if (!this.#step()) break;
     }
@@ -81,22 +84,22 @@ export class DocumentParser implements Parser {
   #step(): boolean {
     const char = this.#text[this.#at] ?? '';
     const frame = this.#frames.at(-1);
-    if (SPACE.test(char)) this.#pass();
+    if (SPACE.test(char)) this.#advance();
     else if (!frame) this.#begin(char, 0, false);
     else if (frame.list) {
       if (char === ']') this.#leave();
-      else if (char === ',') this.#pass();
+      else if (char === ',') this.#advance();
       else this.#begin(char, frame.steps, frame.records);
     } else if (frame.key === undefined) {
       if (char === '}') this.#leave();
-      else if (char === ',') this.#pass();
+      else if (char === ',') this.#advance();
       else return this.#readKey(frame, char);
     } else if (!frame.colon) {
       if (char !== ':') throw new ContentError('invalid_json');
       frame.colon = true;
-      this.#pass();
+      this.#advance();
     } else {
-      const leads = frame.steps >= 0 && frame.key === this.path[frame.steps];
+      const leads = frame.steps >= 0 && frame.key === this.#path[frame.steps];
       frame.key = undefined;
       frame.colon = false;
       this.#begin(char, leads ? frame.steps + 1 : -1, false);
@@ -104,14 +107,14 @@ export class DocumentParser implements Parser {
     return true;
   }
 
-  #pass(): void {
+  #advance(): void {
     this.#at += 1;
     this.#from = this.#at;
   }
 
   #leave(): void {
     this.#frames.pop();
-    this.#pass();
+    this.#advance();
   }
 
   #readKey(frame: Frame, char: string): boolean {
@@ -134,26 +137,26 @@ export class DocumentParser implements Parser {
   }
 
   #begin(char: string, steps: number, isElement: boolean): void {
-    const here = steps === this.path.length;
+    const here = steps === this.#path.length;
     const opens = char === '{' || char === '[';
     if (this.#frames.length === 0 && !opens && !/["\d\-tfn]/.test(char)) throw new ContentError('invalid_json');
     if (opens && steps >= 0 && (here ? char === '[' && !isElement : true)) {
       if (this.#frames.length === MAX_DEPTH) throw new ContentError('invalid_json');
       this.#frames.push({ list: char === '[', steps, records: here, key: undefined, colon: false });
-      this.#pass();
+      this.#advance();
       return;
     }
     // Collect every top-level value, so that a scalar is reported as unreadable.
     const wanted = here || this.#frames.length === 0;
     this.#from = this.#at;
-    this.#taking = { depth: 0, inText: false, scalar: !opens && char !== '"', wanted };
+    this.#pending = { depth: 0, inText: false, scalar: !opens && char !== '"', wanted };
   }
 
   /** Advances to the end of a value. Returns `false` if it is incomplete. */
-  #take(taking: Taking): boolean {
+  #scan(pending: PendingValue): boolean {
     const text = this.#text;
     for (;;) {
-      const pattern = taking.inText ? IN_TEXT : taking.scalar ? IN_SCALAR : IN_VALUE;
+      const pattern = pending.inText ? IN_TEXT : pending.scalar ? IN_SCALAR : IN_VALUE;
       pattern.lastIndex = this.#at;
       if (!pattern.test(text)) {
         this.#at = text.length;
@@ -169,21 +172,21 @@ export class DocumentParser implements Parser {
         }
         this.#at += 1;
       } else if (sign === '"') {
-        taking.inText = !taking.inText;
-        if (!taking.inText && taking.depth === 0) return true;
-      } else if (taking.scalar) {
+        pending.inText = !pending.inText;
+        if (!pending.inText && pending.depth === 0) return true;
+      } else if (pending.scalar) {
         this.#at -= 1;
         return true;
       } else {
-        taking.depth += sign === '{' || sign === '[' ? 1 : -1;
-        if (taking.depth === 0) return true;
+        pending.depth += sign === '{' || sign === '[' ? 1 : -1;
+        if (pending.depth === 0) return true;
       }
     }
   }
 
-  #taken(): Found[] {
-    const found = this.#taking?.wanted === true ? recordsOf(this.#text.slice(this.#from, this.#at), []) : [];
-    this.#taking = undefined;
+  #cached(): Found[] {
+    const found = this.#pending?.wanted === true ? recordsOf(this.#text.slice(this.#from, this.#at), []) : [];
+    this.#pending = undefined;
     this.#from = this.#at;
     return found;
   }
