@@ -71,7 +71,7 @@ export class KafkaClient {
     });
   }
 
-  /** Converts any error to an `ConnectorError` whose message quotes nothing from the broker. */
+  /** Converts any error to a `ConnectorError` whose message quotes nothing from the broker. */
   explain(error: unknown): ConnectorError {
     const known = kafkaError(error);
     if (known) return known;

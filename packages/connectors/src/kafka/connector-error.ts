@@ -92,7 +92,7 @@ export function typeOfError(error: unknown): string | undefined {
 }
 
 /**
- * Converts an error of the client to an `ConnectorError`.
+ * Converts an error of the client to a `ConnectorError`.
  *
  * @returns `undefined` for a connection error or an unknown one
  */

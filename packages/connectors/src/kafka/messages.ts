@@ -33,7 +33,7 @@ export function toMessages(batch: Batch, options: MessageOptions): RecordMessage
 }
 
 /**
- * Halves a list of messages; a single message is halved into two messages with half of its records each.
+ * Halves a list of messages. A single message becomes two, with half of its records each.
  *
  * @returns `undefined` if there is only one record
  */

@@ -24,7 +24,7 @@ const networkCodes: readonly string[] = [
 
 const isNetworkCode = (code: string): code is EgressReason => networkCodes.includes(code);
 
-/** Converts an `ConnectorError` to an outcome for the person who fills in the form. */
+/** Converts a `ConnectorError` to an outcome for the person who fills in the form. */
 export function describeFailure({ code, message }: ConnectorError, fields: TestedFields): Failure {
   if (code === 'connect_failed') {
     return failed('connect_failed', 'Kafka could not be reached, or it closed the connection.', {

@@ -44,7 +44,8 @@ const states: readonly (readonly [start: string, code: string, message: string, 
 ];
 
 /**
- * Converts any failure of the connection or the server to an `ConnectorError` without the server's text.
+ * Converts any failure of the connection or the server to a `ConnectorError` without the server's
+ * text.
  */
 export function toConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;

@@ -25,7 +25,7 @@ export function toConnectorError({ reason, message, hint }: Failure, afterMs?: n
   return new ConnectorError(reason, hint ? `${message} ${hint}` : message, kind, afterMs);
 }
 
-/** Converts a network error to an `ConnectorError`; returns other errors unchanged. */
+/** Converts a network error to a `ConnectorError`; returns other errors unchanged. */
 export function toNetworkError(error: unknown, subject: Subject): unknown {
   return error instanceof EgressError ? toConnectorError(unreachable(error.reason, subject)) : error;
 }

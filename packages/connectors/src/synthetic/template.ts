@@ -4,8 +4,8 @@ import { placeholders } from './placeholders.js';
 
 /**
  * Describes the records of a source as data. Strings may contain placeholders in braces, which get
- * a value in each record: `{person.email}`, `{int:1:65535}`, `{time.iso:-60}`; `placeholders.ts` lists
- * them. The same placeholder has the same value throughout a record; number placeholders that
+ * a value in each record: `{person.email}`, `{int:1:65535}`, `{time.iso:-60}`; `placeholders.ts`
+ * lists them. The same placeholder has the same value throughout a record; number placeholders that
  * should differ: `{uuid#1}`, `{uuid#2}`. A string that is a single placeholder becomes its value,
  * which may be a number or an object.
  */

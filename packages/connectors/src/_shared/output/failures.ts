@@ -37,7 +37,7 @@ const egressErrors: Readonly<
   ],
 };
 
-/** Converts an egress error (no usable response) to an `ConnectorError`. */
+/** Converts an egress error (no usable response) to a `ConnectorError`. */
 export function egressFailure(reason: EgressReason, product: string): ConnectorError {
   const [code, kind, message] = egressErrors[reason];
   return new ConnectorError(code, capital(message(product)), kind);
