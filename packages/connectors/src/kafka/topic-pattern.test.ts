@@ -25,9 +25,7 @@ test.each([
   for (const name of no) expect(match?.(name), name).toBe(false);
 });
 
-test('matches the worst-case pattern quickly', () => {
-  const started = performance.now();
+test('matches the worst-case pattern, on which backtracking would not end', () => {
   const match = compilePattern(`^${'.*a?'.repeat(100)}b$`);
   for (let turn = 0; turn < 50; turn += 1) expect(match?.('a'.repeat(249))).toBe(false);
-  expect(performance.now() - started).toBeLessThan(5_000);
 });

@@ -61,11 +61,10 @@ it('marks an incomplete octet-counted message', () => {
   expect(split('100 <1>half', () => 3)).toEqual([{ text: '<1>half', truncated: true }]);
 });
 
-it('takes linear time for single bytes', () => {
+// Quadratic time would exceed the time limit of the test many times over.
+it('splits 300,000 chunks of one byte', () => {
   const splitter = new FrameSplitter();
-  const began = performance.now();
   const byte = Buffer.from('x');
   for (let n = 0; n < 300_000; n += 1) splitter.push(byte);
-  expect(performance.now() - began).toBeLessThan(5_000);
   expect(splitter.push(Buffer.from('\n<1>a\n'))).toHaveLength(1);
 });
