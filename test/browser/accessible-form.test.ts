@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
@@ -26,11 +26,11 @@ const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
 
 test('the frame is named after the product, not after an id', async () => {
   const page = await openHost(browser, world);
-  await expect.poll(() => heard(page)).toContainEqual({ type: 'ready' });
+  await expect.poll(() => callbacks(page)).toContainEqual({ type: 'ready' });
   expect(await page.locator('iframe').getAttribute('title')).toBe('Okta System Log');
   await page.close();
   const named = await openHost(browser, world, { displayName: 'Okta of Acme' });
-  await expect.poll(() => heard(named)).toContainEqual({ type: 'ready' });
+  await expect.poll(() => callbacks(named)).toContainEqual({ type: 'ready' });
   expect(await named.locator('iframe').getAttribute('title')).toBe('Okta of Acme');
   await named.close();
 });
@@ -142,7 +142,7 @@ test('create, error, save: by keyboard alone, with the tree at each step', async
   `);
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   await body.getByRole('heading', { name: 'Saved' }).waitFor();
   expect(await tree()).toMatchInlineSnapshot(`
     "- main:

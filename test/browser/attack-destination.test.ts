@@ -5,7 +5,7 @@ import type { DrivenBrowser, DrivenPage } from '../support/engines/driven.js';
 import { eventually } from '../support/engines/eventually.js';
 import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
@@ -71,7 +71,7 @@ interface Opened {
 /** Opens a form on the attacker's page. */
 async function open(browser: DrivenBrowser, options: Record<string, unknown>): Promise<Opened> {
   const page = await openHost(browser, world, { kind: 'output', typeId: 'splunk', ...options });
-  await expect.poll(() => heard(page)).toContainEqual({ type: 'ready' });
+  await expect.poll(() => callbacks(page)).toContainEqual({ type: 'ready' });
   return { page, user: frameUser(page) };
 }
 
@@ -164,7 +164,7 @@ async function pixels({ page, user }: Opened): Promise<Buffer> {
 const difference = (one: Buffer, other: Buffer): number =>
   one.filter((value, index) => Math.abs(value - (other[index] ?? 0)) > 40).length / one.length;
 
-const heardCodes = async (page: DrivenPage) => (await heard(page)).flatMap(({ code }) => code ?? []);
+const heardCodes = async (page: DrivenPage) => (await callbacks(page)).flatMap(({ code }) => code ?? []);
 
 inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnless }) => {
   describe('S31: where a secret goes', () => {

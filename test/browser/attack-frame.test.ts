@@ -4,7 +4,7 @@ import { eventually } from '../support/engines/eventually.js';
 import { frameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { traceHost } from '../support/host-trace/host-trace.js';
-import { heard, openHost, openPage, mount } from '../support/open-host.js';
+import { callbacks, openHost, openPage, mount } from '../support/open-host.js';
 import { embedAddress, initMessage, openRaw, openRawFrame, rawPage, rawRoutes } from '../support/raw-host.js';
 import { logRequests, type RequestLog } from '../support/request-log.js';
 import { serve } from '../support/serve.js';
@@ -67,7 +67,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       const start = log.all().length;
       const page = opened(await openHost(browser(), world, { apiBase: attacker.origin }));
       await expect
-        .poll(() => heard(page))
+        .poll(() => callbacks(page))
         .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
       expect(log.to(attacker.origin)).toEqual([]);
       expect(apiCalls(start)).toEqual([]);
@@ -102,7 +102,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
         const frame = await openRawFrame(page, world);
         await frame.post(await initMessage(world, { apiBase }));
         await expect
-          .poll(() => frame.said(), { message: `apiBase ${JSON.stringify(apiBase)}` })
+          .poll(() => frame.messages(), { message: `apiBase ${JSON.stringify(apiBase)}` })
           .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
       }
       expect(log.to(attacker.origin)).toEqual([]);
@@ -148,7 +148,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       expect(await frame.value('Organization URL')).toBe('https://acme.okta.com');
       await frame.find({ role: 'heading', name: 'Okta System Log' });
       expect(apiCalls(start)).toEqual([]);
-      expect((await frame.said()).map(({ type }) => type)).not.toContain('cancel');
+      expect((await frame.messages()).map(({ type }) => type)).not.toContain('cancel');
     });
 
     test('tell the form nothing while it waits for an init', async () => {
@@ -218,7 +218,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
           .some(({ path }) => path.startsWith('/embed/?'));
       await expect.poll(asked).toBe(true);
       await loaded(page);
-      expect(await page.evaluate(() => raw.said(0))).toEqual([]);
+      expect(await page.evaluate(() => raw.messages(0))).toEqual([]);
       expect(scripts(start)).toEqual([]);
     });
 
@@ -236,9 +236,9 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       </script><iframe src="${address}"></iframe>`;
       const source = `data:text/html,${encodeURIComponent(inner)}`;
       await page.evaluate(({ source, attributes }) => raw.open(source, attributes), { source, attributes });
-      await expect.poll(() => page.evaluate(() => raw.said(0))).toEqual(['running']);
+      await expect.poll(() => page.evaluate(() => raw.messages(0))).toEqual(['running']);
       await loaded(page);
-      expect(await page.evaluate(() => raw.said(0))).toEqual(['running']);
+      expect(await page.evaluate(() => raw.messages(0))).toEqual(['running']);
       expect(scripts(start)).toEqual([]);
     });
 
@@ -254,7 +254,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const start = log.all().length;
       await mount({ ...page, evaluate: (run, given) => inner.evaluate(run, given) }, world, { loadTimeout: 1_500 });
       await expect
-        .poll(() => inner.evaluate(() => Object(globalThis).heard))
+        .poll(() => inner.evaluate(() => Object(globalThis).callbacks))
         .toContainEqual(expect.objectContaining({ type: 'error', code: 'frame_timeout' }));
       expect(scripts(start)).toEqual([]);
     });
@@ -265,7 +265,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const inner = await frameUser(page).frame();
       await eventually('the script of the host page', () => inner.evaluate(() => 'mount' in globalThis || undefined));
       await mount({ ...page, evaluate: (run, given) => inner.evaluate(run, given) }, world);
-      await expect.poll(() => inner.evaluate(() => Object(globalThis).heard)).toEqual([{ type: 'ready' }]);
+      await expect.poll(() => inner.evaluate(() => Object(globalThis).callbacks)).toEqual([{ type: 'ready' }]);
     });
 
     test('a window of its own tells its opener nothing and takes no init from it', async () => {
@@ -273,8 +273,8 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const init = await initMessage(world);
       const evil = await serve({
         '/': `<!doctype html><button>Open</button><script>
-          globalThis.heard = [];
-          addEventListener('message', ({ data }) => heard.push(data));
+          globalThis.received = [];
+          addEventListener('message', ({ data }) => received.push(data));
           document.querySelector('button').onclick = () => {
             const form = open(${JSON.stringify(address)}, 'form');
             setInterval(() => {
@@ -295,7 +295,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const posted = (): number => log.linesTo(evil.origin).filter((line) => line === 'GET /posted').length;
       const before = posted();
       await expect.poll(posted).toBeGreaterThan(before + 3);
-      expect(await page.evaluate(() => Object(globalThis).heard)).toEqual([]);
+      expect(await page.evaluate(() => Object(globalThis).received)).toEqual([]);
       expect(apiCalls(start)).toEqual([]);
     });
   });

@@ -225,7 +225,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
         (button) => getComputedStyle(button).backgroundColor === 'rgb(79, 70, 229)',
       );
     const failed = async (frame: RawFrame): Promise<boolean> =>
-      (await frame.said()).some(({ code }) => code === 'stylesheet_failed');
+      (await frame.messages()).some(({ code }) => code === 'stylesheet_failed');
 
     test('of the page itself apply, so that the tests below can fail', async () => {
       await open();

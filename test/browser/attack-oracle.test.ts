@@ -67,10 +67,10 @@ async function observe(browser: DrivenBrowser, secret: string, later: string, st
     await tracer.settled();
     looks.push(await frame.evaluate(selectable));
   }
-  const said = (await messages(page)).slice(earlier).map((message) => JSON.stringify(message));
+  const received = (await messages(page)).slice(earlier).map((message) => JSON.stringify(message));
   tracer.stop();
   await page.close();
-  return { said, looks };
+  return { messages: received, looks };
 }
 
 /**

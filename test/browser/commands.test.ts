@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { Browser, Frame, Page, Request } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, messages, mount, openHost } from '../support/open-host.js';
+import { callbacks, messages, mount, openHost } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -71,7 +71,7 @@ describe('save', () => {
   test('saves', async () => {
     await fill();
     await command('save');
-    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
     expect(writes).toEqual(['inputs']);
   });
 
@@ -105,7 +105,7 @@ describe('save', () => {
     await form().getByRole('button', { name: 'Save' }).click({ force: true });
     await command('save');
     release();
-    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
     expect(writes).toEqual(['inputs']);
   });
 
@@ -116,7 +116,7 @@ describe('save', () => {
     for (const name of ['save', 'test', 'cancel']) await command(name);
     await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
     expect(writes).toEqual(['inputs']);
-    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
   });
 });
 
@@ -147,7 +147,7 @@ describe('test and cancel', () => {
 
   test('cancel cancels', async () => {
     await command('cancel');
-    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'cancel']);
+    await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'cancel']);
   });
 });
 
@@ -172,7 +172,7 @@ test('a form that still loads ignores them', async () => {
   }
   release();
   await slow.frameLocator('iframe').getByLabel('Organization URL').waitFor();
-  expect((await heard(slow)).map(({ type }) => type)).toEqual(['ready']);
+  expect((await callbacks(slow)).map(({ type }) => type)).toEqual(['ready']);
   expect(writes).toEqual([]);
   await slow.close();
 });
@@ -192,7 +192,7 @@ describe('what is not a command of the page', () => {
       await send(data);
     }
     await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
-    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+    expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready']);
     expect(writes).toEqual([]);
   });
 
@@ -215,7 +215,7 @@ describe('what is not a command of the page', () => {
       });
     }
     await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
-    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+    expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready']);
     expect(writes).toEqual([]);
     await evil.close();
   });

@@ -20,7 +20,7 @@ const inReact = `
   import { createRoot } from 'react-dom/client';
   import { ConnectorCatalog } from '@connector-frame/react/catalog';
   const root = createRoot(document.querySelector('#root'));
-  globalThis.heard = [];
+  globalThis.callbacks = [];
   globalThis.show = (props, label) =>
     root.render(
       h(
@@ -28,8 +28,8 @@ const inReact = `
         {
           ...props,
           ref: (element) => (globalThis.picker = element),
-          onSelect: (type) => heard.push([label, type.type_id]),
-          onError: (error) => heard.push([label, error.code]),
+          onSelect: (type) => callbacks.push([label, type.type_id]),
+          onError: (error) => callbacks.push([label, error.code]),
         },
         h('p', { slot: 'empty' }, 'Ask us'),
       ),
@@ -39,15 +39,15 @@ const inVue = `
   import { createApp, h, shallowReactive } from 'vue';
   import { ConnectorCatalog } from '@connector-frame/vue/catalog';
   const given = shallowReactive({ props: {}, label: '' });
-  globalThis.heard = [];
+  globalThis.callbacks = [];
   createApp({
     render: () =>
       h(
         ConnectorCatalog,
         {
           ...given.props,
-          onSelect: (type) => heard.push([given.label, type.type_id]),
-          onError: (error) => heard.push([given.label, error.code]),
+          onSelect: (type) => callbacks.push([given.label, type.type_id]),
+          onError: (error) => callbacks.push([given.label, error.code]),
         },
         { empty: () => h('p', 'Ask us') },
       ),
@@ -60,7 +60,7 @@ const ways = [
 ];
 
 declare global {
-  var heard: unknown[];
+  var callbacks: unknown[];
   var show: (props: object, label: string) => void;
 }
 
@@ -90,7 +90,7 @@ describe.each(ways)('$name', ({ code, alias }) => {
 
   const show = (props: object, label = 'first') =>
     page.evaluate(([p, l]) => globalThis.show(p, l), [props, label] as const);
-  const heard = () => page.evaluate(() => globalThis.heard);
+  const callbacks = () => page.evaluate(() => globalThis.callbacks);
 
   test('shows what it is given, and calls the latest callback', async () => {
     await show({ types });
@@ -100,7 +100,7 @@ describe.each(ways)('$name', ({ code, alias }) => {
     await expect.poll(() => page.locator('[aria-current]').allTextContents()).toHaveLength(1);
     expect(await page.getByRole('searchbox').inputValue()).toBe('splunk');
     await page.getByRole('button', { name: /Splunk/ }).click();
-    expect(await heard()).toEqual([
+    expect(await callbacks()).toEqual([
       ['first', 'okta-systemlog'],
       ['second', 'splunk'],
     ]);
@@ -112,6 +112,6 @@ describe.each(ways)('$name', ({ code, alias }) => {
   test('a failure reaches the callback', async () => {
     await show({ hostUrl: '/nowhere' }, 'third');
     await page.getByText('The products could not be loaded.').waitFor();
-    expect((await heard()).at(-1)).toEqual(['third', 'load_failed']);
+    expect((await callbacks()).at(-1)).toEqual(['third', 'load_failed']);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf, type PageOptions } from '../support/element-world.js';
+import { eventsOf, type PageOptions } from '../support/element-world.js';
 
 /** The picker, with the host's real catalog and with a custom one. */
 const on = useElementPages();
@@ -36,7 +36,7 @@ test('shows what the host offers, finds with a slip of the finger, and tells the
     .getByText(/^\d+ of \d+ products$/)
     .waitFor();
   await page.getByRole('button', { name: /Okta System Log/ }).click();
-  expect(await toldOf(page)).toEqual([['select', 'okta-systemlog']]);
+  expect(await eventsOf(page)).toEqual([['select', 'okta-systemlog']]);
 });
 
 test('outputs are another catalog, and a category narrows it', async () => {
@@ -71,7 +71,7 @@ test('the keyboard alone is enough', async () => {
   await page.keyboard.type('product 4');
   expect(await names(page)).toEqual(['Product 4']);
   await page.keyboard.press('Enter');
-  expect(await toldOf(page)).toEqual([
+  expect(await eventsOf(page)).toEqual([
     ['select', 'type-6'],
     ['select', 'type-4'],
   ]);
@@ -91,7 +91,7 @@ test('nothing found, nothing to be had, and a second try', async () => {
     '<connector-catalog host-url="/nowhere"><p slot="empty">Ask us for it.</p></connector-catalog>',
   );
   await page.getByText('The products could not be loaded.').waitFor();
-  expect((await toldOf(page)).map((words) => words.slice(0, 2))).toEqual([['error', 'load_failed']]);
+  expect((await eventsOf(page)).map((words) => words.slice(0, 2))).toEqual([['error', 'load_failed']]);
   await page.route('**/nowhere/catalog?kind=input', (route) => route.fulfill({ json: JSON.parse(ownTypes(3)) }));
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('3 products').waitFor();
@@ -118,7 +118,7 @@ test('names are text, whatever they hold, also under the strictest policy', asyn
   });
   await picker(page).evaluate((element, types) => void Object.assign(element, { types }), hostile);
   await page.getByText('<img src=x onerror=alert(1)>').waitFor();
-  const seen = (await toldOf(page)).filter(([event, directive]) => event !== 'violation' || directive !== 'img-src');
+  const seen = (await eventsOf(page)).filter(([event, directive]) => event !== 'violation' || directive !== 'img-src');
   expect(seen).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
 // A form that fails to load reports exactly one error with its cause.
@@ -54,12 +54,12 @@ describe('a policy of the page that blocks the form is told at once, with the li
     await withHost(host, async (page) => {
       await mountCore(page, { frameOrigin: form.frameOrigin, loadTimeout: 60_000 });
       const line = `CSP of this page lacks frame-src ${originOf(form.frameOrigin)}`;
-      await expect.poll(() => toldTo(page)).toEqual(failure('frame_blocked', line));
+      await expect.poll(() => callbacksOf(page)).toEqual(failure('frame_blocked', line));
       // The second frame reports its own error and does not repeat the first one.
       await mountCore(page, { frameOrigin: form.frameOrigin });
-      await expect.poll(async () => (await toldTo(page)).length).toBe(2);
+      await expect.poll(async () => (await callbacksOf(page)).length).toBe(2);
       await settle(page);
-      expect(await toldTo(page)).toHaveLength(2);
+      expect(await callbacksOf(page)).toHaveLength(2);
     });
   });
 
@@ -70,7 +70,7 @@ describe('a policy of the page that blocks the form is told at once, with the li
         document.querySelector('#box')?.attachShadow({ mode: 'closed' }).append(container);
         coreHost.mount({ frameOrigin, container });
       }, form.frameOrigin);
-      await expect.poll(async () => (await toldTo(page))[0]?.[1]).toBe('frame_blocked');
+      await expect.poll(async () => (await callbacksOf(page))[0]?.[1]).toBe('frame_blocked');
     });
   });
 
@@ -84,21 +84,21 @@ describe('a policy of the page that blocks the form is told at once, with the li
       await page.evaluate((origin) => void fetch(origin).catch(() => undefined), origin);
       await page.evaluate((origin) => void (new Image().src = `${origin}/icon.svg`), origin);
       await mountCore(page, { frameOrigin: form.frameOrigin });
-      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
     });
   });
 });
 
 /** Returns the callbacks that run when no frame becomes ready at an address. */
 async function toldOf(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
-  let told: unknown[] = [];
+  let callbacks: unknown[] = [];
   await withHost(host, async (page, origin) => {
     await mountCore(page, { frameOrigin, loadTimeout: 500 });
-    await expect.poll(() => toldTo(page), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => callbacksOf(page), { timeout: 10_000 }).not.toEqual([]);
     await settle(page);
-    told = JSON.parse(JSON.stringify(await toldTo(page)).replaceAll(origin, 'HOST'));
+    callbacks = JSON.parse(JSON.stringify(await callbacksOf(page)).replaceAll(origin, 'HOST'));
   });
-  return told;
+  return callbacks;
 }
 
 const silent = (origin: string) =>
@@ -145,10 +145,10 @@ test('a form that is ready after its error works (R07)', async () => {
   const late = await serveFakeFrame({ ready: 1_500 });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: late.frameOrigin, loadTimeout: 300 });
-    const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
+    const words = async () => (await callbacksOf(page)).map(([callback, code]) => code ?? callback);
     await expect.poll(words).toEqual(['frame_timeout', 'ready']);
     await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
   });
   await late.close();
 });
@@ -161,9 +161,9 @@ test('a form that is ready in time is never probed', async () => {
   });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: site.origin, loadTimeout: 400 });
-    await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
     await page.evaluate(() => new Promise((later) => setTimeout(later, 500)));
-    expect(await toldTo(page)).toEqual([['ready']]);
+    expect(await callbacksOf(page)).toEqual([['ready']]);
   });
   expect(asked.filter((path) => path !== '/favicon.ico')).toHaveLength(1);
   await site.close();
@@ -178,7 +178,7 @@ describe('a container that is not in the document (R07)', () => {
         container.append('text');
         setTimeout(() => document.body.append(container), 100);
       }, form.frameOrigin);
-      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
     });
   });
 
@@ -190,7 +190,7 @@ describe('a container that is not in the document (R07)', () => {
         Object.assign(globalThis, { container });
       }, form.frameOrigin);
       const message = 'container is not in the document';
-      await expect.poll(() => toldTo(page)).toEqual(failure('invalid_options', message));
+      await expect.poll(() => callbacksOf(page)).toEqual(failure('invalid_options', message));
       expect(await page.evaluate('container.childElementCount')).toBe(0);
     });
   });

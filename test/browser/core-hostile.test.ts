@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 import { childFrame, navigate } from '../support/engines/child-frame.js';
 import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
 import { inEngines } from '../support/engines/in-engines.js';
@@ -80,10 +80,10 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
    * Returns the callbacks up to a final message from the real form. By then all earlier messages
    * have been handled.
    */
-  async function heardAll(): Promise<unknown[]> {
+  async function callbacksBeforeCancel(): Promise<unknown[]> {
     await say(frame, { source, type: 'cancel' });
-    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
-    return toldTo(page);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
+    return callbacksOf(page);
   }
   /** Waits until the page has received this many messages from any sender. */
   const arrived = (count: number): Promise<void> =>
@@ -103,7 +103,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     test.each(senders)('$name', async ({ sender }) => {
       await say(await sender(), ...valid);
       await arrived(valid.length);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
       expect(await height()).toBe('');
     });
   });
@@ -121,7 +121,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
       await expect.poll(warnings).toEqual([`Message from ${stranger.origin}, not ${new URL(form.frameOrigin).origin}`]);
 
       await navigate(frame, `${form.frameOrigin}/?parentOrigin=${host.origin}`);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
       expect(await warnings()).toHaveLength(1);
       expect(form.received).toEqual([]);
     });
@@ -191,14 +191,14 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
         parent.postMessage(new Blob([source]), '*');
         parent.postMessage(JSON.parse(`{"__proto__": {"source": "${source}", "type": "ready", "version": 1}}`), '*');
       }, source);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
       expect(await height()).toBe('');
     });
 
     test('only known fields reach a callback', async () => {
       const connector = { id: 'con_1', name: 'Okta', secret: 's3cret', __proto__: null };
       await say(frame, { source, type: 'saved', connector, extra: true });
-      expect(await heardAll()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
     });
 
     test('thousands of them, and megabytes, do not keep the page from the next one', async () => {
@@ -208,7 +208,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
         parent.postMessage({ source, type: 'saved', connector: { id: huge } }, '*');
         for (let count = 0; count < 5_000; count += 1) parent.postMessage({ source, type: 'nothing', count }, '*');
       }, source);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
     });
   });
 });

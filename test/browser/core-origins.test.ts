@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 import { childFrame } from '../support/engines/child-frame.js';
 import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
 import { eventually } from '../support/engines/eventually.js';
@@ -72,7 +72,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
     test.each(pages)('$name: connects is $shouldConnect', async ({ frameOrigin, shouldConnect }) => {
       const page = await open(() => host.open(browser()));
       await mountCore(page, { frameOrigin: frameOrigin(), loadTimeout: shouldConnect ? 15_000 : 700 });
-      const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
+      const words = async () => (await callbacksOf(page)).map(([callback, code]) => code ?? callback);
       await expect.poll(words).toEqual([shouldConnect ? 'ready' : 'frame_timeout']);
     });
 
@@ -82,7 +82,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
       await page.goto(outer.origin);
       const inner = await innerHost(page);
       await inner.evaluate((frameOrigin) => void coreHost.mount({ frameOrigin }), registered.frameOrigin);
-      await expect.poll(() => inner.evaluate(() => coreHost.told)).toEqual([['ready']]);
+      await expect.poll(() => inner.evaluate(() => coreHost.callbacks)).toEqual([['ready']]);
       await outer.close();
     });
 
@@ -98,7 +98,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
       const options = { frameOrigin: others.frameOrigin, loadTimeout: 500 };
       await frame.evaluate((options) => void coreHost.mount(options), options);
       const message = `${new URL(others.frameOrigin).origin} is not ready. ALLOWED_PARENT_ORIGINS lacks null?`;
-      await expect.poll(() => frame.evaluate(() => coreHost.told[0]?.[2])).toBe(message);
+      await expect.poll(() => frame.evaluate(() => coreHost.callbacks[0]?.[2])).toBe(message);
       await outer.close();
     });
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
 // The iframe element itself, and pages with strict embedding policies.
@@ -72,7 +72,7 @@ describe('works on a page with', () => {
       const complaints: string[] = [];
       page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
       await mountCore(page, { frameOrigin: form.frameOrigin });
-      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
       const { border, width } = await page.locator('iframe').evaluate((iframe) => {
         const { borderTopWidth, display } = getComputedStyle(iframe);
         return {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameOptions } from '@connector-frame/core/testing';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 
 let browser: Browser;
 let host: CoreHost;
@@ -22,7 +22,7 @@ async function withForm(options: Record<string, unknown>, form: FakeFrameOptions
   return {
     frame,
     page,
-    told: () => toldTo(page),
+    callbacks: () => callbacksOf(page),
     expire: () => page.frameLocator('iframe').getByRole('button', { name: 'Expire session' }).click(),
     openGate: () => page.evaluate(() => coreHost.openGate?.()),
     close: () => Promise.all([page.close(), frame.close()]),
@@ -33,9 +33,9 @@ const session = (token: string) => ({ sessionToken: token, organizationId: 'org_
 const failed = (message: string) => ['error', 'session_failed', message, 'ConnectorFrameError', true];
 
 test('fetchSession gives token and organization', async () => {
-  const { frame, told, close } = await withForm({ sessions: [session('first')] });
+  const { frame, callbacks, close } = await withForm({ sessions: [session('first')] });
   expect(await frame.waitFor('init')).toMatchObject(session('first'));
-  await expect.poll(told).toEqual([['fetchSession'], ['ready']]);
+  await expect.poll(callbacks).toEqual([['fetchSession'], ['ready']]);
   await close();
 });
 
@@ -58,8 +58,8 @@ test('a form that is ready before the session gets it as soon as it comes', asyn
 });
 
 test('a session that is there before the form waits for it', async () => {
-  const { frame, told, close } = await withForm({ sessions: [session('early')] }, { ready: 300 });
-  await expect.poll(told).toEqual([['fetchSession']]);
+  const { frame, callbacks, close } = await withForm({ sessions: [session('early')] }, { ready: 300 });
+  await expect.poll(callbacks).toEqual([['fetchSession']]);
   expect(frame.received).toEqual([]);
   expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'early' });
   await close();
@@ -67,7 +67,7 @@ test('a session that is there before the form waits for it', async () => {
 
 test('the living form gets a fresh token, and a form that loads anew gets it as well', async () => {
   const fresh = { ...session('second'), expiresAt: '2026-11-12T10:00:00Z' };
-  const { frame, page, told, expire, close } = await withForm({ sessions: [session('first'), fresh] });
+  const { frame, page, callbacks, expire, close } = await withForm({ sessions: [session('first'), fresh] });
   await expire();
   expect(await frame.waitFor('session')).toEqual({
     source: 'monad-embed',
@@ -83,18 +83,18 @@ test('the living form gets a fresh token, and a form that loads anew gets it as 
       ['session', 'second'],
       ['init', 'second'],
     ]);
-  expect((await told()).filter(([callback]) => callback === 'error')).toEqual([]);
+  expect((await callbacks()).filter(([callback]) => callback === 'error')).toEqual([]);
   await close();
 });
 
 test('a token given beforehand is renewed by fetchSession', async () => {
-  const { frame, told, expire, close } = await withForm({
+  const { frame, callbacks, expire, close } = await withForm({
     sessionToken: 'given',
     organizationId: 'org_1',
     sessions: [session('second')],
   });
   expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'given' });
-  expect(await told()).not.toContainEqual(['fetchSession']);
+  expect(await callbacks()).not.toContainEqual(['fetchSession']);
   await expire();
   expect(await frame.waitFor('session')).toMatchObject({ sessionToken: 'second' });
   await close();
@@ -102,7 +102,7 @@ test('a token given beforehand is renewed by fetchSession', async () => {
 
 test('requests at the same time share one call', async () => {
   const slow = { ...session('second'), gate: true };
-  const { frame, page, told, expire, openGate, close } = await withForm({ sessions: [session('first'), slow] });
+  const { frame, page, callbacks, expire, openGate, close } = await withForm({ sessions: [session('first'), slow] });
   const asked = await page.evaluateHandle(() => {
     const seen: unknown[] = [];
     addEventListener('message', ({ data }) => data?.type === 'session_request' && seen.push(data));
@@ -112,16 +112,16 @@ test('requests at the same time share one call', async () => {
   await expect.poll(() => asked.evaluate((seen) => seen.length)).toBe(3);
   await openGate();
   await frame.waitFor('session');
-  expect((await told()).filter(([callback]) => callback === 'fetchSession')).toHaveLength(2);
+  expect((await callbacks()).filter(([callback]) => callback === 'fetchSession')).toHaveLength(2);
   expect(frame.received).toHaveLength(2);
   await close();
 });
 
 test('without fetchSession an expired session is an error', async () => {
-  const { told, expire, close } = await withForm({});
+  const { callbacks, expire, close } = await withForm({});
   await expire();
   await expect
-    .poll(told)
+    .poll(callbacks)
     .toContainEqual(['error', 'session_expired', 'fetchSession is not set', 'ConnectorFrameError', true]);
   await close();
 });
@@ -133,11 +133,14 @@ const failures: { name: string; answer: object | undefined; says: string }[] = [
 ];
 
 test.each(failures)('a fetchSession that $name is an error, and the next try counts', async ({ answer, says }) => {
-  const { frame, page, told, close } = await withForm({ sessions: [answer, answer, session('third')] }, { ready: 200 });
-  await expect.poll(told).toContainEqual(failed(says));
+  const { frame, page, callbacks, close } = await withForm(
+    { sessions: [answer, answer, session('third')] },
+    { ready: 200 },
+  );
+  await expect.poll(callbacks).toContainEqual(failed(says));
   await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
   // Reload the form, as a user could.
-  await expect.poll(async () => (await told()).filter(([callback]) => callback === 'fetchSession').length).toBe(2);
+  await expect.poll(async () => (await callbacks()).filter(([callback]) => callback === 'fetchSession').length).toBe(2);
   await page.frames()[1]?.evaluate(() => location.reload());
   expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'third' });
   await close();
@@ -172,8 +175,8 @@ test('a fetchSession that throws at once does so after the call has returned', a
 
 test('a fetchSession that never answers is told, and its answer still counts', async () => {
   const slow = { ...session('late'), gate: true };
-  const { frame, told, openGate, close } = await withForm({ sessions: [slow], loadTimeout: 400 });
-  await expect.poll(told).toContainEqual(failed('fetchSession does not answer'));
+  const { frame, callbacks, openGate, close } = await withForm({ sessions: [slow], loadTimeout: 400 });
+  await expect.poll(callbacks).toContainEqual(failed('fetchSession does not answer'));
   await openGate();
   expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'late' });
   await close();
@@ -181,12 +184,12 @@ test('a fetchSession that never answers is told, and its answer still counts', a
 
 test('a session that comes after destroy goes nowhere', async () => {
   const slow = { ...session('late'), gate: true };
-  const { frame, page, told, openGate, close } = await withForm({ sessions: [slow] });
+  const { frame, page, callbacks, openGate, close } = await withForm({ sessions: [slow] });
   await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
   await page.evaluate(() => coreHost.frames[0]?.destroy());
   await openGate();
   await page.evaluate(() => new Promise((next) => requestAnimationFrame(next)));
   expect(frame.received).toEqual([]);
-  expect(await told()).toEqual([['fetchSession']]);
+  expect(await callbacks()).toEqual([['fetchSession']]);
   await close();
 });

@@ -3,7 +3,7 @@ import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/test
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { longOr } from '../support/long.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 
 /** Number of frames mounted in one page. */
 const FRAMES = longOr(1_000, 100);
@@ -102,7 +102,7 @@ async function expectNothingLeft(): Promise<void> {
   expect(await page.locator('iframe').count()).toBe(0);
 }
 
-const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
+const ready = () => expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
 const mount = (options: Record<string, unknown> = {}) => mountCore(page, { frameOrigin: form.frameOrigin, ...options });
 
 test('destroy takes everything back, twice is fine, and nothing is told afterwards (R07)', async () => {
@@ -118,13 +118,13 @@ test('destroy takes everything back, twice is fine, and nothing is told afterwar
     dispatchEvent(new MessageEvent('message', { data, origin, source: contentWindow ?? null }));
   }, new URL(form.frameOrigin).origin);
   await expectNothingLeft();
-  expect(await toldTo(page)).toEqual([['ready']]);
+  expect(await callbacksOf(page)).toEqual([['ready']]);
 });
 
 test('a frame that is destroyed before it is ready leaves nothing', async () => {
   await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
   await expectNothingLeft();
-  expect(await toldTo(page)).toEqual([]);
+  expect(await callbacksOf(page)).toEqual([]);
 });
 
 test('a frame may be destroyed by its own callback', async () => {
@@ -155,7 +155,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     await ready();
     await page.evaluate(drop);
     await expectNothingLeft();
-    expect(await toldTo(page)).toEqual([['ready']]);
+    expect(await callbacksOf(page)).toEqual([['ready']]);
   });
 
   test('when it was not ready yet', async () => {
@@ -206,7 +206,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
 /** Asserts that the form's messages still reach the page. */
 async function expectAlive(): Promise<void> {
   await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
-  await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+  await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
 }
 
 describe('a frame that moves goes on', () => {
@@ -219,7 +219,7 @@ describe('a frame that moves goes on', () => {
       if (box) box.remove();
       document.querySelector('main')?.append(box);
     });
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['ready']]);
     await expectAlive();
   });
 
@@ -235,7 +235,7 @@ describe('a frame that moves goes on', () => {
     });
     expect(moved).toBe(true);
     await expectAlive();
-    expect(await toldTo(page)).toEqual([['ready'], ['cancel']]);
+    expect(await callbacksOf(page)).toEqual([['ready'], ['cancel']]);
     await page.evaluate(() => document.querySelector('main')?.remove());
     await expectNothingLeft();
   });
@@ -271,12 +271,12 @@ test.each(['destroy', 'drop'])('no token is left in the memory of the page after
       const sessionToken = ['canary', 'of', 'the', 'token'].join('~');
       const container = document.body.appendChild(document.createElement('div'));
       const frame = coreHost.mount({ frameOrigin, sessionToken, organizationId: 'org_1', container });
-      coreHost.told.push(['mounted']);
+      coreHost.callbacks.push(['mounted']);
       setTimeout(() => (end === 'drop' ? container.remove() : frame.destroy()), 500);
     },
     { frameOrigin: form.frameOrigin, end },
   );
-  await expect.poll(() => toldTo(page)).toContainEqual(['ready']);
+  await expect.poll(() => callbacksOf(page)).toContainEqual(['ready']);
   expect(await heapHolds('canary~of~the~token')).toBe(true);
   await expectNothingLeft();
   expect(await heapHolds('canary~of~the~token')).toBe(false);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+import { startElementWorld, eventsOf, type ElementWorld } from '../support/element-world.js';
 
 /** Embedding without a page script, through `host-url` and `tenant-id`. */
 let browser: Browser;
@@ -24,8 +24,8 @@ test('a person saves a connector by two tags and no line of script', async () =>
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
   expect(await page.getByText('<p>Needs JavaScript.</p>').isVisible()).toBe(false);
   await form.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldOf(page)).toHaveLength(2);
-  const [ready, save] = await toldOf(page);
+  await expect.poll(() => eventsOf(page)).toHaveLength(2);
+  const [ready, save] = await eventsOf(page);
   expect(ready).toEqual(['ready']);
   expect(save?.[0]).toBe('save');
   const { id, name } = Object(save?.[1]);
@@ -48,16 +48,16 @@ test.each([
   const page = await world.open(browser, tag(attributes));
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('alert').innerText()).toContain(words);
-  expect(await toldOf(page)).toEqual([['error', 'session_failed', expect.stringContaining(words)]]);
+  expect(await eventsOf(page)).toEqual([['error', 'session_failed', expect.stringContaining(words)]]);
   expect(await page.locator('iframe').count()).toBe(0);
   await page.close();
 });
 
 test.each(['monad/config', 'session'])('the addresses and the session both fail, %s last: said once', async (last) => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
-  const told = page.getByText('Back soon.').waitFor();
+  const recordedEvents = page.getByText('Back soon.').waitFor();
   await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
-    if (route.request().url().endsWith(last)) await told;
+    if (route.request().url().endsWith(last)) await recordedEvents;
     await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
   });
   const both = ['monad/config', 'session'].map((end) =>
@@ -67,7 +67,7 @@ test.each(['monad/config', 'session'])('the addresses and the session both fail,
   await Promise.all(both);
   // Requests are answered in order: when this one completes, the earlier ones have been handled.
   await page.evaluate(() => fetch('/web'));
-  expect(await toldOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
+  expect(await eventsOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
   await page.close();
 });
 
@@ -88,7 +88,7 @@ test('Try again asks again, and keeps the keyboard where the person was', async 
   expect(await page.getByRole('alert').count()).toBe(0);
   const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.localName);
   await expect.poll(focused).toBe('iframe');
-  expect((await toldOf(page)).map(([event]) => event)).toEqual(['error', 'ready']);
+  expect((await eventsOf(page)).map(([event]) => event)).toEqual(['error', 'ready']);
   await page.close();
 });
 
@@ -106,7 +106,7 @@ test('the session is asked for beside the addresses, for that form and no other;
     if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname} ${request.postData() ?? ''}`.trim());
   });
   await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await expect.poll(() => toldOf(page)).toEqual([['ready'], ['ready']]);
+  await expect.poll(() => eventsOf(page)).toEqual([['ready'], ['ready']]);
   const wish = 'POST /api/session {"tenantId":"acme","kind":"input","typeId":"okta-systemlog"}';
   expect(asked.sort()).toEqual(['GET /api/monad/config', wish, wish]);
   await page.close();
@@ -122,7 +122,9 @@ test('when the session is refused in the middle, the host is asked for another a
   await page.route('**/api/session', (route) => ((sessions += 1), route.continue()));
   await refuseOnce(page);
   await form.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldOf(page).then((told) => told.map(([event]) => event))).toEqual(['ready', 'save']);
+  await expect
+    .poll(() => eventsOf(page).then((recordedEvents) => recordedEvents.map(([event]) => event)))
+    .toEqual(['ready', 'save']);
   expect(sessions).toBe(1);
   await page.close();
 });

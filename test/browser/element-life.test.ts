@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { serveFakeFrame } from '@connector-frame/core/testing';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /** Which changes keep the form, which replace it, and when it is removed. */
 const on = useElementPages();
@@ -15,7 +15,7 @@ const { open } = on;
 const set = (page: Page, values: object) =>
   page.locator('#form').evaluate((element, values) => void Object.assign(element, values), values);
 const url = (page: Page) => page.frameLocator('iframe').getByLabel('Organization URL');
-const readies = async (page: Page) => (await toldOf(page)).filter(([event]) => event === 'ready').length;
+const readies = async (page: Page) => (await eventsOf(page)).filter(([event]) => event === 'ready').length;
 
 /** Opens a real form with unsaved edits. */
 async function typed(): Promise<Page> {
@@ -128,7 +128,7 @@ test('removing it takes everything back; put in again, it is a new form', async 
   expect(await page.evaluate(() => Object(globalThis).kept.shadowRoot.querySelector('iframe'))).toBeNull();
   await page.evaluate(() => document.body.append(Object(globalThis).kept));
   await expect.poll(() => readies(page)).toBe(2);
-  expect((await toldOf(page)).filter(([event]) => event !== 'ready')).toEqual([]);
+  expect((await eventsOf(page)).filter(([event]) => event !== 'ready')).toEqual([]);
 });
 
 test('in another window it says why it can not work; back, it does, with its look', async () => {
@@ -137,10 +137,10 @@ test('in another window it says why it can not work; back, it does, with its loo
   await page.evaluate(() => {
     const form = document.querySelector('#form');
     Object.assign(globalThis, { form });
-    form?.addEventListener('error', (event) => told.push(['elsewhere', Object(event).error.code]));
+    form?.addEventListener('error', (event) => recordedEvents.push(['elsewhere', Object(event).error.code]));
     document.querySelector<HTMLIFrameElement>('#inner')?.contentDocument?.body.append(form ?? '');
   });
-  await expect.poll(() => toldOf(page)).toEqual([['ready'], ['elsewhere', 'invalid_options']]);
+  await expect.poll(() => eventsOf(page)).toEqual([['ready'], ['elsewhere', 'invalid_options']]);
   await page.evaluate(() => document.body.append(Object(globalThis).form));
   await expect.poll(() => readies(page)).toBe(2);
   expect(await page.locator('#form').evaluate((element) => getComputedStyle(element).display)).toBe('block');

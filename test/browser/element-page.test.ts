@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /** The element combined with the page's own policies, buttons, dialogs and style sheets. */
 const on = useElementPages();
@@ -13,7 +13,7 @@ const { open } = on;
 
 const form = (page: Page) => page.frameLocator('iframe').first();
 const url = (page: Page) => form(page).getByLabel('Organization URL');
-const names = async (page: Page) => (await toldOf(page)).map(([event]) => event);
+const names = async (page: Page) => (await eventsOf(page)).map(([event]) => event);
 
 test.each([
   ['of everything', ''],
@@ -72,12 +72,12 @@ test('canceling closes the dialog around it, across shadow roots, unless it is p
     const dialog = document.querySelector<HTMLDialogElement>('#box');
     const root = document.querySelector('#outer')?.attachShadow({ mode: 'open' });
     if (root) root.setHTMLUnsafe(markup);
-    dialog?.addEventListener('cancel', () => told.push(['dialog cancel']));
+    dialog?.addEventListener('cancel', () => recordedEvents.push(['dialog cancel']));
     root?.firstElementChild?.addEventListener('cancel', (event) => {
-      told.push(['cancel']);
-      if (told.length === 2) event.preventDefault();
+      recordedEvents.push(['cancel']);
+      if (recordedEvents.length === 2) event.preventDefault();
     });
-    root?.firstElementChild?.addEventListener('ready', () => told.push(['ready']));
+    root?.firstElementChild?.addEventListener('ready', () => recordedEvents.push(['ready']));
     dialog?.showModal();
   }, tag());
   await form(page).getByRole('button', { name: 'Cancel' }).click();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /**
  * Preloading the form's page: loaded when the user approaches the element, sent no messages, and
@@ -29,14 +29,14 @@ test('idle: loaded when the page has nothing to do; nothing is told to it; mount
   const [, warm] = page.frames();
   await warm?.locator('#save').waitFor({ state: 'attached' });
   expect(on.fake.received).toHaveLength(before);
-  expect(await toldOf(page)).toEqual([]);
+  expect(await eventsOf(page)).toEqual([]);
 
   await page.locator('#form').evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
-  await expect.poll(() => toldOf(page)).toEqual([['ready']]);
+  await expect.poll(() => eventsOf(page)).toEqual([['ready']]);
   expect(page.frames()).toHaveLength(2);
   expect(page.frames()[1]).toBe(warm);
   await page.frameLocator('#form iframe').getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldOf(page)).toHaveLength(2);
+  await expect.poll(() => eventsOf(page)).toHaveLength(2);
 });
 
 test('hover: by the mouse on the element', async () => {
@@ -76,7 +76,7 @@ test('where the form is, the host says; a host that is down is not worth a word'
 
   const other = await open('<connector-frame host-url="/nothing" tenant-id="acme" preload></connector-frame>');
   await other.waitForLoadState('networkidle');
-  expect(await toldOf(other)).toEqual([]);
+  expect(await eventsOf(other)).toEqual([]);
   expect(frames(other)).toBe(0);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /** Which options the form receives for attributes, properties and style sheets. */
 const on = useElementPages();
@@ -93,7 +93,7 @@ test.each([
     .locator('connector-frame')
     .evaluate((element, [name = '', value = '']) => element.setAttribute(name, value), [name, value]);
   await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await expect.poll(() => toldOf(page)).toEqual([['error', 'invalid_options', message]]);
+  await expect.poll(() => eventsOf(page)).toEqual([['error', 'invalid_options', message]]);
   expect(await page.locator('iframe').count()).toBe(0);
   expect(await page.getByRole('alert').innerText()).toContain('The form could not be loaded.');
 
@@ -120,7 +120,7 @@ test('while something is missing the element shows its own content, and waits wi
   await element.evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
   await initOf(page);
   expect(await page.getByText('Choose a product first.').isVisible()).toBe(false);
-  expect(await toldOf(page)).toEqual([['ready']]);
+  expect(await eventsOf(page)).toEqual([['ready']]);
 });
 
 test('events do not bubble and do not reach the window', async () => {
@@ -137,9 +137,9 @@ test('events do not bubble and do not reach the window', async () => {
   });
   const form = page.frameLocator('iframe');
   for (const name of ['Save', 'Fail', 'Cancel']) await form.getByRole('button', { name, exact: true }).click();
-  await expect.poll(() => toldOf(page)).toHaveLength(4);
+  await expect.poll(() => eventsOf(page)).toHaveLength(4);
   expect(await page.evaluate(() => Object(globalThis).bubbled)).toEqual(['heard']);
-  expect((await toldOf(page)).map(([event]) => event)).toEqual(['ready', 'save', 'error', 'cancel']);
+  expect((await eventsOf(page)).map(([event]) => event)).toEqual(['ready', 'save', 'error', 'cancel']);
 });
 
 test('style sheets give the tokens that `appearance` does not, worked out in the page', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 let browser: Browser;
@@ -84,7 +84,7 @@ describe('stylesheets', () => {
     await look(page, 'primary');
     await expect.poll(() => outline(page)).toBe('solid');
     expect(await isStyled(page)).toBe(false);
-    expect(await heard(page)).toEqual([{ type: 'ready' }]);
+    expect(await callbacks(page)).toEqual([{ type: 'ready' }]);
     await page.context().close();
   });
 });

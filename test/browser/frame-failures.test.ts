@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
@@ -66,8 +66,8 @@ test('R05: a session that ends while a person types is renewed, and there is one
   await fill(page);
   await revoke();
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
-  expect((await heard(page)).filter(({ type }) => type === 'error')).toEqual([]);
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect((await callbacks(page)).filter(({ type }) => type === 'error')).toEqual([]);
   expect((await kept()).length).toBe(before.length + 1);
   await page.close();
 });
@@ -80,7 +80,7 @@ test('R05: without a way to renew, the form says so, tells the page, and keeps w
   await revoke();
   await save(page);
   await expect
-    .poll(() => heard(page), { timeout: 20_000 })
+    .poll(() => callbacks(page), { timeout: 20_000 })
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'session_expired' }));
   await form(page)
     .getByText(/session/i)
@@ -103,7 +103,7 @@ test('R01: a save whose answer is lost is tried again and makes one connector', 
     await route.abort('connectionreset');
   });
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(keys.length).toBeGreaterThan(1);
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toBeTruthy();
@@ -116,8 +116,8 @@ test('R01: a double click saves once', async () => {
   const page = await openHost(browser, world);
   await fill(page);
   await form(page).getByRole('button', { name: 'Save', exact: true }).dblclick();
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
-  expect((await heard(page)).filter(({ type }) => type === 'save').length).toBe(1);
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect((await callbacks(page)).filter(({ type }) => type === 'save').length).toBe(1);
   expect((await kept()).length).toBe(before.length + 1);
   await page.close();
 });
@@ -132,7 +132,7 @@ test('R06: busy answers are waited for, other refusals are not tried again', asy
     await route.fulfill({ status: calls === 1 ? 429 : 503, headers: { 'retry-after': '0' }, body: '{}' });
   });
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(calls).toBe(3);
   await page.close();
 
@@ -149,7 +149,7 @@ test('R06: busy answers are waited for, other refusals are not tried again', asy
   });
   await save(refused);
   await expect
-    .poll(() => heard(refused))
+    .poll(() => callbacks(refused))
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'unauthorized' }));
   expect(once).toBe(1);
   await expectKept(refused);
@@ -163,22 +163,22 @@ test('R06: without a connection nothing typed is lost, and the next save works',
   await context.setOffline(true);
   await save(page);
   await expect
-    .poll(() => heard(page), { timeout: 40_000 })
+    .poll(() => callbacks(page), { timeout: 40_000 })
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'offline' }));
   await expectKept(page);
   await context.setOffline(false);
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   await context.close();
 });
 
 test('a type that does not exist is said in the frame and to the page, and nothing spins', async () => {
   const page = await openHost(browser, world, { typeId: 'no-such-type' });
   await expect
-    .poll(() => heard(page))
+    .poll(() => callbacks(page))
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'type_not_found' }));
   expect(await form(page).getByRole('alert').innerText()).not.toBe('');
-  expect((await heard(page)).some(({ type }) => type === 'ready')).toBe(false);
+  expect((await callbacks(page)).some(({ type }) => type === 'ready')).toBe(false);
   await page.close();
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, messages, mount, openHost } from '../support/open-host.js';
+import { callbacks, messages, mount, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 let browser: Browser;
@@ -92,7 +92,7 @@ test('the whole path works where storage is blocked, because the frame uses none
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
   await form.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(touched).toEqual([]);
   expect(await context.cookies()).toEqual([]);
   await context.close();

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
-import { heard, mount } from '../support/open-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
+import { callbacks, mount } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -53,7 +53,7 @@ const marked = async () =>
   );
 const mountHere = (options: Record<string, unknown> = {}) =>
   mountCore(page, { frameOrigin: form.frameOrigin, ...options });
-const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
+const ready = () => expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
 const iframes = () => page.locator('iframe').count();
 const withoutMoveBefore = () => page.evaluate(() => void Reflect.deleteProperty(Element.prototype, 'moveBefore'));
 
@@ -80,7 +80,7 @@ describe('a frame that was loaded ahead', () => {
     expect(await iframe.getAttribute('title')).toBe('Okta of Acme');
     expect(await iframe.evaluate(({ style }) => style.cssText)).toContain('display: block');
     await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
     expect(form.received.map(({ type }) => type)).toEqual(['init']);
     await page.evaluate(() => coreHost.frames[0]?.destroy());
     expect(await iframes()).toBe(0);
@@ -102,7 +102,7 @@ describe('a frame that was loaded ahead', () => {
     await ready();
     const warm = await attributes(0);
     await mountHere();
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['ready']]);
     expect(warm).toEqual(await attributes(1));
   });
 
@@ -127,7 +127,7 @@ describe('a frame that was loaded ahead', () => {
     await mark();
     await mountHere();
     await mountHere();
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['ready']]);
     expect(await marked()).toEqual(expect.arrayContaining([false, true]));
   });
 
@@ -149,7 +149,7 @@ describe('a frame that was loaded ahead', () => {
     await ready();
     await page.evaluate('warm.destroy()');
     await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
   });
 
   test('may be asked for beside a mounted one, which does not notice', async () => {
@@ -157,7 +157,7 @@ describe('a frame that was loaded ahead', () => {
     await ready();
     await preload();
     await page.frameLocator('#box > iframe').getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['cancel']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['cancel']]);
     expect(form.received.map(({ type }) => type)).toEqual(['init']);
   });
 });
@@ -265,7 +265,7 @@ describe('it is mounted', () => {
     await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
     await page.evaluate(() => new Promise((later) => setTimeout(later, 100)));
     expect(await iframes()).toBe(0);
-    expect(await toldTo(page)).toEqual([]);
+    expect(await callbacksOf(page)).toEqual([]);
     expect(form.received).toEqual([]);
   });
 });
@@ -280,7 +280,7 @@ describe('where a frame can not be moved', () => {
     await expect.poll(iframes).toBe(1);
     expect(await marked()).toEqual([false]);
     await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
   });
 
   test('one that was not shown leaves it to the next', async () => {
@@ -316,7 +316,7 @@ describe('one that fails is not heard of, and mounting goes its own way', () => 
     const site = await moody();
     site.mood.status = status;
     await preload(site.origin, 'loaded');
-    expect(await toldTo(page)).toEqual([]);
+    expect(await callbacksOf(page)).toEqual([]);
     site.mood.status = 200;
     await mountHere({ frameOrigin: site.origin });
     await ready();
@@ -341,7 +341,9 @@ describe('one that fails is not heard of, and mounting goes its own way', () => 
     const site = await moody();
     await preload(site.origin, 'loaded');
     await mountHere({ frameOrigin: site.origin, loadTimeout: 300 });
-    await expect.poll(async () => (await toldTo(page)).map((told) => told[1])).toEqual(['frame_timeout']);
+    await expect
+      .poll(async () => (await callbacksOf(page)).map((callbacks) => callbacks[1]))
+      .toEqual(['frame_timeout']);
     await site.close();
   });
 
@@ -384,7 +386,7 @@ describe('the policy of the page', () => {
       strict.on('console', (message) => message.type() === 'error' && violations.push(message.text()));
       await strict.evaluate((frameOrigin) => void coreHost.preloadConnectorFrame({ frameOrigin }), form.frameOrigin);
       await mountCore(strict, { frameOrigin: form.frameOrigin });
-      await expect.poll(() => toldTo(strict)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(strict)).toEqual([['ready']]);
       expect(violations).toEqual([]);
     });
   });
@@ -394,10 +396,12 @@ describe('the policy of the page', () => {
       await strict.evaluate((frameOrigin) => void coreHost.preloadConnectorFrame({ frameOrigin }), form.frameOrigin);
       if (when === 'later') {
         await strict.evaluate(() => new Promise((later) => setTimeout(later, 300)));
-        expect(await toldTo(strict)).toEqual([]);
+        expect(await callbacksOf(strict)).toEqual([]);
       }
       await mountCore(strict, { frameOrigin: form.frameOrigin });
-      await expect.poll(async () => (await toldTo(strict)).map((told) => told[1])).toEqual(['frame_blocked']);
+      await expect
+        .poll(async () => (await callbacksOf(strict)).map((callbacks) => callbacks[1]))
+        .toEqual(['frame_blocked']);
     });
   });
 });
@@ -434,7 +438,7 @@ describe('with the service', () => {
     asked.length = 0;
     await mount(real, world);
     await real.frameLocator('iframe').getByLabel('Organization URL').fill('https://acme.okta.com');
-    await expect.poll(() => heard(real)).toEqual([{ type: 'ready' }]);
+    await expect.poll(() => callbacks(real)).toEqual([{ type: 'ready' }]);
     expect(asked.filter((path) => path.startsWith('/embed'))).toEqual([]);
     expect(await warm?.evaluate('got.map(({ type }) => type)')).toEqual(['init']);
     await context.close();

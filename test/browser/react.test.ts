@@ -13,7 +13,7 @@ afterAll(() => browser?.close());
 
 const form = (page: Page) => page.frameLocator('iframe');
 const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
-const heard = (page: Page) => page.evaluate(() => reactPage.heard);
+const callbacks = (page: Page) => page.evaluate(() => reactPage.callbacks);
 const frames = (page: Page) => page.frames().length - 1;
 
 describe.each(reacts)('React $react', ({ react, alias }) => {
@@ -48,9 +48,9 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
     await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
     await form(page).getByRole('button', { name: 'Save', exact: true }).click();
-    await expect.poll(() => heard(page)).toHaveLength(2);
+    await expect.poll(() => callbacks(page)).toHaveLength(2);
     const id = expect.stringMatching(/^[\w-]{8,}$/);
-    expect(await heard(page)).toEqual([
+    expect(await callbacks(page)).toEqual([
       ['', 'ready'],
       ['', 'save', { id, name: 'Okta production' }],
     ]);
@@ -61,16 +61,16 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
   test('cancel comes without anything, an error with its code', async () => {
     const { page, given } = await open();
     await form(page).getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await expect.poll(() => callbacks(page)).toContainEqual(['', 'cancel']);
     await page.evaluate((given) => reactPage.render({ ...given, typeId: 'no-such-type' }), given);
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
+    await expect.poll(async () => (await callbacks(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
     await page.close();
   });
 
   test('StrictMode: one frame, one session', async () => {
     const { page, sessions, console } = await open({}, { strict: true });
     expect([frames(page), await page.locator('iframe').count(), sessions()]).toEqual([1, 1, 1]);
-    expect(await heard(page)).toEqual([['', 'ready']]);
+    expect(await callbacks(page)).toEqual([['', 'ready']]);
     expect(console).toEqual([]);
     await page.close();
   });
@@ -86,8 +86,8 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     }, given);
     expect(await name(page).inputValue()).toBe('Typed before');
     await form(page).getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['render 50', 'cancel']);
-    expect([frames(page), sessions(), (await heard(page)).filter(([, what]) => what === 'ready').length]).toEqual([
+    await expect.poll(async () => (await callbacks(page)).at(-1)).toEqual(['render 50', 'cancel']);
+    expect([frames(page), sessions(), (await callbacks(page)).filter(([, what]) => what === 'ready').length]).toEqual([
       1, 1, 1,
     ]);
     await page.close();
@@ -102,10 +102,10 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
           addEventListener('message', () => refuse(new Error('Sign in first.')), { once: true }),
         );
       reactPage.render(given);
-      while (reactPage.heard.length === 0) await new Promise(requestAnimationFrame);
+      while (reactPage.callbacks.length === 0) await new Promise(requestAnimationFrame);
       return reactPage.ref.current?.shadowRoot?.querySelector('iframe');
     }, given);
-    expect(await heard(page)).toEqual([['', 'error', 'session_failed']]);
+    expect(await callbacks(page)).toEqual([['', 'error', 'session_failed']]);
     const after = await page.evaluateHandle(async (given) => {
       for (let render = 0; render < 5; render += 1) {
         reactPage.render(structuredClone(given));
@@ -123,8 +123,8 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
   test('another type is another form, in one frame', async () => {
     const { page, given } = await open();
     await page.evaluate((given) => reactPage.render({ ...given, typeId: 'okta-users' }), given);
-    await expect.poll(async () => (await heard(page)).length).toBe(2);
-    expect([frames(page), (await heard(page)).map(([, what]) => what)]).toEqual([1, ['ready', 'ready']]);
+    await expect.poll(async () => (await callbacks(page)).length).toBe(2);
+    expect([frames(page), (await callbacks(page)).map(([, what]) => what)]).toEqual([1, ['ready', 'ready']]);
     await page.close();
   });
 
@@ -134,7 +134,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.evaluate(() => reactPage.ref.current?.save());
     await form(page).getByText('Enter the organization URL').first().waitFor();
     await page.evaluate(() => reactPage.ref.current?.cancel());
-    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await expect.poll(() => callbacks(page)).toContainEqual(['', 'cancel']);
     await page.close();
   });
 
@@ -159,14 +159,14 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
 
   test('after unmounting there is no frame, and nothing is called', async () => {
     const { page } = await open();
-    const before = await heard(page);
+    const before = await callbacks(page);
     await page.evaluate(() => reactPage.unmount());
     await expect.poll(() => frames(page)).toBe(0);
     expect(await page.evaluate(() => [reactPage.ref.current, document.querySelector('#root')?.innerHTML])).toEqual([
       null,
       '',
     ]);
-    expect(await heard(page)).toEqual(before);
+    expect(await callbacks(page)).toEqual(before);
     await page.close();
   });
 
@@ -177,7 +177,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => reactPage.hydrate({ ...given, fetchSession: true }), host.options);
     await form(page).getByLabel('Organization URL').waitFor();
-    expect([frames(page), sessions(), await heard(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
+    expect([frames(page), sessions(), await callbacks(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
     expect(console).toEqual([]);
     await page.close();
   });

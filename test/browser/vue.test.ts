@@ -13,7 +13,7 @@ afterAll(() => browser?.close());
 
 const form = (page: Page) => page.frameLocator('iframe');
 const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
-const heard = (page: Page) => page.evaluate(() => vuePage.heard);
+const events = (page: Page) => page.evaluate(() => vuePage.events);
 const frames = (page: Page) => page.frames().length - 1;
 
 describe.each(vues)('Vue $vue', ({ vue, alias }) => {
@@ -54,9 +54,9 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
     await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
     await form(page).getByRole('button', { name: 'Save', exact: true }).click();
-    await expect.poll(() => heard(page)).toHaveLength(2);
+    await expect.poll(() => events(page)).toHaveLength(2);
     const id = expect.stringMatching(/^[\w-]{8,}$/);
-    expect(await heard(page)).toEqual([
+    expect(await events(page)).toEqual([
       ['', 'ready'],
       ['', 'save', { id, name: 'Okta production' }],
     ]);
@@ -75,7 +75,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     }, given);
     expect(await name(page).inputValue()).toBe('Typed before');
     await page.evaluate(() => document.querySelector('connector-frame')?.dispatchEvent(new Event('cancel')));
-    expect((await heard(page)).at(-1)).toEqual(['render 50', 'cancel']);
+    expect((await events(page)).at(-1)).toEqual(['render 50', 'cancel']);
     expect([frames(page), sessions()]).toEqual([1, 1]);
     await page.close();
   });
@@ -83,10 +83,10 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
   test('another type is another form, in one frame; an error brings its code', async () => {
     const { page, given } = await open();
     await page.evaluate((given) => vuePage.update({ ...given, typeId: 'okta-users' }), given);
-    await expect.poll(async () => (await heard(page)).map(([, what]) => what)).toEqual(['ready', 'ready']);
+    await expect.poll(async () => (await events(page)).map(([, what]) => what)).toEqual(['ready', 'ready']);
     expect(frames(page)).toBe(1);
     await page.evaluate((given) => vuePage.update({ ...given, typeId: 'no-such-type' }), given);
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
+    await expect.poll(async () => (await events(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
     await page.close();
   });
 
@@ -132,9 +132,9 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.evaluate(() => vuePage.ref.value?.save());
     await form(page).getByText('Enter the organization URL').first().waitFor();
     await page.evaluate(() => vuePage.ref.value?.cancel());
-    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await expect.poll(() => events(page)).toContainEqual(['', 'cancel']);
     await page.evaluate(() => vuePage.ref.value?.reload());
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'ready']);
+    await expect.poll(async () => (await events(page)).at(-1)).toEqual(['', 'ready']);
     await page.close();
   });
 
@@ -159,14 +159,14 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
 
   test('after unmounting there is no frame, and nothing is emitted', async () => {
     const { page } = await open();
-    const before = await heard(page);
+    const before = await events(page);
     await page.evaluate(() => vuePage.unmount());
     await expect.poll(() => frames(page)).toBe(0);
     expect(await page.evaluate(() => [vuePage.ref.value, document.querySelector('#root')?.innerHTML])).toEqual([
       null,
       '',
     ]);
-    expect(await heard(page)).toEqual(before);
+    expect(await events(page)).toEqual(before);
     await page.close();
   });
 
@@ -176,7 +176,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => vuePage.hydrate({ ...given, fetchSession: true }), host.options);
     await form(page).getByLabel('Organization URL').waitFor();
-    expect([frames(page), sessions(), await heard(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
+    expect([frames(page), sessions(), await events(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
     expect(console).toEqual([]);
     await page.close();
   });

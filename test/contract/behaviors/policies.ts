@@ -18,7 +18,7 @@ export function policies({ open, testUnless }: Use): void {
       await tab.mount({ sessionToken: null, fetchSession: true });
       await fill(tab.form());
       await tab.form().press('Save');
-      await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+      await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
       expect(await tab.observed()).toMatchObject({ violations: [], uncaught: [] });
       await tab.unmount();
       expect((await tab.observed()).violations).toEqual([]);
@@ -30,7 +30,7 @@ export function policies({ open, testUnless }: Use): void {
   testUnless('coepCredentialless', 'a form is shown on a page with cross-origin isolation', async () => {
     const tab = await open('isolated');
     await tab.mount();
-    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
     await tab.form().value('Organization URL');
     expect(await tab.page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(await tab.observed()).toMatchObject({ violations: [], uncaught: [] });

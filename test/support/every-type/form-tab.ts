@@ -7,12 +7,12 @@ import type { Leaf } from './expected-form.js';
 
 /** Globals of the world's host page. */
 declare global {
-  var heard: unknown[];
+  var callbacks: unknown[];
   var frame: { destroy(): void };
   var mount: (options: object) => void;
 }
 
-interface Heard {
+interface CallbackCall {
   type: string;
   connector?: { id: string };
   message?: string;
@@ -56,10 +56,10 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
     if (!inside) throw new Error('no form is open');
     return inside;
   };
-  const heard = async (types: string[]): Promise<Heard> => {
+  const waitForCallback = async (types: string[]): Promise<CallbackCall> => {
     const event = await page.waitForFunction((wanted) => {
-      const told = globalThis.heard as Heard[];
-      return told.find(({ type }) => wanted.includes(type));
+      const calls = globalThis.callbacks as CallbackCall[];
+      return calls.find(({ type }) => wanted.includes(type));
     }, types);
     return (await event.jsonValue()) ?? { type: 'nothing' };
   };
@@ -74,7 +74,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
       await page.evaluate(
         (given) => {
           globalThis.frame?.destroy();
-          globalThis.heard.length = 0;
+          globalThis.callbacks.length = 0;
           globalThis.mount(given);
         },
         {
@@ -88,7 +88,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
           ...options,
         },
       );
-      const event = await heard(['ready', 'error']);
+      const event = await waitForCallback(['ready', 'error']);
       if (event.type !== 'ready') throw new Error(`the form did not open: ${event.message}`);
       const iframe = await page.$('iframe');
       inside = (await iframe?.contentFrame()) ?? undefined;
@@ -125,9 +125,9 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
         .waitForSelector('#cf-summary a')
         .then(() => undefined);
       refused.catch(() => undefined);
-      const told = heard(['save', 'error']);
-      told.catch(() => undefined);
-      const event = await Promise.race([refused, told]);
+      const called = waitForCallback(['save', 'error']);
+      called.catch(() => undefined);
+      const event = await Promise.race([refused, called]);
       if (event?.type === 'error') throw new Error(`not saved: ${event.message}`);
       return event?.connector?.id;
     },

@@ -5,7 +5,7 @@ import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
 
 /** The form's appearance matches the page. */
-export function look({ open, testUnless }: Use): void {
+export function appearance({ open, testUnless }: Use): void {
   testUnless('colorSchemeOfIframe', 'on a dark page the form is dark, and never a white box', async () => {
     const tab = await open('dark');
     await tab.mount();
