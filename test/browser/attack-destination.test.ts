@@ -131,7 +131,7 @@ const sentence = async (user: FrameUser): Promise<string> =>
  */
 async function pixels({ page, user }: Opened): Promise<Buffer> {
   const frame = await user.frame();
-  const place = (): Promise<{ x: number; y: number }> =>
+  const position = (): Promise<{ x: number; y: number }> =>
     frame.evaluate(() => {
       const { x = NaN, y = NaN } = document.querySelector('cf-secret')?.getBoundingClientRect() ?? {};
       return { x, y };
@@ -145,7 +145,7 @@ async function pixels({ page, user }: Opened): Promise<Buffer> {
     if (activeElement instanceof HTMLElement) activeElement.blur();
     return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))));
   });
-  const { x, y } = await place();
+  const { x, y } = await position();
   await page.evaluate((top) => {
     const box = document.getElementById('form');
     if (box) box.style.top = `${top}px`;
@@ -170,15 +170,15 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
   describe('S31: where a secret goes', () => {
     test('is seen by whoever sees its control, under sheets that hide it', async () => {
       const existingId = await aimed();
-      const looks: Buffer[] = [];
+      const screenshots: Buffer[] = [];
       for (const opens of [open, openHidden]) {
         const opened = await opens(browser(), { existingId });
         await enter(opened);
         expect(await sentence(opened.user)).toBe(`Sent to ${where()}, kept for acme`);
-        looks.push(await pixels(opened));
+        screenshots.push(await pixels(opened));
         await opened.page.close();
       }
-      const [one = Buffer.alloc(0), other = Buffer.alloc(0)] = looks;
+      const [one = Buffer.alloc(0), other = Buffer.alloc(0)] = screenshots;
       expect(difference(one, other)).toBeLessThan(0.001);
       // Positive control: an image without the text differs.
       expect(difference(one, Buffer.alloc(one.length, one.at(0)))).toBeGreaterThan(0.02);

@@ -211,12 +211,12 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const start = log.all().length;
       const address = embedAddress(world, parent(evil.origin));
       await page.evaluate((address) => raw.open(address), address);
-      const asked = (): boolean =>
+      const requested = (): boolean =>
         log
           .all()
           .slice(start)
           .some(({ path }) => path.startsWith('/embed/?'));
-      await expect.poll(asked).toBe(true);
+      await expect.poll(requested).toBe(true);
       await loaded(page);
       expect(await page.evaluate(() => raw.messages(0))).toEqual([]);
       expect(scripts(start)).toEqual([]);

@@ -113,9 +113,9 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
         })),
       );
       const sent = await upstream(async () => {
-        const answers = await statuses(page, calls);
-        expect([...new Set(answers)].filter((status) => ![400, 403].includes(status))).toEqual([]);
-        expect(answers[0]).toBe(403);
+        const responses = await statuses(page, calls);
+        expect([...new Set(responses)].filter((status) => ![400, 403].includes(status))).toEqual([]);
+        expect(responses[0]).toBe(403);
       });
       expect(sent).toEqual([]);
       await page.close();
@@ -130,9 +130,9 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
         path: `/api/connectors?kind=input&${query}`,
       }));
       const sent = await upstream(async () => {
-        const answers = await statuses(page, calls);
-        expect([...new Set(answers)].filter((status) => ![400, 403].includes(status))).toEqual([]);
-        expect(answers[0]).toBe(403);
+        const responses = await statuses(page, calls);
+        expect([...new Set(responses)].filter((status) => ![400, 403].includes(status))).toEqual([]);
+        expect(responses[0]).toBe(403);
       });
       expect(sent).toEqual([]);
       await page.close();

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { host } = new URL(attacker.origin);
   const moved: Route = (_request, response) =>
     void response.writeHead(302, { location: `${attacker.origin}/a.css` }).end();
-  const loud = `@import "${attacker.origin}/import.css"; @import url(//${host}/import2.css);
+  const maliciousCss = `@import "${attacker.origin}/import.css"; @import url(//${host}/import2.css);
     @font-face { font-family: leak; src: url(${attacker.origin}/font) }
     body { outline: 7px solid red; background: url(${attacker.origin}/image); font-family: leak }
     * { cursor: url(${attacker.origin}/cursor), auto; list-style-image: url("${attacker.origin}/list") }`;
@@ -38,7 +38,7 @@ beforeAll(async () => {
     {
       ...rawRoutes,
       '/form.css': { body: 'body { outline: 7px solid red }', headers: css },
-      '/loud.css': { body: loud, headers: css },
+      '/loud.css': { body: maliciousCss, headers: css },
       '/not.css': '<!doctype html>',
       '/error.css': { body: 'body { outline: 7px solid red }', status: 500, headers: css },
       '/moved.css': moved,
@@ -158,23 +158,23 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
 
   describe('S19: values of the appearance', () => {
     /** Returns all inline styles that make up the form's appearance. */
-    const look = async (frame: RawFrame): Promise<string> => {
+    const styleSnapshot = async (frame: RawFrame): Promise<string> => {
       await frame.find(label);
       return (await frame.frame()).evaluate(() => document.documentElement.style.cssText);
     };
 
     test('are taken by the form, so that the test below can fail', async () => {
       await open();
-      const plain = await look(await start('{}'));
+      const plain = await styleSnapshot(await start('{}'));
       const appearance = { colorPrimary: '#123456', fontFamily: 'Georgia, serif', borderRadius: '3px' };
-      const changed = await look(await start(JSON.stringify({ appearance })));
+      const changed = await styleSnapshot(await start(JSON.stringify({ appearance })));
       expect(changed).not.toBe(plain);
       for (const value of Object.values(appearance)) expect(changed).toContain(value);
     });
 
     test('that are no values leave the look as it is, and ask nobody for anything', async () => {
       await open();
-      const plain = await look(await start('{}'));
+      const plain = await styleSnapshot(await start('{}'));
       const colors = hostileColors(attacker.origin);
       const fonts = hostileFonts(attacker.origin);
       const names = ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder'] as const;
@@ -185,10 +185,14 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
         const fontFamily = fonts[turn % fonts.length];
         const borderRadius = hostileRadii[turn % hostileRadii.length];
         const appearance = { ...given, fontFamily, borderRadius };
-        expect(await look(await start(JSON.stringify({ appearance }))), JSON.stringify(appearance)).toBe(plain);
+        expect(await styleSnapshot(await start(JSON.stringify({ appearance }))), JSON.stringify(appearance)).toBe(
+          plain,
+        );
       }
       for (const fontFamily of fonts.slice(colors.length / names.length)) {
-        expect(await look(await start(JSON.stringify({ appearance: { fontFamily } }))), fontFamily).toBe(plain);
+        expect(await styleSnapshot(await start(JSON.stringify({ appearance: { fontFamily } }))), fontFamily).toBe(
+          plain,
+        );
       }
       expect(log.to(attacker.origin)).toHaveLength(before);
     });
@@ -279,7 +283,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
     test('what an own one asks of other origins is asked of nobody', async () => {
       await open();
       const before = log.to(attacker.origin).length;
-      const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/loud.css`] }));
+      const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/maliciousCss.css`] }));
       await frame.find(label);
       // Wait until the engine has processed the sheet: with its @import blocked, it loads or fails.
       await eventually('the sheet', async () =>

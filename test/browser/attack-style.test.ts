@@ -135,7 +135,7 @@ function watchDocument(): void {
   const seen = new Set<string>();
   const watched = new Set<Node>();
   const options = { subtree: true, childList: true, attributes: true, characterData: true };
-  const look = (): void => {
+  const collect = (): void => {
     const roots: (Document | ShadowRoot)[] = [document];
     for (const root of roots) {
       if (!watched.has(root)) observer.observe(root, options);
@@ -147,13 +147,13 @@ function watchDocument(): void {
     for (const text of [document.title, location.href, document.cookie, name, ...stored]) seen.add(text);
     seen.add(JSON.stringify(history.state) ?? '');
   };
-  const observer = new MutationObserver(look);
+  const observer = new MutationObserver(collect);
   // Also record after a key that does not change the document.
-  for (const type of ['input', 'keyup', 'focusin', 'focusout']) addEventListener(type, look, true);
-  look();
+  for (const type of ['input', 'keyup', 'focusin', 'focusout']) addEventListener(type, collect, true);
+  collect();
   Object.assign(globalThis, {
     seen: () => {
-      look();
+      collect();
       return [...seen];
     },
   });

@@ -12,7 +12,7 @@ let world: World;
 let page: Page;
 const writes: string[] = [];
 
-const note = (request: Request): void => {
+const recordRequest = (request: Request): void => {
   const { pathname } = new URL(request.url());
   if (request.method() === 'POST' && pathname.startsWith('/v')) writes.push(pathname.replace(/.*\//, ''));
 };
@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(async () => {
   writes.length = 0;
   page = await openHost(browser, world);
-  page.on('request', note);
+  page.on('request', recordRequest);
   await form().getByLabel('Organization URL').waitFor();
 });
 afterEach(() => page?.close());
@@ -155,7 +155,7 @@ test('a form that still loads ignores them', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const slow = await browser.newPage();
-  slow.on('request', note);
+  slow.on('request', recordRequest);
   await slow.route(/\/v\d\/inputs\//, async (route) => {
     await held;
     await route.continue();

@@ -54,7 +54,7 @@ const inVue = `
   }).mount('#root');
   globalThis.show = (props, label) => Object.assign(given, { props, label });`;
 
-const ways = [
+const adapters = [
   ...reacts.map(({ react, alias }) => ({ name: `React ${react}`, code: inReact, alias })),
   ...vues.map(({ vue, alias }) => ({ name: `Vue ${vue}`, code: inVue, alias })),
 ];
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe.each(ways)('$name', ({ code, alias }) => {
+describe.each(adapters)('$name', ({ code, alias }) => {
   let site: Awaited<ReturnType<typeof serve>>;
   let page: Page;
   beforeAll(async () => {

@@ -154,9 +154,9 @@ test('a form that is ready after its error works (R07)', async () => {
 });
 
 test('a form that is ready in time is never probed', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const site = await serve((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.setHeader('content-type', 'text/html').end(fakeFrameHtml());
   });
   await withHost({}, async (page) => {
@@ -165,7 +165,7 @@ test('a form that is ready in time is never probed', async () => {
     await page.evaluate(() => new Promise((later) => setTimeout(later, 500)));
     expect(await callbacksOf(page)).toEqual([['ready']]);
   });
-  expect(asked.filter((path) => path !== '/favicon.ico')).toHaveLength(1);
+  expect(requests.filter((path) => path !== '/favicon.ico')).toHaveLength(1);
   await site.close();
 });
 

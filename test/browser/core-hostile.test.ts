@@ -10,16 +10,16 @@ import { serve } from '../support/serve.js';
 
 let host: CoreHost;
 let form: FakeFrameServer;
-let stranger: { origin: string; close(): Promise<void> };
+let otherSite: { origin: string; close(): Promise<void> };
 
 beforeAll(async () => {
-  [host, form, stranger] = await Promise.all([
+  [host, form, otherSite] = await Promise.all([
     serveCoreHost({ hostname: '127.0.0.1' }),
     serveFakeFrame({ ready: false }),
     serve({ '/': { body: '<!doctype html><title>Stranger</title>', headers: embeddable } }),
   ]);
 });
-afterAll(() => Promise.all([host?.close(), form?.close(), stranger?.close()]));
+afterAll(() => Promise.all([host?.close(), form?.close(), otherSite?.close()]));
 
 // The form sends these headers, and would block a frame without them.
 const embeddable = {
@@ -94,9 +94,9 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     const senders: { name: string; sender: () => Promise<DrivenPage | DrivenFrame> }[] = [
       { name: 'the page itself', sender: async () => page },
       { name: 'a sibling of the same origin', sender: () => insert(page, form.frameOrigin) },
-      { name: 'a sibling of another origin', sender: () => insert(page, stranger.origin) },
+      { name: 'a sibling of another origin', sender: () => insert(page, otherSite.origin) },
       { name: 'a frame inside the form, of its origin', sender: () => insert(frame, form.frameOrigin) },
-      { name: 'a frame inside the form, of another origin', sender: () => insert(frame, stranger.origin) },
+      { name: 'a frame inside the form, of another origin', sender: () => insert(frame, otherSite.origin) },
       { name: 'a sandboxed frame of the same origin', sender: () => insert(page, form.frameOrigin, 'allow-scripts') },
     ];
 
@@ -116,9 +116,11 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
         console.warn = (...words: unknown[]) => warnings.push(words.join(' '));
       });
       const warnings = (): Promise<string[]> => page.evaluate(() => Object(globalThis).warnings);
-      await navigate(frame, stranger.origin);
+      await navigate(frame, otherSite.origin);
       await say(frame, 'noise', { type: 'ready' }, null, ...valid, ...valid);
-      await expect.poll(warnings).toEqual([`Message from ${stranger.origin}, not ${new URL(form.frameOrigin).origin}`]);
+      await expect
+        .poll(warnings)
+        .toEqual([`Message from ${otherSite.origin}, not ${new URL(form.frameOrigin).origin}`]);
 
       await navigate(frame, `${form.frameOrigin}/?parentOrigin=${host.origin}`);
       expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
@@ -127,7 +129,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     });
 
     test('gets no init', async () => {
-      await navigate(frame, stranger.origin);
+      await navigate(frame, otherSite.origin);
       await frame.evaluate(() => {
         const got: unknown[] = [];
         Object.assign(globalThis, { got });

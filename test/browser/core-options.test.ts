@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 /** Returns the error thrown when mounting valid options overridden by these. */
-const refusal = (options: Record<string, unknown>) =>
+const validationError = (options: Record<string, unknown>) =>
   page.evaluate((options) => {
     const { thrown, createConnectorFrame } = coreHost;
     const good = {
@@ -80,7 +80,7 @@ const wrong: { option: string; value: unknown; says: string }[] = [
 ];
 
 test.each(wrong)('$option: $value is refused at once', async ({ option, value, says }) => {
-  expect(await refusal({ [option]: value })).toEqual({
+  expect(await validationError({ [option]: value })).toEqual({
     name: 'ConnectorFrameError',
     code: 'invalid_options',
     message: says,
@@ -90,7 +90,7 @@ test.each(wrong)('$option: $value is refused at once', async ({ option, value, s
 
 test('the page itself is no origin for the form', async () => {
   for (const frameOrigin of [host.origin, `${host.origin}/embed`]) {
-    expect(await refusal({ frameOrigin })).toMatchObject({ code: 'invalid_options' });
+    expect(await validationError({ frameOrigin })).toMatchObject({ code: 'invalid_options' });
   }
 });
 
@@ -102,7 +102,7 @@ test.each([
   'http://127.0.0.1:4000',
   'http://[::1]:4000/embed',
 ])('%s is an address for the form', async (frameOrigin) => {
-  expect(await refusal({ frameOrigin })).toBeNull();
+  expect(await validationError({ frameOrigin })).toBeNull();
 });
 
 test('the address is the path with one slash, and holds the page and nothing else', async () => {
@@ -117,7 +117,9 @@ test('the address is the path with one slash, and holds the page and nothing els
 });
 
 test('options that are not given may be null or undefined, and fetchSession stands in for a session', async () => {
-  expect(await refusal({ existingId: null, displayName: undefined, appearance: null, onSave: null })).toBeNull();
+  expect(
+    await validationError({ existingId: null, displayName: undefined, appearance: null, onSave: null }),
+  ).toBeNull();
   const withoutSession = await page.evaluate(() => {
     const { thrown, mount } = coreHost;
     return thrown(() => mount({ frameOrigin: 'https://embed.test', sessions: [] }).destroy());

@@ -69,8 +69,8 @@ describe('works on a page with', () => {
 
   test.each(pages)('$name', async ({ headers }) => {
     await withHost({ headers: headers() }, async (page) => {
-      const complaints: string[] = [];
-      page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
+      const warnings: string[] = [];
+      page.on('console', (message) => message.type() !== 'log' && warnings.push(message.text()));
       await mountCore(page, { frameOrigin: form.frameOrigin });
       await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
       const { border, width } = await page.locator('iframe').evaluate((iframe) => {
@@ -81,7 +81,7 @@ describe('works on a page with', () => {
         };
       });
       expect({ border, width }).toEqual({ border: ['0px', 'block'], width: 0 });
-      expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([]);
+      expect(warnings.filter((text) => !text.includes('favicon'))).toEqual([]);
     });
   });
 });
@@ -89,7 +89,7 @@ describe('works on a page with', () => {
 describe('the form is no box on the page', () => {
   const dark = 'background: rgb(20, 20, 20)';
   const light = 'background: rgb(250, 240, 230)';
-  const looks: { page: string; css: string; system: 'light' | 'dark'; form?: 'hangs'; color: number[] }[] = [
+  const colorSchemes: { page: string; css: string; system: 'light' | 'dark'; form?: 'hangs'; color: number[] }[] = [
     { page: 'dark', css: `:root { color-scheme: dark; ${dark} }`, system: 'light', color: [20, 20, 20] },
     { page: 'dark', css: `:root { color-scheme: dark; ${dark} }`, system: 'dark', color: [20, 20, 20] },
     { page: 'dark', css: `:root { color-scheme: dark; ${dark} }`, system: 'light', form: 'hangs', color: [20, 20, 20] },
@@ -100,7 +100,7 @@ describe('the form is no box on the page', () => {
     { page: 'plain dark', css: `body { ${dark} }`, system: 'light', color: [20, 20, 20] },
   ];
 
-  test.each(looks)('$page page, $system system, form $form', async ({ css, system, form, color }) => {
+  test.each(colorSchemes)('$page page, $system system, form $form', async ({ css, system, form, color }) => {
     const site = await serve((_request, response) => {
       const page = '<!doctype html><meta name="color-scheme" content="light dark">';
       if (form !== 'hangs') response.setHeader('content-type', 'text/html').end(page);

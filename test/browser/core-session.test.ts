@@ -103,13 +103,13 @@ test('a token given beforehand is renewed by fetchSession', async () => {
 test('requests at the same time share one call', async () => {
   const slow = { ...session('second'), gate: true };
   const { frame, page, callbacks, expire, openGate, close } = await withForm({ sessions: [session('first'), slow] });
-  const asked = await page.evaluateHandle(() => {
-    const seen: unknown[] = [];
-    addEventListener('message', ({ data }) => data?.type === 'session_request' && seen.push(data));
-    return seen;
+  const requests = await page.evaluateHandle(() => {
+    const requests: unknown[] = [];
+    addEventListener('message', ({ data }) => data?.type === 'session_request' && requests.push(data));
+    return requests;
   });
   for (let count = 0; count < 3; count += 1) await expire();
-  await expect.poll(() => asked.evaluate((seen) => seen.length)).toBe(3);
+  await expect.poll(() => requests.evaluate((requests) => requests.length)).toBe(3);
   await openGate();
   await frame.waitFor('session');
   expect((await callbacks()).filter(([callback]) => callback === 'fetchSession')).toHaveLength(2);
@@ -126,15 +126,19 @@ test('without fetchSession an expired session is an error', async () => {
   await close();
 });
 
-const failures: { name: string; answer: object | undefined; says: string }[] = [
-  { name: 'fails', answer: { error: 'HTTP 403' }, says: 'fetchSession: Error: HTTP 403' },
-  { name: 'answers without a token', answer: { organizationId: 'org_1' }, says: 'fetchSession: session is not set' },
-  { name: 'answers without an organization', answer: { sessionToken: 'x' }, says: 'fetchSession: session is not set' },
+const failures: { name: string; response: object | undefined; says: string }[] = [
+  { name: 'fails', response: { error: 'HTTP 403' }, says: 'fetchSession: Error: HTTP 403' },
+  { name: 'answers without a token', response: { organizationId: 'org_1' }, says: 'fetchSession: session is not set' },
+  {
+    name: 'answers without an organization',
+    response: { sessionToken: 'x' },
+    says: 'fetchSession: session is not set',
+  },
 ];
 
-test.each(failures)('a fetchSession that $name is an error, and the next try counts', async ({ answer, says }) => {
+test.each(failures)('a fetchSession that $name is an error, and the next try counts', async ({ response, says }) => {
   const { frame, page, callbacks, close } = await withForm(
-    { sessions: [answer, answer, session('third')] },
+    { sessions: [response, response, session('third')] },
     { ready: 200 },
   );
   await expect.poll(callbacks).toContainEqual(failed(says));

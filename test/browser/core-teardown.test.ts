@@ -17,7 +17,7 @@ let page: Page;
 
 declare global {
   /** Listeners, timers and observers registered in the page and not yet removed. */
-  var kept: {
+  var resources: {
     listeners: { target: EventTarget; type: string; listener: unknown }[];
     timers: Set<unknown>;
     observers: Set<MutationObserver>;
@@ -25,20 +25,20 @@ declare global {
 }
 
 /** Runs in the page before any other script: tracks listeners, timers and observers. */
-function keepBooks(): void {
-  globalThis.kept = { listeners: [], timers: new Set(), observers: new Set() };
+function trackResources(): void {
+  globalThis.resources = { listeners: [], timers: new Set(), observers: new Set() };
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const { setTimeout: set, clearTimeout: clear, MutationObserver: Observer } = globalThis;
 
   Object.assign(EventTarget.prototype, {
     addEventListener(this: EventTarget | undefined, ...given: Parameters<typeof add>) {
       const target = this ?? self;
-      kept.listeners.push({ target, type: given[0], listener: given[1] });
+      resources.listeners.push({ target, type: given[0], listener: given[1] });
       add.apply(target, given);
     },
     removeEventListener(this: EventTarget | undefined, ...given: Parameters<typeof remove>) {
       const target = this ?? self;
-      kept.listeners = kept.listeners.filter(
+      resources.listeners = resources.listeners.filter(
         (entry) => entry.target !== target || entry.type !== given[0] || entry.listener !== given[1],
       );
       remove.apply(target, given);
@@ -47,23 +47,23 @@ function keepBooks(): void {
   Object.assign(globalThis, {
     setTimeout(run: () => void, wait?: number) {
       const timer = set(() => {
-        kept.timers.delete(timer);
+        resources.timers.delete(timer);
         run();
       }, wait);
-      kept.timers.add(timer);
+      resources.timers.add(timer);
       return timer;
     },
     clearTimeout(timer: number) {
-      kept.timers.delete(timer);
+      resources.timers.delete(timer);
       clear(timer);
     },
     MutationObserver: class extends Observer {
       override observe(target: Node, options?: MutationObserverInit): void {
-        kept.observers.add(this);
+        resources.observers.add(this);
         super.observe(target, options);
       }
       override disconnect(): void {
-        kept.observers.delete(this);
+        resources.observers.delete(this);
         super.disconnect();
       }
     },
@@ -72,9 +72,9 @@ function keepBooks(): void {
 
 const keptBy = (page: Page) =>
   page.evaluate(() => ({
-    listeners: kept.listeners.length,
-    timers: kept.timers.size,
-    observers: kept.observers.size,
+    listeners: resources.listeners.length,
+    timers: resources.timers.size,
+    observers: resources.observers.size,
   }));
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ afterAll(async () => {
 let before: Awaited<ReturnType<typeof keptBy>>;
 beforeEach(async () => {
   const context = await browser.newContext();
-  await context.addInitScript(keepBooks);
+  await context.addInitScript(trackResources);
   page = await host.open(context);
   // Playwright adds its own listeners when it first waits or clicks.
   await page.waitForFunction(() => true);

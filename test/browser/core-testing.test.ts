@@ -137,7 +137,7 @@ test('a form takes commands, and lets go at once, after a question, or not at al
     addEventListener('message', ({ data }) => types.push(data.answersLeave ? 'ready, answers' : data.type));
     Object.assign(globalThis, { types });
   });
-  const said = () => page.evaluate("types.filter((type) => /^ready|left/.test(type)).join(' ')");
+  const shownEvents = () => page.evaluate("types.filter((type) => /^ready|left/.test(type)).join(' ')");
   const send = (message: object) =>
     page.evaluate((data) => {
       const iframe = document.querySelector('iframe');
@@ -160,19 +160,19 @@ test('a form takes commands, and lets go at once, after a question, or not at al
     const discard = page.frameLocator('iframe').getByRole('button', { name: 'Discard' });
     expect(await discard.isVisible()).toBe(leaves[at] === 'ask');
     if (leaves[at] === 'ask') {
-      expect(await said()).toBe('ready, answers left ready, answers');
+      expect(await shownEvents()).toBe('ready, answers left ready, answers');
       await discard.click();
-      await expect.poll(said).toBe('ready, answers left ready, answers left');
+      await expect.poll(shownEvents).toBe('ready, answers left ready, answers left');
     }
     await page.evaluate(() => coreHost.frames.at(-1)?.destroy());
   }
-  expect(await said()).toBe('ready, answers left ready, answers left ready');
+  expect(await shownEvents()).toBe('ready, answers left ready, answers left ready');
   await Promise.all([page.close(), ...forms.map((frame) => frame.close())]);
 });
 
 test('a form may be silent, or say what a test wants', async () => {
   const silent = await serveFakeFrame({ ready: false });
-  const chatty = await serveFakeFrame({
+  const talking = await serveFakeFrame({
     afterInit: [
       { type: 'error', code: 'load_failed', message: 'The service is down' },
       { type: 'saved', connector: { id: 'con_1' } },
@@ -181,10 +181,10 @@ test('a form may be silent, or say what a test wants', async () => {
   });
   const page = await host.open(browser);
   await mountCore(page, { frameOrigin: silent.frameOrigin, loadTimeout: 300 });
-  const words = async () =>
+  const codes = async () =>
     (await callbacksOf(page)).map(([callback, code]) => (callback === 'error' ? code : callback));
-  await expect.poll(words).toEqual(['frame_timeout']);
-  await mountCore(page, { frameOrigin: chatty.frameOrigin });
-  await expect.poll(words).toEqual(['frame_timeout', 'load_failed', 'save', 'cancel']);
-  await Promise.all([page.close(), silent.close(), chatty.close()]);
+  await expect.poll(codes).toEqual(['frame_timeout']);
+  await mountCore(page, { frameOrigin: talking.frameOrigin });
+  await expect.poll(codes).toEqual(['frame_timeout', 'load_failed', 'save', 'cancel']);
+  await Promise.all([page.close(), silent.close(), talking.close()]);
 });

@@ -93,7 +93,7 @@ test('Try again asks again, and keeps the keyboard where the person was', async 
 });
 
 test('the session is asked for beside the addresses, for that form and no other; addresses once for a page', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const page = await world.open(
     browser,
     tag('tenant-id="acme" host-url="/api/"') + tag('tenant-id="acme" host-url="/api"'),
@@ -103,12 +103,13 @@ test('the session is asked for beside the addresses, for that form and no other;
   );
   page.on('request', (request) => {
     const { pathname } = new URL(request.url());
-    if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname} ${request.postData() ?? ''}`.trim());
+    if (pathname.startsWith('/api/'))
+      requests.push(`${request.method()} ${pathname} ${request.postData() ?? ''}`.trim());
   });
   await page.addScriptTag({ url: '/define.js', type: 'module' });
   await expect.poll(() => eventsOf(page)).toEqual([['ready'], ['ready']]);
-  const wish = 'POST /api/session {"tenantId":"acme","kind":"input","typeId":"okta-systemlog"}';
-  expect(asked.sort()).toEqual(['GET /api/monad/config', wish, wish]);
+  const sessionRequest = 'POST /api/session {"tenantId":"acme","kind":"input","typeId":"okta-systemlog"}';
+  expect(requests.sort()).toEqual(['GET /api/monad/config', sessionRequest, sessionRequest]);
   await page.close();
 });
 

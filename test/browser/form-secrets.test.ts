@@ -137,8 +137,8 @@ describe('secrets', () => {
           return [x, y, width, height];
         }),
       );
-      const told = await page.evaluate(() => heights.at(-1));
-      traces.push(JSON.stringify({ boxes, told, leaked: [...new Set(gallery.requests)].sort() }));
+      const height = await page.evaluate(() => heights.at(-1));
+      traces.push(JSON.stringify({ boxes, height, leaked: [...new Set(gallery.requests)].sort() }));
     }
     expect(new Set(traces).size).toBe(1);
     expect(traces[0]).toContain('/leak/Щ');

@@ -112,13 +112,13 @@ describe('every state', () => {
           await page.evaluate(
             () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
           );
-          const { over, told, height } = await page.evaluate(() => ({
+          const { over, reported, height } = await page.evaluate(() => ({
             over: document.documentElement.scrollWidth - innerWidth,
-            told: heights,
+            reported: heights,
             height: Math.ceil(document.querySelector('.cf-root')?.getBoundingClientRect().height ?? 0),
           }));
           expect(over, `${scene} ${dir}`).toBeLessThanOrEqual(0);
-          expect(told, `${scene} ${dir}`).toEqual([height]);
+          expect(reported, `${scene} ${dir}`).toEqual([height]);
         }
       }
     },

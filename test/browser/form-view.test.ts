@@ -35,7 +35,7 @@ describe('labels', () => {
     expect(await valueOf(page, '/secrets/api_token')).toBe('not-a-real-token');
     expect(await valueOf(page, '/secrets/service_account')).toBe('{}');
     expect(await page.getByText('Monday to Friday at 06:30 UTC').isVisible()).toBe(true);
-    expect(gallery.complaints).toEqual([]);
+    expect(gallery.problems).toEqual([]);
   });
 
   test('a secret is found even where a choice has the same name, and a click on its label focuses it', async () => {

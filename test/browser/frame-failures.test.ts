@@ -31,7 +31,7 @@ async function expectKept(page: Page): Promise<void> {
 }
 
 /** Returns the connectors stored for the team. */
-async function kept(): Promise<{ id: string; name: string }[]> {
+async function storedConnectors(): Promise<{ id: string; name: string }[]> {
   const { body } = await world.call('GET', `/v1/${world.team}/inputs?limit=1000`);
   return body['inputs'] as { id: string; name: string }[];
 }
@@ -60,7 +60,7 @@ async function revocable(): Promise<{ sessionToken: string; revoke(): Promise<vo
 }
 
 test('R05: a session that ends while a person types is renewed, and there is one save', async () => {
-  const before = await kept();
+  const before = await storedConnectors();
   const { sessionToken, revoke } = await revocable();
   const page = await openHost(browser, world, { sessionToken, fetchSession: true });
   await fill(page);
@@ -68,12 +68,12 @@ test('R05: a session that ends while a person types is renewed, and there is one
   await save(page);
   await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect((await callbacks(page)).filter(({ type }) => type === 'error')).toEqual([]);
-  expect((await kept()).length).toBe(before.length + 1);
+  expect((await storedConnectors()).length).toBe(before.length + 1);
   await page.close();
 });
 
 test('R05: without a way to renew, the form says so, tells the page, and keeps what was typed', async () => {
-  const before = await kept();
+  const before = await storedConnectors();
   const { sessionToken, revoke } = await revocable();
   const page = await openHost(browser, world, { sessionToken });
   await fill(page);
@@ -87,12 +87,12 @@ test('R05: without a way to renew, the form says so, tells the page, and keeps w
     .first()
     .waitFor();
   await expectKept(page);
-  expect((await kept()).length).toBe(before.length);
+  expect((await storedConnectors()).length).toBe(before.length);
   await page.close();
 });
 
 test('R01: a save whose answer is lost is tried again and makes one connector', async () => {
-  const before = await kept();
+  const before = await storedConnectors();
   const page = await openHost(browser, world);
   await fill(page);
   const keys: (string | null)[] = [];
@@ -107,18 +107,18 @@ test('R01: a save whose answer is lost is tried again and makes one connector', 
   expect(keys.length).toBeGreaterThan(1);
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toBeTruthy();
-  expect((await kept()).length).toBe(before.length + 1);
+  expect((await storedConnectors()).length).toBe(before.length + 1);
   await page.close();
 });
 
 test('R01: a double click saves once', async () => {
-  const before = await kept();
+  const before = await storedConnectors();
   const page = await openHost(browser, world);
   await fill(page);
   await form(page).getByRole('button', { name: 'Save', exact: true }).dblclick();
   await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect((await callbacks(page)).filter(({ type }) => type === 'save').length).toBe(1);
-  expect((await kept()).length).toBe(before.length + 1);
+  expect((await storedConnectors()).length).toBe(before.length + 1);
   await page.close();
 });
 

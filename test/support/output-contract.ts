@@ -183,9 +183,9 @@ export function runOutputContract(name: string, contract: OutputContract): void 
     });
 
     test('nobody there is tried again', async () => {
-      const gone = await listenTcp(() => undefined);
-      await gone.close();
-      const { failure } = await attempt(outputAt(`https://127.0.0.1:${gone.port}`), noted(1));
+      const closed = await listenTcp(() => undefined);
+      await closed.close();
+      const { failure } = await attempt(outputAt(`https://127.0.0.1:${closed.port}`), noted(1));
       expect(failure).toMatchObject({ code: 'connect_failed', kind: 'retry' });
     });
 
@@ -205,10 +205,10 @@ export function runOutputContract(name: string, contract: OutputContract): void 
         () => [],
       );
       await expect.poll(() => server.requests.length).toBeGreaterThan(0);
-      const told = Date.now();
+      const stoppedAt = Date.now();
       stop.abort();
       expect(await writing).toEqual([]);
-      expect(Date.now() - told).toBeLessThan(2_000);
+      expect(Date.now() - stoppedAt).toBeLessThan(2_000);
     });
 
     test.each([200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 418, 422, 429, 500, 503])(
@@ -217,9 +217,9 @@ export function runOutputContract(name: string, contract: OutputContract): void 
         const server = await vendor((request) => echo(status, request));
         const { config } = contract.at(server.origin);
         const { failure, refused, error } = await attempt(outputAt(server.origin), noted(3));
-        const said = JSON.stringify([failure, refused]) + inspect(error, { depth: 10, showHidden: true });
+        const text = JSON.stringify([failure, refused]) + inspect(error, { depth: 10, showHidden: true });
         for (const secret of [...secretsOf(config.secrets), RECORD_CANARY, 'upstream-canary'])
-          for (const encoded of encodings(secret)) expect(said).not.toContain(encoded);
+          for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
       },
     );
   });

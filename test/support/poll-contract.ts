@@ -159,16 +159,16 @@ export function runPollContract(vendor: PollVendor): void {
       'an answer of %i that echoes what was sent leaks none of it',
       async (status) => {
         const world = await filled();
-        const said: string[] = [];
+        const texts: string[] = [];
         for (const skip of [0, 1]) {
           const driver = Driver.of(world);
           for (let index = 0; index < skip; index += 1) world.queued.push((own) => own);
           world.queued.push(() => echo(status, world.requests.at(-1)));
           const error = await driver.fails().catch((other: unknown) => other);
-          said.push(inspect(error, { depth: 10 }));
+          texts.push(inspect(error, { depth: 10 }));
           world.queued.length = 0;
         }
-        for (const part of said) {
+        for (const part of texts) {
           expect(part.toLowerCase()).not.toContain('canary');
           for (const secret of secretsOf(vendor.config.secrets))
             for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)])

@@ -47,18 +47,18 @@ export function View({ given, label = '' }: { given: GivenProps; label?: string 
 }
 
 if ('document' in globalThis) {
-  const place = document.querySelector('#root');
+  const container = document.querySelector('#root');
   globalThis.reactPage = {
     version,
     callbacks,
     ref,
     render(given, { label, strict } = {}) {
-      root ??= createRoot(place as Element);
+      root ??= createRoot(container as Element);
       const view = <View given={given} label={label} />;
       root.render(strict ? <StrictMode>{view}</StrictMode> : view);
     },
     hydrate(given) {
-      root = hydrateRoot(place as Element, <View given={given} label="hydrated" />);
+      root = hydrateRoot(container as Element, <View given={given} label="hydrated" />);
     },
     unmount() {
       root?.unmount();

@@ -106,20 +106,20 @@ export function runTesterContract(name: string, contract: TesterContract): void 
     });
 
     test('nobody there', async () => {
-      const gone = await listenTcp(() => undefined);
-      await gone.close();
-      const origin = `https://127.0.0.1:${gone.port}`;
+      const closed = await listenTcp(() => undefined);
+      await closed.close();
+      const origin = `https://127.0.0.1:${closed.port}`;
       expect(await outcome(origin, trusting)).toMatchObject({ ok: false, reason: 'connect_failed' });
     });
 
     test.each(statuses)('an answer of %i that echoes what was sent leaks none of it (S21)', async (status) => {
       const server = await vendor((request) => echo(status, request));
       const { config } = contract.at(server.origin);
-      const said = JSON.stringify(await outcome(server.origin, trusting));
+      const text = JSON.stringify(await outcome(server.origin, trusting));
       for (const secret of secretsOf(config.secrets)) {
-        for (const encoded of encodings(secret)) expect(said).not.toContain(encoded);
+        for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
       }
-      expect(said).not.toContain('upstream-canary');
+      expect(text).not.toContain('upstream-canary');
     });
   });
 }

@@ -27,7 +27,7 @@ test.each([
   [['inputs', 'acme', 'Acme'], 'Usage: npm run new-type'],
   [['input', 'Acme Logs', 'Acme'], 'A type id is lower-case letters, digits and "-".'],
   [['input', 'okta-systemlog', 'Okta'], 'packages/catalog/types/inputs/okta-systemlog.json is there already.'],
-])('%j is refused with what to do', (words, told) => {
+])('%j is refused with what to do', (words, message) => {
   const { status, stderr } = spawnSync(process.execPath, [script, ...words], { encoding: 'utf8' });
-  expect([status, stderr.includes(told)]).toEqual([1, true]);
+  expect([status, stderr.includes(message)]).toEqual([1, true]);
 });

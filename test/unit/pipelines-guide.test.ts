@@ -50,13 +50,13 @@ afterAll(async () => {
 });
 
 async function call(method: string, path: string, body?: object) {
-  const answer = await fetch(`${service.url}${path.replace('~', org)}`, {
+  const response = await fetch(`${service.url}${path.replace('~', org)}`, {
     method,
     headers: { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
 }
 
 async function addInput(): Promise<string> {
@@ -91,9 +91,9 @@ test('the log passes through as it is written, and ends with its reader', async 
   const backend = toNodeHandler((request: Request) => guide.followLog(org, inputId, request));
   const site = await serve((message, response) => backend(message, response));
   const leaving = new AbortController();
-  const answer = await fetch(site.origin, { signal: leaving.signal });
-  expect(answer.headers.get('content-type')).toBe('text/event-stream');
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('no body');
+  const response = await fetch(site.origin, { signal: leaving.signal });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('no body');
   let text = '';
   const until = async (pattern: RegExp) => {
     while (!pattern.test(text)) text += (await reader.read()).value ?? expect.fail('it ended');

@@ -31,11 +31,11 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
   test('has types that every way of resolving finds (attw)', { timeout: 120_000 }, async () => {
     const words = ['--profile', 'esm-only', '--format', 'json', '--no-definitely-typed'];
     const { stdout } = await bin('attw', [tarballs[name].file, ...words]).catch((error: { stdout: string }) => error);
-    const answer: { analysis?: { types: { kind: string } | false }; problems?: Record<string, unknown> } =
+    const result: { analysis?: { types: { kind: string } | false }; problems?: Record<string, unknown> } =
       JSON.parse(stdout);
-    expect(answer.analysis?.types, stdout).toMatchObject({ kind: 'included' });
+    expect(result.analysis?.types, stdout).toMatchObject({ kind: 'included' });
     // The esm-only profile ignores CommonJS resolutions but still lists their problems; skip those.
-    const problems: { resolutionKind?: string; kind: string }[] = Object.values(answer.problems ?? {}).flat() as never;
+    const problems: { resolutionKind?: string; kind: string }[] = Object.values(result.problems ?? {}).flat() as never;
     expect(problems.filter(({ resolutionKind }) => !/node10|node16-cjs/.test(resolutionKind ?? ''))).toEqual([]);
   });
 
@@ -180,8 +180,8 @@ const uses: Record<PublicPackage, Use> = {
       import { createHost } from '@connector-frame/host';
       import { toNodeHandler } from '@connector-frame/host/node';
       const host = createHost({ serviceUrl: 'https://connect.example', apiKey: 'key', authorizeTenant: () => 'org-1' });
-      const answer = await host(new Request('https://product.example/api/monad/config'));
-      console.log(answer.status, await answer.text(), typeof toNodeHandler(host));`,
+      const result = await host(new Request('https://product.example/api/monad/config'));
+      console.log(result.status, await result.text(), typeof toNodeHandler(host));`,
     prints:
       /^200 \{"frameOrigin":"https:\/\/connect\.example\/embed","apiBase":"https:\/\/connect\.example"\} function$/m,
     types: `

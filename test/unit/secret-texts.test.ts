@@ -21,8 +21,8 @@ const hidden: Record<string, string | Uint8Array> = {
   'Base64 in gzip': gzipSync(Buffer.from(`:${secret}`).toString('base64')),
 };
 
-test.each(Object.entries(hidden))('a secret is found in %s', (place, content) => {
-  expect(findLeaks({ canary: secret }, { [place]: content }).length).toBeGreaterThan(0);
+test.each(Object.entries(hidden))('a secret is found in %s', (location, content) => {
+  expect(findLeaks({ canary: secret }, { [location]: content }).length).toBeGreaterThan(0);
 });
 
 test('another secret is not a match', () => {

@@ -72,10 +72,10 @@ test('the recorded run shows every row, by tests that are still there', () => {
     partly.map(({ id }) => id),
     `attacks by a page that did not run in every engine: ${record}`,
   ).toEqual([]);
-  const gone = Object.entries(lastRun.rows).flatMap(([id, entries]) =>
+  const renamed = Object.entries(lastRun.rows).flatMap(([id, entries]) =>
     entries.flatMap(({ file }) => (named.get(file)?.has(id) ? [] : [`${id} ${file}`])),
   );
-  expect(gone, `tests of the recorded run that do not name that row now: ${record}`).toEqual([]);
+  expect(renamed, `tests of the recorded run that do not name that row now: ${record}`).toEqual([]);
 });
 
 test('SECURITY.md has the table of the recorded run', () => {

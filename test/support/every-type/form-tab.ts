@@ -2,7 +2,7 @@ import type { ConnectorTypeData } from '@connector-frame/catalog';
 import type { Browser, Frame, Page } from 'playwright-core';
 import type { World } from '../world.js';
 import { axeViolations } from '../axe-violations.js';
-import { fill, look, pressSave, type Look } from './in-form.js';
+import { fill, snapshot, pressSave, type FormSnapshot } from './in-form.js';
 import type { Leaf } from './expected-form.js';
 
 /** Globals of the world's host page. */
@@ -22,7 +22,7 @@ interface CallbackCall {
 export interface FormTab {
   /** Replaces the mounted form with a new one and waits until it is ready. */
   open(type: ConnectorTypeData, options?: Record<string, unknown>): Promise<void>;
-  look(): Promise<Look>;
+  snapshot(): Promise<FormSnapshot>;
   /**
    * Fills in all leaves at once by script.
    * @throws Error if a leaf has no control
@@ -47,12 +47,12 @@ export interface FormTab {
 export async function openFormTab(browser: Browser, world: World): Promise<FormTab> {
   const context = await browser.newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' });
   const page: Page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const pageErrors: string[] = [];
+  page.on('pageerror', (error) => pageErrors.push(error.message));
   await page.goto(world.host);
   let inside: Frame | undefined;
   const form = (): Frame => {
-    if (complaints.length > 0) throw new Error(complaints.splice(0).join('\n'));
+    if (pageErrors.length > 0) throw new Error(pageErrors.splice(0).join('\n'));
     if (!inside) throw new Error('no form is open');
     return inside;
   };
@@ -95,7 +95,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
       await form().waitForSelector('.cf-form');
     },
 
-    look: () => form().evaluate(look),
+    snapshot: () => form().evaluate(snapshot),
 
     fill: fillAll,
     rename: (name) => fillAll([{ path: '/name', value: name, control: 'text' }]),
