@@ -24,7 +24,7 @@ const violations = async (page: Page) => axeViolations(page.frames()[1] ?? page.
 
 const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
 
-test('the frame is named after the product, not after an id', async () => {
+test("the frame's title is the display name, not the type id", async () => {
   const page = await openHost(browser, world);
   await expect.poll(() => callbacks(page)).toContainEqual({ type: 'ready' });
   expect(await page.locator('iframe').getAttribute('title')).toBe('Okta System Log');
@@ -35,7 +35,7 @@ test('the frame is named after the product, not after an id', async () => {
   await named.close();
 });
 
-test('create, error, save: by keyboard alone, with the tree at each step', async () => {
+test('creates a connector by keyboard, with the expected accessibility tree at each step', async () => {
   const page = await openHost(browser, world);
   const body = page.frameLocator('iframe').locator('main');
   const tree = () => body.ariaSnapshot();
@@ -155,7 +155,7 @@ test('create, error, save: by keyboard alone, with the tree at each step', async
   await page.close();
 });
 
-test('edit: a kept secret, its replacement, and the way back', async () => {
+test('edits a stored secret: replaces it and restores it', async () => {
   const { body: made } = await world.call('POST', `/v2/${world.team}/inputs`, {
     name: 'Okta production',
     type: 'okta-systemlog',
@@ -201,7 +201,7 @@ test('edit: a kept secret, its replacement, and the way back', async () => {
   await page.close();
 });
 
-test('a session that ended is read out, with what to press, and nothing typed is lost', async () => {
+test('announces an expired session with the next step and keeps what was typed', async () => {
   const page = await openHost(browser, world);
   const body = page.frameLocator('iframe').locator('main');
   await body.getByLabel('Organization URL').fill('https://acme.okta.com');

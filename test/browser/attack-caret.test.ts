@@ -149,7 +149,7 @@ async function stage(browser: DrivenBrowser, scene: Scene) {
   return { observe, close };
 }
 
-inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
+inEngines('the form on a hostile page', ['Chromium'], ({ browser }) => {
   describe('S30: what the page observes while a secret is entered and removed', () => {
     test.each(layouts)(
       `is the same for ${SCENES * (SECRETS - 1)} pairs of secrets (SEED=${seed}): layout %s`,

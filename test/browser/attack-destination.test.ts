@@ -166,9 +166,9 @@ const difference = (one: Buffer, other: Buffer): number =>
 
 const heardCodes = async (page: DrivenPage) => (await callbacks(page)).flatMap(({ code }) => code ?? []);
 
-inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnless }) => {
-  describe('S31: where a secret goes', () => {
-    test('is seen by whoever sees its control, under sheets that hide it', async () => {
+inEngines('a page with nothing but a session', ['Chromium'], ({ browser, testUnless }) => {
+  describe('S31: the destination of a secret', () => {
+    test('is visible wherever the control is, even if a style sheet hides it', async () => {
       const existingId = await aimed();
       const screenshots: Buffer[] = [];
       for (const opens of [open, openHidden]) {
@@ -184,7 +184,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       expect(difference(one, Buffer.alloc(one.length, one.at(0)))).toBeGreaterThan(0.02);
     });
 
-    test('decides: a command while it is out of sight sends nothing, one while it is in sight does', async () => {
+    test('must be in view for a command to send the secret', async () => {
       const opened = await openHidden(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
@@ -211,7 +211,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
     });
 
     // Other engines do not report to a frame what covers it (SECURITY.md).
-    testUnless('trackVisibility', 'decides: a command while the page covers it sends nothing', async () => {
+    testUnless('trackVisibility', 'must not be covered by the page for a command to send the secret', async () => {
       const opened = await openHidden(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
@@ -236,7 +236,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       await page.close();
     });
 
-    test('is not decided by a command while the person is still typing', async () => {
+    test('cannot be confirmed by a command while the user is typing', async () => {
       const opened = await open(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
@@ -248,7 +248,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       await page.close();
     });
 
-    test('and whose it will be stands beside it: a session of another organization shows its name', async () => {
+    test('is shown with the name of the organization, if the session is for another one', async () => {
       const { teams } = await world.service.bootstrap({
         organization: 'Test',
         teams: ['Mallory Inc'],

@@ -58,8 +58,8 @@ function cleanup(): {
 inEngines('a hostile page', ['Chromium'], ({ browser }) => {
   const { opened, served } = cleanup();
 
-  describe('S01: an init with a foreign apiBase', () => {
-    test('is refused by the SDK and the form before anything is sent anywhere', async () => {
+  describe('S01: an init with an apiBase of another origin', () => {
+    test('is rejected by the SDK and the form before any request', async () => {
       const attacker = await serve(
         (_request, response) => void response.setHeader('access-control-allow-origin', '*').end('{}'),
       );
@@ -73,7 +73,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       expect(apiCalls(start)).toEqual([]);
     });
 
-    test('is refused in every spelling, by a page without the SDK', async () => {
+    test('is rejected by the form in every spelling, on a page without the SDK', async () => {
       const attacker = await serve(
         (_request, response) => void response.setHeader('access-control-allow-origin', '*').end('{}'),
       );
@@ -111,7 +111,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
   });
 
   describe('S08: messages to the form', () => {
-    test('count from the parent alone, and of its inits the first', async () => {
+    test('are accepted from the parent only, and only its first init counts', async () => {
       const page = opened(await openRaw(browser(), world));
       const frame = await openRawFrame(page, world);
       const init = await initMessage(world);
@@ -151,7 +151,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       expect((await frame.messages()).map(({ type }) => type)).not.toContain('cancel');
     });
 
-    test('tell the form nothing while it waits for an init', async () => {
+    test('other than init are ignored while it waits for an init', async () => {
       const page = opened(await openRaw(browser(), world));
       const frame = await openRawFrame(page, world);
       const start = log.all().length;
@@ -178,10 +178,10 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
 
 // The short run includes Firefox: it lets a page with an opaque origin pass some policies that
 // Chromium enforces.
-inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ browser }) => {
+inEngines('a page that may not embed the form', ['Chromium', 'Firefox'], ({ browser }) => {
   const { opened, served } = cleanup();
 
-  describe('S07: only the registered page', () => {
+  describe('S07: only a registered origin', () => {
     /** Waits until every frame has loaded or was blocked, and no request is pending. */
     async function loaded(page: DrivenPage): Promise<void> {
       const tracer = await traceHost(page, { servers: [] });
@@ -189,7 +189,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       tracer.stop();
     }
 
-    test('shows the form, so that the tests below can fail', async () => {
+    test('shows the form (positive control)', async () => {
       const page = opened(await openPage(browser(), world, '/raw'));
       const start = log.all().length;
       const frame = await openRawFrame(page, world);
@@ -242,7 +242,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       expect(scripts(start)).toEqual([]);
     });
 
-    test('the registered page inside a foreign one gets no form', async () => {
+    test('does not get the form inside a page of another origin', async () => {
       const evil = await serve({
         '/': `<!doctype html><iframe src="${world.host}/" width="700" height="700"></iframe>`,
       });
@@ -259,7 +259,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       expect(scripts(start)).toEqual([]);
     });
 
-    test('the registered page inside one of its own gets the form', async () => {
+    test('gets the form inside a page of the same origin', async () => {
       const page = opened(await browser().newPage());
       await page.goto(`${world.host}/shell`);
       const inner = await frameUser(page).frame();
@@ -268,7 +268,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       await expect.poll(() => inner.evaluate(() => Object(globalThis).callbacks)).toEqual([{ type: 'ready' }]);
     });
 
-    test('a window of its own tells its opener nothing and takes no init from it', async () => {
+    test('shares nothing with an opener: a form in its own window sends no message and accepts no init', async () => {
       const address = embedAddress(world, world.host);
       const init = await initMessage(world);
       const evil = await serve({

@@ -93,12 +93,12 @@ const cases = [
   ['••••••••', 'y'.repeat(300)],
 ];
 
-inEngines('a page that asks for a save', ['Chromium'], ({ browser }) => {
+inEngines('a page that sends the save command', ['Chromium'], ({ browser }) => {
   test.each([
     { name: 'the form\u2019s own look', sheets: false },
     { name: 'a sheet that magnifies every difference', sheets: true },
   ])(
-    'S37: a refused save looks the same to the page whatever the secret is, under $name',
+    'S37: a rejected save looks the same to the page for any secret: $name',
     { timeout: 180_000 },
     async ({ sheets }) => {
       const stylesheets = sheets ? [`${world.host}/magnify.css`] : undefined;

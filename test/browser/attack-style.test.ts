@@ -78,7 +78,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
     // The short run tests one type per sheet, alternating.
     const cases = all.filter((_, index) => long || index % 4 === 0 || index % 4 === 3);
     test.each(cases)(
-      'tells the page nothing about a secret: $sheet, $typeId',
+      'reveals nothing about a secret: $sheet, $typeId',
       async ({ sheet, typeId }) => {
         const { secret } = fields[typeId];
         const secrets = [10, 20, ...(long ? [11, 33, 64] : [])].map(secret);
@@ -103,7 +103,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
       { sheet: 'inheritance', control: '<textarea></textarea>', needs: 'unicodeRange' },
       { sheet: 'parts', control: '<textarea></textarea>' },
     ] as const) {
-      testUnless(needs, `tells two secrets apart in a usual control: ${sheet}`, async () => {
+      testUnless(needs, `distinguishes two secrets in a native control (positive control): ${sheet}`, async () => {
         const css = hostileSheets[sheet].replace('contain: none', 'field-sizing: content; contain: none');
         const site = await serve({ '/': `<style>${css}</style>${control}`, '/leak': '' });
         const decode = async (secret: string): Promise<unknown> => {

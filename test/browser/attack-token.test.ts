@@ -67,7 +67,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
   }
 
   describe('S11, S18: the token and the secret', () => {
-    test('are in no address and no header but Authorization, whoever was asked', async () => {
+    test('are in no URL and in no header but Authorization, of any request', async () => {
       const { page, user, tokens } = await fill();
       await save(page, user);
       const requests = log.all().slice(since);
@@ -84,7 +84,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       await page.close();
     });
 
-    test('are in no storage, title, address, history or text, of the page and of the frame', async () => {
+    test('are in no storage, title, URL, history or text of the page or the frame', async () => {
       const { page, user, tokens } = await fill();
       const frame = await user.frame();
       const before = [await traces(page), await traces(frame)];
@@ -97,7 +97,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       await page.close();
     });
 
-    testUnless('consoleEvents', 'are in no message of the console', async () => {
+    testUnless('consoleEvents', 'are in no console message', async () => {
       const logged: string[] = [];
       const { page, user, tokens } = await fill((page) =>
         page.on?.('console', (message) => logged.push(message.text())),
@@ -109,7 +109,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       await page.close();
     });
 
-    test('are answered to nobody after the page removed the form', async () => {
+    test('are not sent in any message after the page removed the form', async () => {
       const { page, tokens } = await fill();
       const calls = (): number => log.linesTo(world.host).filter((line) => line === 'POST /session').length;
       const before = calls();

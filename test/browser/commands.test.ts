@@ -75,7 +75,7 @@ describe('save', () => {
     expect(writes).toEqual(['inputs']);
   });
 
-  test('with something to fix sends nothing, says what, and moves focus there', async () => {
+  test('with invalid fields sends nothing, shows the errors and moves focus to the summary', async () => {
     await page.evaluate(() => {
       const button = document.body.appendChild(document.createElement('button'));
       button.textContent = 'Save all';
@@ -96,7 +96,7 @@ describe('save', () => {
     expect(writes).toEqual([]);
   });
 
-  test('twice, and beside a press of the button, saves once', async () => {
+  test('saves once when sent twice and together with a click', async () => {
     const release = await hold();
     await fill();
     await command('save');
@@ -109,7 +109,7 @@ describe('save', () => {
     expect(writes).toEqual(['inputs']);
   });
 
-  test('after it was saved does nothing', async () => {
+  test('does nothing after the form was saved', async () => {
     await fill();
     await command('save');
     await form().getByRole('heading', { name: 'Saved' }).waitFor();
@@ -121,7 +121,7 @@ describe('save', () => {
 });
 
 describe('test and cancel', () => {
-  test('test tests once at a time, and leaves focus on the page', async () => {
+  test('test runs one connection test at a time and leaves focus on the page', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     // Okta is not reachable; only the service's test response is mocked.
@@ -145,13 +145,13 @@ describe('test and cancel', () => {
     expect(await page.evaluate(() => document.activeElement?.localName)).toBe('button');
   });
 
-  test('cancel cancels', async () => {
+  test('cancel calls onCancel', async () => {
     await command('cancel');
     await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'cancel']);
   });
 });
 
-test('a form that still loads ignores them', async () => {
+test('commands are ignored while the form loads', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const slow = await browser.newPage();
@@ -177,8 +177,8 @@ test('a form that still loads ignores them', async () => {
   await slow.close();
 });
 
-describe('what is not a command of the page', () => {
-  test('is ignored: other words, other shapes', async () => {
+describe('an invalid command', () => {
+  test('is ignored: unknown commands and malformed messages', async () => {
     await fill();
     for (const data of [
       { type: 'command' },
@@ -196,7 +196,7 @@ describe('what is not a command of the page', () => {
     expect(writes).toEqual([]);
   });
 
-  test('is ignored from another frame of the page, of its own origin and of another', async () => {
+  test('is ignored from another frame of the page, same-origin or not', async () => {
     await fill();
     const evil = await serve({ '/': '<!doctype html><title>Evil</title>' });
     for (const address of [evil.origin, `${world.host}/`]) {

@@ -92,7 +92,7 @@ describe.each(adapters)('$name', ({ code, alias }) => {
     page.evaluate(([p, l]) => globalThis.show(p, l), [props, label] as const);
   const callbacks = () => page.evaluate(() => globalThis.callbacks);
 
-  test('shows what it is given, and calls the latest callback', async () => {
+  test('renders its props and calls the latest callback', async () => {
     await show({ types });
     await page.getByRole('button', { name: /Okta System Log/ }).click();
     await page.getByRole('searchbox').fill('splunk');
@@ -109,7 +109,7 @@ describe.each(adapters)('$name', ({ code, alias }) => {
     expect(await page.locator('connector-catalog').evaluate((element) => element.getAttribute('types'))).toBe(null);
   });
 
-  test('a failure reaches the callback', async () => {
+  test('reports a failure to the callback', async () => {
     await show({ hostUrl: '/nowhere' }, 'third');
     await page.getByText('The products could not be loaded.').waitFor();
     expect((await callbacks()).at(-1)).toEqual(['third', 'load_failed']);

@@ -38,7 +38,7 @@ const originOf = (address: string) => new URL(address).origin;
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
 
-describe('a policy of the page that blocks the form is told at once, with the line to add (R07)', () => {
+describe('a page policy that blocks the form is reported at once, with the directive to add (R07)', () => {
   const blocking: { name: string; host: CoreHostOptions }[] = [
     { name: 'frame-src', host: policy("frame-src 'none'") },
     { name: 'child-src', host: policy("child-src 'self'") },
@@ -74,7 +74,7 @@ describe('a policy of the page that blocks the form is told at once, with the li
     });
   });
 
-  test('but not when it only reports, nor when it blocks something else', async () => {
+  test('but not if it is report-only or blocks something else', async () => {
     const origin = originOf(form.frameOrigin);
     const headers = {
       'content-security-policy-report-only': "frame-src 'none'",
@@ -90,7 +90,7 @@ describe('a policy of the page that blocks the form is told at once, with the li
 });
 
 /** Returns the callbacks that run when no frame becomes ready at an address. */
-async function toldOf(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
+async function callbacksAfterMount(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
   let callbacks: unknown[] = [];
   await withHost(host, async (page, origin) => {
     await mountCore(page, { frameOrigin, loadTimeout: 500 });
@@ -106,42 +106,42 @@ const silent = (origin: string) =>
 const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
 
 describe('no form within loadTimeout (R07)', () => {
-  test('the origin is not registered', async () => {
+  test('if the origin is not registered', async () => {
     const strict = await serveFakeFrame({ allowedOrigins: ['https://app.example.com'] });
-    expect(await toldOf(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
+    expect(await callbacksAfterMount(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
     await strict.close();
   });
 
-  test.each([200, 404, 500])('a page that says nothing, status %i', async (status) => {
+  test.each([200, 404, 500])("if the frame's page sends no message, status %i", async (status) => {
     const site = await serve({ '/': { status, body: '<!doctype html><title>Nothing</title>' } });
-    expect(await toldOf(site.origin)).toEqual(silent(site.origin));
+    expect(await callbacksAfterMount(site.origin)).toEqual(silent(site.origin));
     await site.close();
   });
 
-  test('nothing listens', async () => {
+  test('if nothing listens on the port', async () => {
     const site = await serve({});
     await site.close();
-    expect(await toldOf(site.origin)).toEqual(unreachable(site.origin));
+    expect(await callbacksAfterMount(site.origin)).toEqual(unreachable(site.origin));
   });
 
-  test('something listens and never answers', async () => {
+  test('if the server never responds', async () => {
     const server = createServer().listen(0, 'localhost');
     await new Promise((resolve) => server.once('listening', resolve));
     const address = server.address();
     const origin = `http://localhost:${typeof address === 'object' && address?.port}`;
-    expect(await toldOf(origin)).toEqual(unreachable(origin));
+    expect(await callbacksAfterMount(origin)).toEqual(unreachable(origin));
     server.close();
   });
 
-  test('a page that may not ask does not say that nothing answers', async () => {
+  test('if connect-src forbids the probe, the error does not claim that the server is unreachable', async () => {
     const site = await serve({ '/': '<!doctype html><title>Nothing</title>' });
     const host = policy(`connect-src 'self'; frame-src ${site.origin}`);
-    expect(await toldOf(site.origin, host)).toEqual(silent(site.origin));
+    expect(await callbacksAfterMount(site.origin, host)).toEqual(silent(site.origin));
     await site.close();
   });
 });
 
-test('a form that is ready after its error works (R07)', async () => {
+test('a form that becomes ready after the timeout error works (R07)', async () => {
   const late = await serveFakeFrame({ ready: 1_500 });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: late.frameOrigin, loadTimeout: 300 });
@@ -153,7 +153,7 @@ test('a form that is ready after its error works (R07)', async () => {
   await late.close();
 });
 
-test('a form that is ready in time is never probed', async () => {
+test('a form that is ready in time is not probed', async () => {
   const requests: string[] = [];
   const site = await serve((request, response) => {
     requests.push(request.url ?? '');
@@ -170,7 +170,7 @@ test('a form that is ready in time is never probed', async () => {
 });
 
 describe('a container that is not in the document (R07)', () => {
-  test('may come before loadTimeout', async () => {
+  test('may be inserted before loadTimeout', async () => {
     await withHost({}, async (page) => {
       await page.evaluate((frameOrigin) => {
         const container = document.createElement('div');
@@ -182,7 +182,7 @@ describe('a container that is not in the document (R07)', () => {
     });
   });
 
-  test('and never comes, is told and cleaned up', async () => {
+  test('is reported and cleaned up if it is never inserted', async () => {
     await withHost({}, async (page) => {
       await page.evaluate((frameOrigin) => {
         const container = document.createElement('div');

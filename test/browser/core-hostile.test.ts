@@ -90,7 +90,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     expect.poll(() => page.evaluate(() => Object(globalThis).arrived)).toBeGreaterThanOrEqual(count);
   const height = (): Promise<string | undefined> => page.evaluate(() => document.querySelector('iframe')?.style.height);
 
-  describe('S08: valid messages of any other window do nothing', () => {
+  describe('S08: valid messages from any other window are ignored', () => {
     const senders: { name: string; sender: () => Promise<DrivenPage | DrivenFrame> }[] = [
       { name: 'the page itself', sender: async () => page },
       { name: 'a sibling of the same origin', sender: () => insert(page, form.frameOrigin) },
@@ -108,8 +108,8 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     });
   });
 
-  describe('S08: the window of the form on another origin', () => {
-    test('is refused, with one warning', async () => {
+  describe("S08: the form's window after navigation to another origin", () => {
+    test('is ignored, with one warning', async () => {
       await page.evaluate(() => {
         const warnings: string[] = [];
         Object.assign(globalThis, { warnings });
@@ -142,7 +142,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     });
   });
 
-  describe('S09: malformed messages of the form itself', () => {
+  describe('S09: malformed messages from the form', () => {
     const long = 'x'.repeat(2_000);
     const malformed: unknown[] = [
       null,
@@ -197,13 +197,13 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
       expect(await height()).toBe('');
     });
 
-    test('only known fields reach a callback', async () => {
+    test('callbacks receive known fields only', async () => {
       const connector = { id: 'con_1', name: 'Okta', secret: 's3cret', __proto__: null };
       await say(frame, { source, type: 'saved', connector, extra: true });
       expect(await callbacksBeforeCancel()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
     });
 
-    test('thousands of them, and megabytes, do not keep the page from the next one', async () => {
+    test('thousands of them, megabytes long, do not block the next valid message', async () => {
       await frame.evaluate((source) => {
         const huge = 'x'.repeat(8_000_000);
         parent.postMessage({ source, type: 'error', message: huge, code: 'x' }, '*');

@@ -52,7 +52,7 @@ const pages: { name: string; frameOrigin: () => string; shouldConnect: boolean }
   { name: 'a form with X-Frame-Options', frameOrigin: () => origin(4), shouldConnect: false },
 ];
 
-inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
+inEngines('the origin of the form', ['Chromium'], ({ browser }) => {
   const opened: DrivenPage[] = [];
   const open = async (from: () => Promise<DrivenPage>): Promise<DrivenPage> => {
     const page = await from();
@@ -68,7 +68,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
     return inner;
   }
 
-  describe('S07: the SDK connects to the origin it was given, if that one lets it', () => {
+  describe('S07: the SDK connects only to the configured origin, if that origin allows the page', () => {
     test.each(pages)('$name: connects is $shouldConnect', async ({ frameOrigin, shouldConnect }) => {
       const page = await open(() => host.open(browser()));
       await mountCore(page, { frameOrigin: frameOrigin(), loadTimeout: shouldConnect ? 15_000 : 700 });
@@ -76,7 +76,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
       await expect.poll(words).toEqual([shouldConnect ? 'ready' : 'frame_timeout']);
     });
 
-    test('a page inside another page has its own origin', async () => {
+    test('a nested page uses its own origin', async () => {
       const outer = await serve({ '/': `<!doctype html><title>Outer</title><iframe src="${host.origin}"></iframe>` });
       const page = await open(() => browser().newPage());
       await page.goto(outer.origin);
@@ -86,7 +86,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
       await outer.close();
     });
 
-    test('a page without an origin gets no form, and an error that says what to register', async () => {
+    test('a page with an opaque origin gets an error that says what to register', async () => {
       const inner = `<div id='box'></div><script type='module' src='${host.origin}/host.js'></script>`;
       const outer = await serve({
         '/': `<!doctype html><iframe sandbox="allow-scripts" src="/inner"></iframe>`,

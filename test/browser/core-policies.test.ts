@@ -29,7 +29,7 @@ async function withHost(options: CoreHostOptions, run: (page: Page) => Promise<v
   }
 }
 
-test('the element keeps the form apart, and names it', async () => {
+test('the iframe has a sandbox, a referrer policy and a title', async () => {
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: form.frameOrigin });
     const attributes = await page
@@ -48,7 +48,7 @@ test('the element keeps the form apart, and names it', async () => {
 const strict = () =>
   `default-src 'none'; script-src 'self'; style-src 'self'; frame-src ${new URL(form.frameOrigin).origin}`;
 
-describe('works on a page with', () => {
+describe('the form works on a page with', () => {
   const pages: { name: string; headers: () => Record<string, string> }[] = [
     { name: 'the strictest policy', headers: () => ({ 'content-security-policy': strict() }) },
     {
@@ -86,7 +86,7 @@ describe('works on a page with', () => {
   });
 });
 
-describe('the form is no box on the page', () => {
+describe("the frame shows the page's background", () => {
   const dark = 'background: rgb(20, 20, 20)';
   const light = 'background: rgb(250, 240, 230)';
   const colorSchemes: { page: string; css: string; system: 'light' | 'dark'; form?: 'hangs'; color: number[] }[] = [

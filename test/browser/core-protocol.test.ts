@@ -34,14 +34,14 @@ const required = {
   apiBase: 'http://localhost:4000',
 };
 
-test('the form gets what was given, and nothing for what was not', async () => {
+test('init contains the given options and nothing else', async () => {
   const { frame, callbacks, close } = await withForm({});
   expect(await frame.waitFor('init')).toEqual(required);
   await expect.poll(callbacks).toEqual([['ready']]);
   await close();
 });
 
-test('the form gets every option, as data', async () => {
+test('init contains every option as plain data', async () => {
   const options = {
     kind: 'output',
     existingId: 'con_1',
@@ -62,7 +62,7 @@ test('the form gets every option, as data', async () => {
   await close();
 });
 
-test('proxies, functions and nulls in the options do no harm', async () => {
+test('options may contain proxies, functions and nulls', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   await page.evaluate((frameOrigin) => {
@@ -75,7 +75,7 @@ test('proxies, functions and nulls in the options do no harm', async () => {
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('the address holds no token', async () => {
+test('the frame URL does not contain the token', async () => {
   const { page, close } = await withForm({});
   const addresses = page.frames().map((frame) => frame.url());
   expect(addresses).toHaveLength(2);
@@ -83,7 +83,7 @@ test('the address holds no token', async () => {
   await close();
 });
 
-test('what the person does reaches the callbacks', async () => {
+test('user actions call the callbacks', async () => {
   const { page, callbacks, close } = await withForm({}, { name: 'Okta of Acme' });
   const form = page.frameLocator('iframe');
   await form.getByRole('button', { name: 'Save' }).click();
@@ -115,7 +115,7 @@ test.each(heights)('a height of $sent becomes $becomes', async ({ sent, becomes 
   await close();
 });
 
-test('a form that says it will tell is not ready before it has loaded', async () => {
+test('a form that announces loading is ready only once it has loaded', async () => {
   const error = { type: 'error', code: 'type_not_found', message: 'There is no such type' } as const;
   const failing = await withForm({ afterInit: [error] });
   await expect
@@ -124,7 +124,7 @@ test('a form that says it will tell is not ready before it has loaded', async ()
   await failing.close();
 });
 
-test('a form that loads anew gets a fresh init', async () => {
+test('a reloaded form gets a new init', async () => {
   const { frame, page, callbacks, close } = await withForm({});
   await expect.poll(callbacks).toEqual([['ready']]);
   await page.frames()[1]?.evaluate(() => location.reload());
@@ -133,7 +133,7 @@ test('a form that loads anew gets a fresh init', async () => {
   await close();
 });
 
-test('ten frames of one page do not hear each other', async () => {
+test("ten frames on one page do not receive each other's messages", async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   for (let index = 0; index < 10; index += 1) {
@@ -145,7 +145,7 @@ test('ten frames of one page do not hear each other', async () => {
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('a callback that throws is reported, and the next message is heard', async () => {
+test('an exception in a callback is reported and later messages are still handled', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   await page.evaluate((frameOrigin) => {
@@ -170,7 +170,7 @@ test('a callback that throws is reported, and the next message is heard', async 
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('callbacks keep their this, and failures nobody takes go to the console', async () => {
+test('callbacks keep their this, and errors without onError go to the console', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   const logged: string[] = [];

@@ -32,21 +32,21 @@ async function withForm(options: Record<string, unknown>, form: FakeFrameOptions
 const session = (token: string) => ({ sessionToken: token, organizationId: 'org_9' });
 const failed = (message: string) => ['error', 'session_failed', message, 'ConnectorFrameError', true];
 
-test('fetchSession gives token and organization', async () => {
+test('fetchSession provides token and organization', async () => {
   const { frame, callbacks, close } = await withForm({ sessions: [session('first')] });
   expect(await frame.waitFor('init')).toMatchObject(session('first'));
   await expect.poll(callbacks).toEqual([['fetchSession'], ['ready']]);
   await close();
 });
 
-test('an organization may be given beforehand', async () => {
+test('organizationId may be given together with fetchSession', async () => {
   const options = { organizationId: 'org_1', sessions: [{ sessionToken: 'first' }] };
   const { frame, close } = await withForm(options);
   expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'first', organizationId: 'org_1' });
   await close();
 });
 
-test('a form that is ready before the session gets it as soon as it comes', async () => {
+test('a form that is ready first gets the session as soon as it resolves', async () => {
   const slow = { ...session('slow'), gate: true };
   const { frame, page, openGate, close } = await withForm({ sessions: [slow] });
   await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
@@ -57,7 +57,7 @@ test('a form that is ready before the session gets it as soon as it comes', asyn
   await close();
 });
 
-test('a session that is there before the form waits for it', async () => {
+test('a session that resolves first waits for the form', async () => {
   const { frame, callbacks, close } = await withForm({ sessions: [session('early')] }, { ready: 300 });
   await expect.poll(callbacks).toEqual([['fetchSession']]);
   expect(frame.received).toEqual([]);
@@ -65,7 +65,7 @@ test('a session that is there before the form waits for it', async () => {
   await close();
 });
 
-test('the living form gets a fresh token, and a form that loads anew gets it as well', async () => {
+test('a mounted form gets the renewed token, and so does a reloaded form', async () => {
   const fresh = { ...session('second'), expiresAt: '2026-11-12T10:00:00Z' };
   const { frame, page, callbacks, expire, close } = await withForm({ sessions: [session('first'), fresh] });
   await expire();
@@ -87,7 +87,7 @@ test('the living form gets a fresh token, and a form that loads anew gets it as 
   await close();
 });
 
-test('a token given beforehand is renewed by fetchSession', async () => {
+test('fetchSession renews a given token', async () => {
   const { frame, callbacks, expire, close } = await withForm({
     sessionToken: 'given',
     organizationId: 'org_1',
@@ -100,7 +100,7 @@ test('a token given beforehand is renewed by fetchSession', async () => {
   await close();
 });
 
-test('requests at the same time share one call', async () => {
+test('concurrent requests share one call', async () => {
   const slow = { ...session('second'), gate: true };
   const { frame, page, callbacks, expire, openGate, close } = await withForm({ sessions: [session('first'), slow] });
   const requests = await page.evaluateHandle(() => {
@@ -117,7 +117,7 @@ test('requests at the same time share one call', async () => {
   await close();
 });
 
-test('without fetchSession an expired session is an error', async () => {
+test('an expired session without fetchSession is an error', async () => {
   const { callbacks, expire, close } = await withForm({});
   await expire();
   await expect
@@ -136,21 +136,26 @@ const failures: { name: string; response: object | undefined; says: string }[] =
   },
 ];
 
-test.each(failures)('a fetchSession that $name is an error, and the next try counts', async ({ response, says }) => {
-  const { frame, page, callbacks, close } = await withForm(
-    { sessions: [response, response, session('third')] },
-    { ready: 200 },
-  );
-  await expect.poll(callbacks).toContainEqual(failed(says));
-  await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
-  // Reload the form, as a user could.
-  await expect.poll(async () => (await callbacks()).filter(([callback]) => callback === 'fetchSession').length).toBe(2);
-  await page.frames()[1]?.evaluate(() => location.reload());
-  expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'third' });
-  await close();
-});
+test.each(failures)(
+  'a fetchSession that $name is an error, and the next attempt succeeds',
+  async ({ response, says }) => {
+    const { frame, page, callbacks, close } = await withForm(
+      { sessions: [response, response, session('third')] },
+      { ready: 200 },
+    );
+    await expect.poll(callbacks).toContainEqual(failed(says));
+    await page.frameLocator('iframe').getByText('Waiting for init').waitFor();
+    // Reload the form, as a user could.
+    await expect
+      .poll(async () => (await callbacks()).filter(([callback]) => callback === 'fetchSession').length)
+      .toBe(2);
+    await page.frames()[1]?.evaluate(() => location.reload());
+    expect(await frame.waitFor('init')).toMatchObject({ sessionToken: 'third' });
+    await close();
+  },
+);
 
-test('a fetchSession that throws at once does so after the call has returned', async () => {
+test('a synchronous exception in fetchSession is reported asynchronously', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   const order = await page.evaluate(async (frameOrigin) => {
@@ -177,7 +182,7 @@ test('a fetchSession that throws at once does so after the call has returned', a
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('a fetchSession that never answers is told, and its answer still counts', async () => {
+test('a fetchSession that does not resolve in time is reported, and its late result is used', async () => {
   const slow = { ...session('late'), gate: true };
   const { frame, callbacks, openGate, close } = await withForm({ sessions: [slow], loadTimeout: 400 });
   await expect.poll(callbacks).toContainEqual(failed('fetchSession does not answer'));
@@ -186,7 +191,7 @@ test('a fetchSession that never answers is told, and its answer still counts', a
   await close();
 });
 
-test('a session that comes after destroy goes nowhere', async () => {
+test('a session that resolves after destroy is discarded', async () => {
   const slow = { ...session('late'), gate: true };
   const { frame, page, callbacks, openGate, close } = await withForm({ sessions: [slow] });
   await page.frameLocator('iframe').getByText('Waiting for init').waitFor();

@@ -105,7 +105,7 @@ async function expectNothingLeft(): Promise<void> {
 const ready = () => expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
 const mount = (options: Record<string, unknown> = {}) => mountCore(page, { frameOrigin: form.frameOrigin, ...options });
 
-test('destroy takes everything back, twice is fine, and nothing is told afterwards (R07)', async () => {
+test('destroy removes everything, is idempotent, and no callback runs afterwards (R07)', async () => {
   await mount();
   await ready();
   expect(await keptBy(page)).not.toEqual(before);
@@ -121,20 +121,20 @@ test('destroy takes everything back, twice is fine, and nothing is told afterwar
   expect(await callbacksOf(page)).toEqual([['ready']]);
 });
 
-test('a frame that is destroyed before it is ready leaves nothing', async () => {
+test('a frame destroyed before it is ready leaves nothing behind', async () => {
   await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
   await expectNothingLeft();
   expect(await callbacksOf(page)).toEqual([]);
 });
 
-test('a frame may be destroyed by its own callback', async () => {
+test('a frame may be destroyed in its own callback', async () => {
   await page.evaluate((frameOrigin) => {
     const frame = coreHost.mount({ frameOrigin, onReady: () => frame.destroy() });
   }, form.frameOrigin);
   await expectNothingLeft();
 });
 
-describe('a frame that is dropped without destroy leaves nothing', () => {
+describe('a frame whose container is removed without destroy leaves nothing behind', () => {
   const drops: { name: string; drop: () => void }[] = [
     { name: 'its container is removed', drop: () => document.querySelector('#box')?.remove() },
     { name: 'its container is emptied', drop: () => document.querySelector('#box')?.replaceChildren() },
@@ -150,7 +150,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     },
   ];
 
-  test.each(drops)('when $name', async ({ drop }) => {
+  test.each(drops)('if $name', async ({ drop }) => {
     await mount();
     await ready();
     await page.evaluate(drop);
@@ -158,13 +158,13 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     expect(await callbacksOf(page)).toEqual([['ready']]);
   });
 
-  test('when it was not ready yet', async () => {
+  test('if it was not ready yet', async () => {
     await mount();
     await page.evaluate(() => document.querySelector('#box')?.remove());
     await expectNothingLeft();
   });
 
-  test('when it was mounted and dropped in one task, hidden', async () => {
+  test('if it was mounted and removed in one task, hidden', async () => {
     await page.evaluate((frameOrigin) => {
       const box = document.querySelector<HTMLElement>('#box');
       if (box) box.style.display = 'none';
@@ -174,7 +174,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     await expectNothingLeft();
   });
 
-  test.each([1, 3])('when a host around %i shadow roots is removed', async (depth) => {
+  test.each([1, 3])('if the host of %i nested shadow roots is removed', async (depth) => {
     await page.evaluate(
       ({ frameOrigin, depth }) => {
         let container = document.querySelector<HTMLElement>('#box') ?? document.body;
@@ -191,7 +191,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     await expectNothingLeft();
   });
 
-  test('when it came into the document late', async () => {
+  test('if it was inserted into the document late', async () => {
     await page.evaluate((frameOrigin) => {
       const container = document.createElement('div');
       coreHost.mount({ frameOrigin, container });
@@ -209,8 +209,8 @@ async function expectAlive(): Promise<void> {
   await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
 }
 
-describe('a frame that moves goes on', () => {
-  test('to another parent within a task, and gets a fresh init', async () => {
+describe('a frame that is moved keeps working', () => {
+  test('to another parent in one task, with a new init', async () => {
     await mount();
     await ready();
     await page.evaluate(() => {
@@ -223,7 +223,7 @@ describe('a frame that moves goes on', () => {
     await expectAlive();
   });
 
-  test('by moveBefore, without loading anew', async () => {
+  test('by moveBefore, without a reload', async () => {
     await mount();
     await ready();
     const moved = await page.evaluate(() => {
@@ -241,7 +241,7 @@ describe('a frame that moves goes on', () => {
   });
 });
 
-test(`${FRAMES} frames, half of them dropped, leave no listener, timer or observer (R07)`, async () => {
+test(`${FRAMES} frames, half of them only removed from the document, leave no listener, timer or observer (R07)`, async () => {
   await page.evaluate(
     async ([frameOrigin, frames]) => {
       for (let count = 0; count < frames; count += 1) {
@@ -263,7 +263,7 @@ test(`${FRAMES} frames, half of them dropped, leave no listener, timer or observ
   expect(count('Frames')).toBe(1);
 });
 
-test.each(['destroy', 'drop'])('no token is left in the memory of the page after a %s', async (end) => {
+test.each(['destroy', 'drop'])("the token is not in the page's memory after a %s", async (end) => {
   await page.evaluate(
     ({ frameOrigin, end }) => {
       // The page keeps the handle, as a component does. The token is built at run time so that no

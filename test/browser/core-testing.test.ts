@@ -19,7 +19,7 @@ afterAll(async () => {
   await host?.close();
 });
 
-test('from Playwright: the form is what the test answers at its address', async () => {
+test('in Playwright, a test serves the fake frame by fulfilling its URL', async () => {
   const page = await host.open(browser);
   const html = fakeFrameHtml({ saved: { id: 'con_7', name: 'Okta </script> & Co' } });
   await page.route('https://embed.example.com/**', (route) => route.fulfill({ contentType: 'text/html', body: html }));
@@ -35,7 +35,7 @@ test('from Playwright: the form is what the test answers at its address', async 
   await page.close();
 });
 
-test('from Node: a form on an origin of its own, and what the page sent to it', async () => {
+test("in Node, serves a fake frame on its own origin and records the page's messages", async () => {
   const frame = await serveFakeFrame({ failure: { code: 'test_failed', message: 'Okta said no' } });
   const page = await host.open(browser);
   await mountCore(page, {
@@ -59,7 +59,7 @@ test('from Node: a form on an origin of its own, and what the page sent to it', 
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('from within the page: a driver plays the person', async () => {
+test("in the page, a driver performs the user's actions", async () => {
   const frame = await serveFakeFrame();
   const code = await bundle(`
     import { createConnectorFrame } from '@connector-frame/core/connect';
@@ -128,7 +128,7 @@ test('from within the page: a driver plays the person', async () => {
   await Promise.all([page.close(), site.close(), frame.close()]);
 });
 
-test('a form takes commands, and lets go at once, after a question, or not at all', async () => {
+test('the fake frame handles commands and leave: at once, after a question, or never', async () => {
   const leaves = ['left', 'ask', 'unknown'] as const;
   const forms = await Promise.all(leaves.map((leave) => serveFakeFrame({ leave })));
   const page = await host.open(browser);
@@ -170,7 +170,7 @@ test('a form takes commands, and lets go at once, after a question, or not at al
   await Promise.all([page.close(), ...forms.map((frame) => frame.close())]);
 });
 
-test('a form may be silent, or say what a test wants', async () => {
+test('the fake frame can stay silent or send any message', async () => {
   const silent = await serveFakeFrame({ ready: false });
   const talking = await serveFakeFrame({
     afterInit: [

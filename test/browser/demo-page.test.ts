@@ -24,7 +24,7 @@ const refuse = (route: Route) =>
   route.fulfill({ status: 502, json: { code: 'upstream_error', message: 'The service is down.' } });
 
 describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as const))('%s', (kind) => {
-  test('create, see the id, edit, reload; another customer sees none of it', async () => {
+  test('creates, shows the id, edits and reloads a connector that other tenants cannot see', async () => {
     const page = await open(kind);
     await product(page, 'Synthetic Data').click();
     await nameField(page).fill(`Night ${kind}`);
@@ -60,7 +60,7 @@ describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as
     expect(fixture.problems).toEqual([]);
   });
 
-  test('cancel and the browser’s back button both lead back to the list', async () => {
+  test('cancel and the back button return to the list', async () => {
     const page = await open(kind);
     await product(page, 'Okta System Log').click();
     await form(page).getByRole('button', { name: 'Cancel' }).click();
@@ -72,7 +72,7 @@ describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as
     expect(await page.locator('iframe').count()).toBe(0);
   });
 
-  test('a chosen look is kept, and an open form keeps its colors and its text until it is reopened', async () => {
+  test('stores the selected theme; an open form keeps its colors and text until it is reopened', async () => {
     const page = await open(kind, { colorScheme: 'light' });
     const ground = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
     const button = () =>
@@ -103,7 +103,7 @@ describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as
 });
 
 describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (kind) => {
-  test('by keyboard alone: to a product, into its form, and the focus goes along', async () => {
+  test("opens a product's form by keyboard and moves focus into it", async () => {
     const page = await open(kind);
     await page.getByRole('searchbox').fill('okta system');
     await page.keyboard.press('Tab');
@@ -115,7 +115,7 @@ describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (kind) 
     await expect.poll(() => focusedFrame(page)).toBe(true);
   });
 
-  test('search and category narrow the grid, and say by how much', async () => {
+  test('search and category filter the grid and announce the count', async () => {
     const page = await open(kind);
     const count = page.locator('#catalog').getByRole('status');
     const all = parseInt((await count.textContent()) ?? '', 10);
@@ -130,7 +130,7 @@ describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (kind) 
     expect(await product(page, 'GitHub Enterprise Audit Logs').count()).toBe(0);
   });
 
-  test('the service is down: both lists say so, and trying again is enough', async () => {
+  test('both lists report that the service is down and recover on retry', async () => {
     const page = await open(kind);
     await page.route(/\/api\/(catalog|connectors)/, refuse);
     await page.getByRole('link', { name: 'Destinations' }).click();
@@ -143,7 +143,7 @@ describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (kind) 
 });
 
 describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (kind) => {
-  test('by keyboard alone: search, a product, past the menus into its form', async () => {
+  test("reaches a product's form through search by keyboard", async () => {
     const page = await open(kind);
     await page.getByRole('searchbox').fill('okta system');
     await page.keyboard.press('Enter');
@@ -159,7 +159,7 @@ describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (kin
     await expect.poll(() => focusedFrame(page)).toBe(true);
   });
 
-  test('search and category narrow the grid, and say by how much', async () => {
+  test('search and category filter the grid and announce the count', async () => {
     const page = await open(kind);
     const count = page.locator('#catalog-count');
     const all = Number(await count.textContent());
@@ -178,7 +178,7 @@ describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (kin
 });
 
 describe('html', () => {
-  test('no script but the service’s own; the page’s buttons test and save, and its style sheet sees how it goes', async () => {
+  test('loads only the drop-in script; buttons of the page test and save, and CSS states show progress', async () => {
     const page = await open('html');
     const scripts: string[] = [];
     page.on('request', (request) => {
@@ -208,7 +208,7 @@ describe('html', () => {
     expect(fixture.problems).toEqual([]);
   });
 
-  test('cancel closes the dialog around the form; it opens again with what was typed', async () => {
+  test('cancel closes the dialog around the form; reopening it keeps what was typed', async () => {
     const page = await open('html');
     await product(page, 'Okta System Log').click();
     await nameField(page).fill('Typed already');
@@ -219,7 +219,7 @@ describe('html', () => {
     expect(await page.getByRole('dialog').evaluate((dialog) => dialog.matches(':modal'))).toBe(true);
   });
 
-  test('a chosen look is kept, and the form takes it', async () => {
+  test('stores the selected theme and applies it to the form', async () => {
     const page = await open('html', { colorScheme: 'light' });
     await page.getByRole('button', { name: 'Iris', exact: true }).click();
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
@@ -233,7 +233,7 @@ describe('html', () => {
 const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?.localName === 'connector-frame');
 
 describe.each(longOr(allPages, ['html', 'vue'] as const))('%s', (kind) => {
-  test('no session can be had: the reason stands in place of the form, and trying again is enough', async () => {
+  test('shows why a session failed in place of the form and recovers on retry', async () => {
     const page = await open(kind);
     await page.route('**/api/session', refuse);
     await product(page, 'Okta System Log').click();
@@ -244,7 +244,7 @@ describe.each(longOr(allPages, ['html', 'vue'] as const))('%s', (kind) => {
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
   });
 
-  test('the source beside the page is the page’s own', async () => {
+  test("shows the page's own source", async () => {
     const page = await open(kind);
     await product(page, 'Okta System Log').click();
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
@@ -268,7 +268,7 @@ describe.each(longOr(allPages, ['html', 'vue'] as const))('%s', (kind) => {
 
   // All four share one design, so each color scheme runs on two of them.
   const scheme = kind === 'script' || kind === 'vue' ? 'light' : 'dark';
-  test(`${scheme}: axe finds nothing, nothing is cut off at any width`, async () => {
+  test(`${scheme}: axe finds no violation and nothing is cut off at any width`, async () => {
     // Products are rendered alike; axe checks only the first nine.
     const further = [['.products li:nth-child(n + 10)'], ['connector-catalog', 'li:nth-child(n + 10)']];
     const page = await open(kind, { colorScheme: scheme });

@@ -23,7 +23,7 @@ const rowOf = (page: Page, name: string) =>
   page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
 
-test('by keyboard alone: built, opened, paused, asked about deleting, and the focus is never lost', async () => {
+test('builds, opens, pauses and deletes a pipeline by keyboard without losing focus', async () => {
   await addInput('Keys');
   const page = await fixture.open('script');
   const row = rowOf(page, 'Keys');
@@ -73,7 +73,7 @@ const variants = [
 ] as const;
 
 test.each(variants.slice(...longOr([0], [1, 3])))(
-  '%s, %s: axe finds nothing, nothing is cut off at any width',
+  '%s, %s: axe finds no violation and nothing is cut off at any width',
   async (kind, colorScheme) => {
     const name = `Seen on ${kind}, ${colorScheme}`;
     await addInput(name);
@@ -104,7 +104,7 @@ test.each(variants.slice(...longOr([0], [1, 3])))(
   },
 );
 
-test('fifty rows ask together and seldom, those out of sight not at all, and none while the page is hidden', async () => {
+test('fifty rows poll in batches; rows out of view and hidden pages do not poll', async () => {
   for (let index = 0; index < 50; index += 1) await addInput(`Row ${index}`);
   const page = await fixture.open('react');
   const batchSizes: number[] = [];
@@ -135,7 +135,7 @@ test('fifty rows ask together and seldom, those out of sight not at all, and non
   await expect.poll(() => batchSizes.length).toBeGreaterThan(before);
 });
 
-test('the server is away: what was known stays, and it goes on by itself', async () => {
+test('keeps the last status while the server is down and resumes by itself', async () => {
   await addInput('Steady');
   const page = await fixture.open('vue');
   const row = rowOf(page, 'Steady');

@@ -69,7 +69,7 @@ const addOutput = async (name: string) => {
 };
 
 describe.each(longOr(allPages, ['html', 'react']))('%s', (kind) => {
-  test('a saved connection offers its pipeline at once, and counts what is sent to the shown address', async () => {
+  test('a saved connection offers its pipeline at once and counts the records sent to the shown URL', async () => {
     const page = await fixture.open(kind);
     const row = await connect(page, kind, `Feed ${kind}`);
     await row.start();
@@ -80,7 +80,7 @@ describe.each(longOr(allPages, ['html', 'react']))('%s', (kind) => {
   });
 });
 
-test('paused it loses nothing: 1,000, then 500 that wait, then 1,500', async () => {
+test('a paused pipeline keeps 500 records until it resumes and then delivers all 1,500', async () => {
   const page = await fixture.open('script');
   const row = await connect(page, 'script', 'Patient');
   await row.start();
@@ -100,7 +100,7 @@ test('paused it loses nothing: 1,000, then 500 that wait, then 1,500', async () 
   await row.is('Running');
 });
 
-test('to a destination of one’s own: it is chosen by name, and the records are there', async () => {
+test('delivers to a destination selected by name', async () => {
   await addOutput('The archive');
   const page = await fixture.open('react');
   const row = await connect(page, 'react', 'Forwarded');
@@ -113,7 +113,7 @@ test('to a destination of one’s own: it is chosen by name, and the records are
   await row.item.getByText('The archive · http').waitFor();
 });
 
-test('to a file, below the data folder, where npm start has opened one', async () => {
+test('delivers to a file in the data folder that npm start allows', async () => {
   const config = { settings: { file_name: 'events.ndjson' }, secrets: {} };
   const { status } = await fixture.call('POST', '/v2/~/outputs', { name: 'On disk', type: 'file', config });
   expect(status).toBe(200);
@@ -128,7 +128,7 @@ test('to a file, below the data folder, where npm start has opened one', async (
   expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
 });
 
-test('to a table of a PostgreSQL server', async () => {
+test('delivers to a PostgreSQL table', async () => {
   const server = await startPostgres();
   onTestFinished(() => server.close());
   const url = new URL(await server.createDatabase());
@@ -159,7 +159,7 @@ test('to a table of a PostgreSQL server', async () => {
   expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
 });
 
-test('a test event arrives, and the page says so', async () => {
+test('delivers a test event and reports it', async () => {
   const page = await fixture.open('vue');
   const row = await connect(page, 'vue', 'Tried');
   await row.start();
@@ -169,7 +169,7 @@ test('a test event arrives, and the page says so', async () => {
   await row.counted('1 in · 1 out');
 });
 
-test('the command is ready to copy, with the token that is hidden until it is asked for', async () => {
+test('the copied command contains the token, which is hidden until revealed', async () => {
   const page = await fixture.open('html', { permissions: ['clipboard-read', 'clipboard-write'] });
   const row = await connect(page, 'html', 'Handed over');
   await row.start();
@@ -184,7 +184,7 @@ test('the command is ready to copy, with the token that is hidden until it is as
   await row.counted('1 in · 1 out');
 });
 
-test('log lines appear as they are written, and none are asked for once it is closed', async () => {
+test('streams log lines and stops when the log is closed', async () => {
   const page = await fixture.open('script');
   const row = await connect(page, 'script', 'Watched');
   await row.start();
@@ -205,7 +205,7 @@ test('log lines appear as they are written, and none are asked for once it is cl
   await expect.poll(() => ended.length).toBe(1);
 });
 
-test('what fails says why', async () => {
+test('shows why a pipeline fails', async () => {
   const { status } = await fixture.call('POST', '/v2/~/inputs', {
     ...exampleBody(typeOf('input', 'snowflake')),
     name: 'Not yet',
@@ -256,7 +256,7 @@ describe('deleting', () => {
     expect(fixture.problems).toEqual([]);
   });
 
-  test('a connection without a pipeline goes alone', async () => {
+  test('a connection without a pipeline', async () => {
     const page = await fixture.open('script');
     const row = await connect(page, 'script', 'Never used');
     await row.press('Delete');

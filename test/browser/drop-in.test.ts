@@ -118,7 +118,7 @@ const published = async (): Promise<[version: string, entry: { 'connector-frame.
   return first;
 };
 
-test('two lines of HTML are the whole integration: a person saves, the page gets the id, the service has the connector', async () => {
+test('two lines of HTML save a connector and report its id to the page', async () => {
   const { tab, problems } = await open(`${script()}\n${element}`);
   expect(new URL(service.url).origin).not.toBe(site.origin);
   const id = await connect(tab);
@@ -129,7 +129,7 @@ test('two lines of HTML are the whole integration: a person saves, the page gets
 });
 
 describe('the published hash', () => {
-  test('is the one the browser computes', async () => {
+  test('matches the hash that the browser computes', async () => {
     const [, { 'connector-frame.js': hash, url }] = await published();
     const { tab, problems } = await open(
       `<script type="module" src="${url}" integrity="${hash}" crossorigin></script>\n${element}`,
@@ -138,7 +138,7 @@ describe('the published hash', () => {
     expect(problems).toEqual([]);
   });
 
-  test('keeps another file out', async () => {
+  test('blocks a different file', async () => {
     const [, { url }] = await published();
     const wrong = `sha384-${Buffer.alloc(48, 7).toString('base64')}`;
     const { tab, problems } = await open(
@@ -150,7 +150,7 @@ describe('the published hash', () => {
   });
 });
 
-describe('a strict page needs no more than the service\u2019s address', () => {
+describe("a page with a strict policy only allows the service's origin", () => {
   const policies: { name: string; headers: (origin: string) => Record<string, string> }[] = [
     {
       name: 'in its policy',
@@ -183,7 +183,7 @@ describe('a strict page needs no more than the service\u2019s address', () => {
   });
 });
 
-test('loaded twice, also as two addresses, it defines the element once and shows one form', async () => {
+test('loaded twice from two URLs, it defines the element once and shows one form', async () => {
   const [version] = await published();
   const { tab, problems } = await open(`${script()}${script()}${script(version)}\n${element}`);
   await isShown(tab);
@@ -191,7 +191,7 @@ test('loaded twice, also as two addresses, it defines the element once and shows
   expect(problems).toEqual([]);
 });
 
-test('an element that was there long before shows its own content until the script comes, and the form then', async () => {
+test('an element shows its own content until the script loads, and then the form', async () => {
   const { tab, problems } = await open(element.replace('></', '><p>Connections need JavaScript.</p></'));
   await tab.getByText('Connections need JavaScript.').waitFor();
   await tab.evaluate((address) => {
@@ -205,7 +205,7 @@ test('an element that was there long before shows its own content until the scri
   expect(problems).toEqual([]);
 });
 
-test('a page with a script of its own needs no address either: those of the drop-in are the defaults', async () => {
+test("createConnectorFrame of the drop-in uses the drop-in's URLs by default", async () => {
   const minted = await fetch(`${service.url}/v3/sessions`, {
     method: 'POST',
     headers: { 'x-api-key': organization.apiKey, 'content-type': 'application/json' },

@@ -17,7 +17,7 @@ afterAll(async () => {
 const tag = (attributes: string, content = '') =>
   `<connector-frame kind="input" type-id="okta-systemlog" ${attributes}>${content}</connector-frame>`;
 
-test('a person saves a connector by two tags and no line of script', async () => {
+test('saves a connector with two tags and no script', async () => {
   const page = await world.open(browser, tag('host-url="/api" tenant-id="acme"', '<p>Needs JavaScript.</p>'));
   const form = page.frameLocator('iframe');
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
@@ -44,7 +44,7 @@ test.each([
     'The server of this page does not answer (',
   ],
   ['no address', 'tenant-id="acme" host-url="http://["', 'The server of this page does not answer ('],
-])('%s: said once, to the page and to the person', async (_, attributes, words) => {
+])('%s: reported once, to the page and to the user', async (_, attributes, words) => {
   const page = await world.open(browser, tag(attributes));
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('alert').innerText()).toContain(words);
@@ -53,25 +53,28 @@ test.each([
   await page.close();
 });
 
-test.each(['monad/config', 'session'])('the addresses and the session both fail, %s last: said once', async (last) => {
-  const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
-  const recordedEvents = page.getByText('Back soon.').waitFor();
-  await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
-    if (route.request().url().endsWith(last)) await recordedEvents;
-    await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
-  });
-  const both = ['monad/config', 'session'].map((end) =>
-    page.waitForEvent('requestfinished', (request) => request.url().endsWith(`/api/${end}`)),
-  );
-  await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await Promise.all(both);
-  // Requests are answered in order: when this one completes, the earlier ones have been handled.
-  await page.evaluate(() => fetch('/web'));
-  expect(await eventsOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
-  await page.close();
-});
+test.each(['monad/config', 'session'])(
+  'reports one error if configuration and session both fail, %s last',
+  async (last) => {
+    const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
+    const recordedEvents = page.getByText('Back soon.').waitFor();
+    await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
+      if (route.request().url().endsWith(last)) await recordedEvents;
+      await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
+    });
+    const both = ['monad/config', 'session'].map((end) =>
+      page.waitForEvent('requestfinished', (request) => request.url().endsWith(`/api/${end}`)),
+    );
+    await page.addScriptTag({ url: '/define.js', type: 'module' });
+    await Promise.all(both);
+    // Requests are answered in order: when this one completes, the earlier ones have been handled.
+    await page.evaluate(() => fetch('/web'));
+    expect(await eventsOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
+    await page.close();
+  },
+);
 
-test('Try again asks again, and keeps the keyboard where the person was', async () => {
+test('Try again repeats the requests and keeps focus', async () => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
   const refuse = {
     status: 502,
@@ -92,7 +95,7 @@ test('Try again asks again, and keeps the keyboard where the person was', async 
   await page.close();
 });
 
-test('the session is asked for beside the addresses, for that form and no other; addresses once for a page', async () => {
+test('requests the session in parallel with the configuration, which is requested once per page', async () => {
   const requests: string[] = [];
   const page = await world.open(
     browser,
@@ -113,7 +116,7 @@ test('the session is asked for beside the addresses, for that form and no other;
   await page.close();
 });
 
-test('when the session is refused in the middle, the host is asked for another and what was typed stays', async () => {
+test('renews a rejected session through the host and keeps what was typed', async () => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'));
   const form = page.frameLocator('iframe');
   const url = form.getByLabel('Organization URL');

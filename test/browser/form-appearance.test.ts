@@ -47,7 +47,7 @@ const isStyled = (page: Page): Promise<boolean> =>
 // attack-init.test.ts covers the values and style sheets that the form rejects.
 
 describe('appearance', () => {
-  test('leaves out what is no token, and says so once for each on the console', async () => {
+  test('drops unknown tokens with one console warning each', async () => {
     const context = await browser.newContext();
     const warnings: string[] = [];
     context.on('console', (message: ConsoleMessage) => {
@@ -65,7 +65,7 @@ describe('appearance', () => {
     await context.close();
   });
 
-  test('follows the page from light to dark and back, unless a background decides', async () => {
+  test("follows the page's color scheme unless a background color is set", async () => {
     const page = await open({}, 'dark');
     expect([await token(page, 'surface'), await token(page, 'background')]).toEqual(['#14161c', 'transparent']);
     await page.emulateMedia({ colorScheme: 'light' });
@@ -79,7 +79,7 @@ describe('appearance', () => {
 });
 
 describe('stylesheets', () => {
-  test('of the host replace the look of the form', async () => {
+  test("of the host replace the form's styles", async () => {
     const page = await open({ stylesheets: [`${world.host}/form.css`] });
     await token(page, 'primary');
     await expect.poll(() => outline(page)).toBe('solid');

@@ -59,7 +59,7 @@ async function revocable(): Promise<{ sessionToken: string; revoke(): Promise<vo
   };
 }
 
-test('R05: a session that ends while a person types is renewed, and there is one save', async () => {
+test('R05: renews a session that expires while the user types, and saves once', async () => {
   const before = await storedConnectors();
   const { sessionToken, revoke } = await revocable();
   const page = await openHost(browser, world, { sessionToken, fetchSession: true });
@@ -72,7 +72,7 @@ test('R05: a session that ends while a person types is renewed, and there is one
   await page.close();
 });
 
-test('R05: without a way to renew, the form says so, tells the page, and keeps what was typed', async () => {
+test('R05: reports an expired session that cannot be renewed and keeps what was typed', async () => {
   const before = await storedConnectors();
   const { sessionToken, revoke } = await revocable();
   const page = await openHost(browser, world, { sessionToken });
@@ -91,7 +91,7 @@ test('R05: without a way to renew, the form says so, tells the page, and keeps w
   await page.close();
 });
 
-test('R01: a save whose answer is lost is tried again and makes one connector', async () => {
+test('R01: retries a save whose response is lost and creates one connector', async () => {
   const before = await storedConnectors();
   const page = await openHost(browser, world);
   await fill(page);
@@ -122,7 +122,7 @@ test('R01: a double click saves once', async () => {
   await page.close();
 });
 
-test('R06: busy answers are waited for, other refusals are not tried again', async () => {
+test('R06: retries 429 and 503 after Retry-After and no other rejection', async () => {
   const page = await openHost(browser, world);
   await fill(page);
   let calls = 0;
@@ -156,7 +156,7 @@ test('R06: busy answers are waited for, other refusals are not tried again', asy
   await refused.close();
 });
 
-test('R06: without a connection nothing typed is lost, and the next save works', async () => {
+test('R06: keeps what was typed while offline, and the next save succeeds', async () => {
   const context = await browser.newContext();
   const page = await openHost(context, world);
   await fill(page);
@@ -172,7 +172,7 @@ test('R06: without a connection nothing typed is lost, and the next save works',
   await context.close();
 });
 
-test('a type that does not exist is said in the frame and to the page, and nothing spins', async () => {
+test('reports an unknown type in the frame and to the page', async () => {
   const page = await openHost(browser, world, { typeId: 'no-such-type' });
   await expect
     .poll(() => callbacks(page))
@@ -182,7 +182,7 @@ test('a type that does not exist is said in the frame and to the page, and nothi
   await page.close();
 });
 
-test('a load that fails offers Retry, and Retry works', async () => {
+test('offers a working Retry after a failed load', async () => {
   const page = await browser.newPage();
   await page.route(`${world.service.url}/v1/inputs/**`, (route) =>
     route.fulfill({ status: 500, contentType: 'application/json', body: '{"code":500,"error_type":"internal_error"}' }),
@@ -200,7 +200,7 @@ test('a load that fails offers Retry, and Retry works', async () => {
 });
 
 test.each([{ hasTouch: false }, { hasTouch: true }])(
-  'one click on Save is enough, though leaving a field moves the button (touch: $hasTouch)',
+  'saves on the first click even if leaving a field moves the button (touch: $hasTouch)',
   async ({ hasTouch }) => {
     const context = await browser.newContext({ viewport: { width: 320, height: 900 }, hasTouch });
     const page = await openHost(context, world);

@@ -50,7 +50,7 @@ test.each([
   await page.close();
 });
 
-test('the frame says ready before its script has come', async () => {
+test('the frame sends ready before its script has loaded', async () => {
   const page = await browser.newPage();
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -70,7 +70,7 @@ test('the frame says ready before its script has come', async () => {
   await page.close();
 });
 
-test('the whole path works where storage is blocked, because the frame uses none', async () => {
+test('works with blocked storage, because the frame uses none', async () => {
   const context = await browser.newContext();
   const touched: string[] = [];
   await context.exposeFunction('touched', (what: string) => touched.push(what));

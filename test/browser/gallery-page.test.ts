@@ -18,7 +18,7 @@ async function open(query = ''): Promise<Page> {
 const sheets = (page: Page) => page.locator('.sheet');
 const forms = (page: Page) => page.locator('.sheet connector-frame');
 
-test('has a sheet for every type, and the forms of those that are near', async () => {
+test('has a card for every type and renders the forms near the viewport', async () => {
   const page = await open();
   const listed: unknown[] = await page.evaluate(() => fetch('/api/catalog?kind=input').then((answer) => answer.json()));
   await expect.poll(() => sheets(page).count()).toBe(listed.length);
@@ -30,7 +30,7 @@ test('has a sheet for every type, and the forms of those that are near', async (
   expect(fixture.problems).toEqual([]);
 });
 
-test('is searched as the picker is, and shows destinations', async () => {
+test("has the catalog's search and lists outputs", async () => {
   const page = await open('?q=otka');
   await expect.poll(() => sheets(page).first().getByRole('heading').textContent()).toMatch(/^Okta/);
   await page.getByRole('searchbox').fill('');

@@ -9,7 +9,7 @@ import { serveCoreHost, type CoreHost } from '../support/core-host.js';
 
 const missing = engines.some((engine) => engine.name === 'Firefox' && engine.missing !== undefined);
 
-describe.skipIf(missing)('a frame that was loaded ahead, in Firefox', () => {
+describe.skipIf(missing)('a preloaded frame, in Firefox', () => {
   let browser: DrivenBrowser;
   let host: CoreHost;
   let form: FakeFrameServer;

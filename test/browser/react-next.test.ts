@@ -93,12 +93,12 @@ test('builds without a warning about the package', () => {
   expect(built).not.toContain('@connector-frame');
 });
 
-test.each(['/connect', '/okta'])('%s: the server sends the tag and no property of it', async (path) => {
+test.each(['/connect', '/okta'])('%s: the server renders the tag without properties', async (path) => {
   const html = await (await fetch(origin + path)).text();
   expect(html).toContain('<connector-frame></connector-frame>');
 });
 
-test('a server component shows the form, without a word on the console', async () => {
+test('a server component shows the form without console output', async () => {
   const { page, logged, close } = await open('/connect');
   await form(page).getByLabel('Organization URL').waitFor();
   expect(await page.locator('connector-frame').count()).toBe(1);
@@ -106,7 +106,7 @@ test('a server component shows the form, without a word on the console', async (
   await close();
 });
 
-test('a client component hears of the save', async () => {
+test('a client component handles the save', async () => {
   const { page, logged, close } = await open('/okta');
   await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
   await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');

@@ -40,7 +40,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     return { ...opened, given };
   }
 
-  test('a person saves; each callback gets its payload, and no event', async () => {
+  test('passes payloads, not events, to the callbacks of a save', async () => {
     const { page, sessions } = await open();
     expect(await page.evaluate(() => reactPage.version.split('.')[0])).toBe(react);
     await name(page).fill('');
@@ -58,7 +58,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('cancel comes without anything, an error with its code', async () => {
+  test('calls onCancel without arguments and onError with its code', async () => {
     const { page, given } = await open();
     await form(page).getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => callbacks(page)).toContainEqual(['', 'cancel']);
@@ -67,7 +67,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('StrictMode: one frame, one session', async () => {
+  test('mounts one frame and one session in StrictMode', async () => {
     const { page, sessions, console } = await open({}, { strict: true });
     expect([frames(page), await page.locator('iframe').count(), sessions()]).toEqual([1, 1, 1]);
     expect(await callbacks(page)).toEqual([['', 'ready']]);
@@ -75,7 +75,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('fifty renders with new callbacks keep the form and what is typed; the last callbacks are called', async () => {
+  test('keeps the form and its input over fifty renders with new callbacks, and calls the latest', async () => {
     const { page, given, sessions } = await open({}, { label: 'first' });
     await name(page).fill('Typed before');
     await page.evaluate(async (given) => {
@@ -93,7 +93,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('a session that is refused is asked for once, however often the page renders because of it', async () => {
+  test('requests a rejected session once even if the error causes renders', async () => {
     const { page } = await host.open(browser);
     const given = { ...host.options, fetchSession: true, appearance: { colorPrimary: '#123456' }, stylesheets: [] };
     const iframe = await page.evaluateHandle(async (given) => {
@@ -120,7 +120,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('another type is another form, in one frame', async () => {
+  test('remounts for another type, in one frame', async () => {
     const { page, given } = await open();
     await page.evaluate((given) => reactPage.render({ ...given, typeId: 'okta-users' }), given);
     await expect.poll(async () => (await callbacks(page)).length).toBe(2);
@@ -128,7 +128,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('the ref is the element, and its methods are the form’s buttons', async () => {
+  test('the ref is the element with its methods', async () => {
     const { page } = await open();
     expect(await page.evaluate(() => reactPage.ref.current === document.querySelector('connector-frame'))).toBe(true);
     await page.evaluate(() => reactPage.ref.current?.save());
@@ -138,7 +138,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('the page’s own words while it loads, and when it fails', async () => {
+  test("renders the page's loading and error content", async () => {
     const { page } = await host.open(browser);
     const link = page.getByRole('link', { name: 'Connect by mail' });
     await page.evaluate(
@@ -157,7 +157,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('after unmounting there is no frame, and nothing is called', async () => {
+  test('removes the frame on unmount and calls nothing afterwards', async () => {
     const { page } = await open();
     const before = await callbacks(page);
     await page.evaluate(() => reactPage.unmount());
@@ -170,7 +170,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
+  test('hydrates server-rendered fallback content into one form without warnings', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
     // Defined but not yet hydrated: the element waits and reports nothing.
     await page.getByRole('link', { name: 'Connect by mail' }).waitFor();

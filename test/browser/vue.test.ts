@@ -46,7 +46,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     return { ...opened, given };
   }
 
-  test('a person saves; each event brings its payload, and no warning is heard', async () => {
+  test('emits payloads for a save without warnings', async () => {
     const { page, sessions, console } = await open();
     expect(await page.evaluate(() => vuePage.version.slice(0, 3))).toBe(vue);
     await name(page).fill('');
@@ -64,7 +64,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('fifty renders with new listeners keep the form and what is typed; the last listeners are called', async () => {
+  test('keeps the form and its input over fifty renders with new listeners, and calls the latest', async () => {
     const { page, given, sessions } = await open();
     await name(page).fill('Typed before');
     await page.evaluate(async (given) => {
@@ -80,7 +80,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('another type is another form, in one frame; an error brings its code', async () => {
+  test('remounts for another type, in one frame, and emits errors with their code', async () => {
     const { page, given } = await open();
     await page.evaluate((given) => vuePage.update({ ...given, typeId: 'okta-users' }), given);
     await expect.poll(async () => (await events(page)).map(([, what]) => what)).toEqual(['ready', 'ready']);
@@ -90,7 +90,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('a bare flag is true; a prop that goes is taken back; one that was never given is left alone', async () => {
+  test('treats a bare flag as true, resets removed props and leaves absent props alone', async () => {
     const { page, given } = await open({ displayName: 'Your Okta', isNameEditable: '' });
     const read = () =>
       page.evaluate(() => {
@@ -107,7 +107,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('the plugin’s defaults stand in for props, objects among them, and no attribute is written', async () => {
+  test("uses the plugin's defaults for absent props without writing attributes", async () => {
     const { page } = await open(
       { kind: 'input', frameOrigin: undefined, apiBase: undefined, isNameEditable: undefined },
       {
@@ -124,7 +124,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('a template ref holds the element and its methods', async () => {
+  test('exposes the element and its methods as template ref', async () => {
     const { page } = await open();
     expect(await page.evaluate(() => vuePage.ref.value?.element === document.querySelector('connector-frame'))).toBe(
       true,
@@ -138,7 +138,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('the page’s own words while it loads, and when it fails', async () => {
+  test("renders the page's loading and error slots", async () => {
     const { page } = await host.open(browser);
     const link = page.getByRole('link', { name: 'Connect by mail' });
     await page.evaluate(
@@ -157,7 +157,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('after unmounting there is no frame, and nothing is emitted', async () => {
+  test('removes the frame on unmount and emits nothing afterwards', async () => {
     const { page } = await open();
     const before = await events(page);
     await page.evaluate(() => vuePage.unmount());
@@ -170,7 +170,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
+  test('hydrates server-rendered fallback content into one form without warnings', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
     await page.getByRole('link', { name: 'Connect by mail' }).waitFor();
     expect([frames(page), sessions()]).toEqual([0, 0]);

@@ -107,7 +107,7 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     expect([await exists(path), await exists(`/v1/~/inputs/${inputId}`)]).toEqual([false, false]);
   });
 
-  it('build nothing from an input that is not there, in one request', async () => {
+  it('build nothing from a missing input, in one request', async () => {
     const inputId = '00000000-0000-4000-8000-000000000000';
     requests.length = 0;
     const building = buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web' });

@@ -68,7 +68,7 @@ async function addInput(): Promise<string> {
   return String(body['id']);
 }
 
-test('started once, paused, on again, left with the output kept', async () => {
+test('starts once, pauses, resumes and deletes the pipeline, keeping the output', async () => {
   const inputId = await addInput();
   const pipelineId = await guide.startOnce(org, inputId, 'Web hook');
   expect(await guide.startOnce(org, inputId, 'Web hook')).toBe(pipelineId);
@@ -84,7 +84,7 @@ test('started once, paused, on again, left with the output kept', async () => {
   expect((await call('GET', '/v1/~/outputs')).body['outputs']).toHaveLength(1);
 });
 
-test('the log passes through as it is written, and ends with its reader', async () => {
+test('streams the log as it is written and stops when the reader leaves', async () => {
   const inputId = await addInput();
   expect((await guide.followLog(org, inputId, new Request('http://localhost/'))).status).toBe(404);
   await guide.startOnce(org, inputId, 'Web hook');

@@ -21,14 +21,14 @@ beforeAll(async () => {
 afterAll(() => remove?.());
 
 describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) => {
-  test('is what publint wants, to the last suggestion', async () => {
+  test('passes publint without suggestions', async () => {
     const { buffer, byteOffset, byteLength } = readFileSync(tarballs[name].file);
     const tarball = buffer.slice(byteOffset, byteOffset + byteLength);
     const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  test('has types that every way of resolving finds (attw)', { timeout: 120_000 }, async () => {
+  test('has types that every module resolution finds (attw)', { timeout: 120_000 }, async () => {
     const words = ['--profile', 'esm-only', '--format', 'json', '--no-definitely-typed'];
     const { stdout } = await bin('attw', [tarballs[name].file, ...words]).catch((error: { stdout: string }) => error);
     const result: { analysis?: { types: { kind: string } | false }; problems?: Record<string, unknown> } =
@@ -39,7 +39,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
     expect(problems.filter(({ resolutionKind }) => !/node10|node16-cjs/.test(resolutionKind ?? ''))).toEqual([]);
   });
 
-  test('holds a README, the licence, and nothing that is ours alone', () => {
+  test('contains a README, the license and nothing internal', () => {
     const { folder, paths, manifest } = tarballs[name];
     expect(paths).toContain('README.md');
     expect(readFileSync(join(folder, 'README.md'), 'utf8').length).toBeGreaterThan(200);
@@ -61,7 +61,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
       );
   });
 
-  test('has every file that another one of it names', () => {
+  test('contains every file its files refer to', () => {
     const { folder, paths, manifest } = tarballs[name];
     const entries = Object.values(manifest.exports).flatMap((entry) =>
       typeof entry === 'string' ? entry : Object.values(entry),
@@ -90,7 +90,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
   });
 });
 
-test('a package asks for the others in the version they have, and for third parties in one that this repository tests with', () => {
+test("packages depend on each other's current version and on tested third-party versions", () => {
   for (const { manifest } of Object.values(tarballs)) {
     for (const [dependency, range] of Object.entries(manifest.dependencies ?? {})) {
       const other = Object.values(tarballs).find((tarball) => tarball.manifest.name === dependency)?.manifest;
@@ -239,7 +239,7 @@ const uses: Record<PublicPackage, Use> = {
 };
 
 describe.each(publicPackages)('an empty project that installs %s', { concurrent: true }, (name) => {
-  test('runs it in plain Node, compiles against it, and bundles it', { timeout: 120_000 }, async () => {
+  test('runs in plain Node, type-checks and bundles', { timeout: 120_000 }, async () => {
     const use = uses[name];
     const project = await createProject(
       use.with.map((one) => tarballs[one]),

@@ -19,7 +19,7 @@ interface Server {
 }
 
 describe.each(reacts)('React $react on a server', ({ alias }) => {
-  test('gives the tag with its fallback, and none of its properties', { timeout: 60_000 }, async () => {
+  test('renders the tag with its fallback and without properties', { timeout: 60_000 }, async () => {
     const { render, fallback, logged } = await runOnServer<Server>(code, alias);
     const html = render(
       {

@@ -5,7 +5,7 @@ import type { Tab } from '../tab.js';
 
 /** Basic behavior: mount, fill in, save, edit, keyboard navigation. */
 export function basics({ fixture, open, testUnless }: Use): void {
-  test('one form, and the page hears once that it is shown', async () => {
+  test('mounts one form and reports ready once', async () => {
     const tab = await open();
     await tab.mount();
     await tab.form().value('Organization URL');
@@ -13,7 +13,7 @@ export function basics({ fixture, open, testUnless }: Use): void {
     expect(await tab.iframes()).toBe(1);
   });
 
-  test('a person types and saves: the page gets the id, the service has the connector', async () => {
+  test('saves: the page gets the id and the service has the connector', async () => {
     const tab = await open();
     await tab.mount({ name: 'Okta of Acme' });
     await fill(tab.form());
@@ -26,29 +26,33 @@ export function basics({ fixture, open, testUnless }: Use): void {
     expect(settings).toMatchObject({ org_url: ORG_URL });
   });
 
-  test('a person cancels', async () => {
+  test('reports cancel', async () => {
     const tab = await open();
     await tab.mount();
     await tab.form().press('Cancel');
     await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['cancel']]);
   });
 
-  testUnless('quietFrameReads', 'keys are enough: Tab leads through the form and out again, Enter saves', async () => {
-    const tab = await open();
-    await tab.mount();
-    await tab.form().value('API token');
-    await tab.page.focus('#before');
-    await tabTo(tab, 'Organization URL');
-    await tab.page.keyboard.type(ORG_URL);
-    await tabTo(tab, 'API token');
-    await tab.page.keyboard.type(TOKEN);
-    const passed = await tabTo(tab, '#after');
-    expect(passed).toEqual(expect.arrayContaining(['Test connection', 'Cancel', 'Save']));
-    // Then back, past the buttons, to a field.
-    await tabTo(tab, 'API token', 'Shift');
-    await tab.page.keyboard.press('Enter');
-    await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
-  });
+  testUnless(
+    'quietFrameReads',
+    'works by keyboard: Tab passes through the form and out of it, Enter saves',
+    async () => {
+      const tab = await open();
+      await tab.mount();
+      await tab.form().value('API token');
+      await tab.page.focus('#before');
+      await tabTo(tab, 'Organization URL');
+      await tab.page.keyboard.type(ORG_URL);
+      await tabTo(tab, 'API token');
+      await tab.page.keyboard.type(TOKEN);
+      const passed = await tabTo(tab, '#after');
+      expect(passed).toEqual(expect.arrayContaining(['Test connection', 'Cancel', 'Save']));
+      // Then back, past the buttons, to a field.
+      await tabTo(tab, 'API token', 'Shift');
+      await tab.page.keyboard.press('Enter');
+      await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
+    },
+  );
 
   /** Returns the stored connector that the page's `save` callback named. */
   async function saved(tab: Tab): Promise<{ id: unknown; settings: unknown }> {

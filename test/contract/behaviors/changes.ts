@@ -4,7 +4,7 @@ import type { Use } from '../run-frame-contract.js';
 
 /** Rerenders, changed options, and moves in the document. */
 export function changes({ engine, adapter, fixture, open, testUnless }: Use): void {
-  test('new callbacks and new renderings never load the form anew; the newest callback is the one that is called', async () => {
+  test('rerenders with new callbacks do not reload the form, and the latest callback is called', async () => {
     const tab = await open();
     await tab.mount({ appearance: { colorPrimary: 'teal' } });
     const form = tab.form();
@@ -17,7 +17,7 @@ export function changes({ engine, adapter, fixture, open, testUnless }: Use): vo
     expect(await tab.iframes()).toBe(1);
   });
 
-  test('another type is another form, and only the newest stays', async () => {
+  test('another type mounts another form, and only the latest remains', async () => {
     const tab = await open();
     await tab.mount();
     await tab.form().value('Organization URL');
@@ -28,7 +28,7 @@ export function changes({ engine, adapter, fixture, open, testUnless }: Use): vo
     expect(await tab.iframes()).toBe(1);
   });
 
-  test('a new token goes to the living form: what was typed stays, and is saved', async () => {
+  test('a new token is sent to the mounted form, which keeps and saves what was typed', async () => {
     const tab = await open();
     await tab.mount();
     await fill(tab.form());
@@ -38,7 +38,7 @@ export function changes({ engine, adapter, fixture, open, testUnless }: Use): vo
     await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
   });
 
-  test('moved in the document the usual way, the form loads anew and works', async () => {
+  test('a form moved with append reloads and works', async () => {
     const tab = await open();
     await tab.mount();
     await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
@@ -49,7 +49,7 @@ export function changes({ engine, adapter, fixture, open, testUnless }: Use): vo
     await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['ready'], ['save', expect.anything()]]);
   });
 
-  testUnless('moveBefore', 'moved by moveBefore, the form stays as it is', async () => {
+  testUnless('moveBefore', 'a form moved with moveBefore is kept', async () => {
     const tab = await open();
     await tab.mount();
     await fill(tab.form());

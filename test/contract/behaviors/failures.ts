@@ -5,7 +5,7 @@ import type { World } from '../../support/world.js';
 
 /** Failures, and how the page learns of them. */
 export function failures({ fixture, open }: Use): void {
-  test('a save that fails is told with its code, and what was typed stays', async () => {
+  test('reports a failed save with its code and keeps what was typed', async () => {
     const { world } = fixture();
     const existingId = await createConnector(world);
     const tab = await open();
@@ -20,7 +20,7 @@ export function failures({ fixture, open }: Use): void {
     expect(await tab.form().value('Name')).toContain(', the second');
   });
 
-  test('a session that ends while a person types is renewed, and there is one save', async () => {
+  test('renews a session that expires while the user types, and saves once', async () => {
     const { world, host, storedConnectors } = fixture();
     const { sessionToken, revoke } = await createRevocableSession(world);
     const tab = await open();
@@ -34,7 +34,7 @@ export function failures({ fixture, open }: Use): void {
     expect(count(host.requests)).toBe(sessionRequests + 1);
   });
 
-  test('without a way to renew it, an ended session is told, and what was typed stays', async () => {
+  test('reports an expired session that cannot be renewed and keeps what was typed', async () => {
     const { sessionToken, revoke } = await createRevocableSession(fixture().world);
     const tab = await open();
     await tab.mount({ sessionToken });
@@ -50,7 +50,7 @@ export function failures({ fixture, open }: Use): void {
     { frameOrigin: 'http://elsewhere.example' },
     { loadTimeout: -1 },
     { stylesheets: 'one.css' },
-  ])('a wrong option is told: %o', async (wrong) => {
+  ])('reports an invalid option: %o', async (wrong) => {
     const tab = await open();
     await tab.mount(wrong);
     const says = expect.stringMatching(new RegExp(Object.entries(wrong)[0]?.join('.*') ?? ''));
@@ -58,14 +58,14 @@ export function failures({ fixture, open }: Use): void {
     expect(await tab.iframes()).toBe(0);
   });
 
-  test("a form that the page's own policy blocks is told, with the line that is missing", async () => {
+  test("reports a form blocked by the page's policy, with the missing directive", async () => {
     const tab = await open('without-frames');
     await tab.mount();
     const line = expect.stringContaining(`frame-src ${fixture().world.service.url}`);
     await expect.poll(() => tab.callbacks()).toEqual([['error', 'frame_blocked', line]]);
   });
 
-  test('a form that nobody serves is told', async () => {
+  test('reports a form that cannot be reached', async () => {
     const tab = await open();
     await tab.mount({ frameOrigin: 'http://localhost:9/embed', loadTimeout: 300 });
     await expect

@@ -5,7 +5,7 @@ import type { Use } from '../run-frame-contract.js';
 
 /** Hostile windows on the page, and what they could find. */
 export function hostile({ fixture, open }: Use): void {
-  test('messages of other windows and other origins do nothing', async () => {
+  test('ignores messages from other windows and origins', async () => {
     const tab = await open();
     await tab.page.evaluate(() => {
       const sibling = Object.assign(document.createElement('div'), { id: 'sibling' });
@@ -26,7 +26,7 @@ export function hostile({ fixture, open }: Use): void {
     expect(await fieldValues(tab.form())).toEqual([ORG_URL, TOKEN]);
   });
 
-  test('messages of the own window do nothing once somebody has led it to another origin', async () => {
+  test('ignores messages from its frame after navigation to another origin', async () => {
     const code = `(${forgeMessages.toString()})(); parent.postMessage('sent', '*');`;
     const attacker = await serve({ '/': `<!doctype html><script>${code}</script>` });
     const tab = await open();
@@ -43,7 +43,7 @@ export function hostile({ fixture, open }: Use): void {
     await attacker.close();
   });
 
-  test('the token is nowhere to be found in the page', async () => {
+  test('keeps the token out of the page', async () => {
     const tab = await open();
     const sessionToken = await fixture().world.session();
     await tab.mount({ sessionToken });

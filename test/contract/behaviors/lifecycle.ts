@@ -4,7 +4,7 @@ import type { Use } from '../run-frame-contract.js';
 
 /** Several forms on one page, and unmounted forms. */
 export function lifecycle({ open }: Use): void {
-  test('ten forms on one page do not disturb each other', async () => {
+  test('ten forms on one page are independent', async () => {
     const tab = await open();
     const boxes = Array.from({ length: 10 }, (_, index) => `box-${index}`);
     await tab.page.evaluate((boxes) => {
@@ -26,7 +26,7 @@ export function lifecycle({ open }: Use): void {
     expect(await tab.iframes()).toBe(9);
   });
 
-  test('unmounted, nothing is left: no frame, no listener, no call', async () => {
+  test('unmount leaves no frame, listener or callback behind', async () => {
     const tab = await open();
     const before = await tab.observed();
     await tab.mount({ fetchSession: true });
@@ -42,7 +42,7 @@ export function lifecycle({ open }: Use): void {
     expect((await tab.observed()).uncaught).toEqual([]);
   });
 
-  test('unmounted at once and mounted again, there is one form', async () => {
+  test('unmounting and mounting again in one task shows one form', async () => {
     const tab = await open();
     const before = await tab.observed();
     await tab.mount();
