@@ -14,9 +14,9 @@ let service: RunningServer;
 let apiKey: string;
 let org: string;
 let guide: {
-  startOnce(org: string, inputId: string, name: string): Promise<string>;
-  setPaid(org: string, inputId: string, enabled: boolean): Promise<void>;
-  leave(org: string, inputId: string): Promise<void>;
+  ensurePipeline(org: string, inputId: string, name: string): Promise<string>;
+  setEnabled(org: string, inputId: string, enabled: boolean): Promise<void>;
+  disconnect(org: string, inputId: string): Promise<void>;
   followLog(org: string, inputId: string, from: Request): Promise<Response>;
 };
 
@@ -70,16 +70,16 @@ async function addInput(): Promise<string> {
 
 test('starts once, pauses, resumes and deletes the pipeline, keeping the output', async () => {
   const inputId = await addInput();
-  const pipelineId = await guide.startOnce(org, inputId, 'Web hook');
-  expect(await guide.startOnce(org, inputId, 'Web hook')).toBe(pipelineId);
+  const pipelineId = await guide.ensurePipeline(org, inputId, 'Web hook');
+  expect(await guide.ensurePipeline(org, inputId, 'Web hook')).toBe(pipelineId);
   const state = async () => (await call('GET', `/v2/~/pipelines/${pipelineId}/status`)).body['status'];
   expect(await state()).toBe('Running');
-  await guide.setPaid(org, inputId, false);
+  await guide.setEnabled(org, inputId, false);
   expect(await state()).toBe('Disabled');
-  await guide.setPaid(org, inputId, true);
+  await guide.setEnabled(org, inputId, true);
   await vi.waitFor(async () => expect(await state()).toBe('Running'), 10_000);
-  await guide.leave(org, inputId);
-  await guide.leave(org, inputId);
+  await guide.disconnect(org, inputId);
+  await guide.disconnect(org, inputId);
   expect((await call('GET', `/v1/~/inputs/${inputId}`)).status).toBe(404);
   expect((await call('GET', '/v1/~/outputs')).body['outputs']).toHaveLength(1);
 });
@@ -87,7 +87,7 @@ test('starts once, pauses, resumes and deletes the pipeline, keeping the output'
 test('streams the log as it is written and stops when the reader leaves', async () => {
   const inputId = await addInput();
   expect((await guide.followLog(org, inputId, new Request('http://localhost/'))).status).toBe(404);
-  await guide.startOnce(org, inputId, 'Web hook');
+  await guide.ensurePipeline(org, inputId, 'Web hook');
   const backend = toNodeHandler((request: Request) => guide.followLog(org, inputId, request));
   const site = await serve((message, response) => backend(message, response));
   const leaving = new AbortController();
@@ -100,7 +100,7 @@ test('streams the log as it is written and stops when the reader leaves', async 
   };
   await until(/^event: entry$/m);
   const before = text.length;
-  await guide.setPaid(org, inputId, false);
+  await guide.setEnabled(org, inputId, false);
   await until(new RegExp(`^[^]{${before}}[^]*^event: entry$`, 'm'));
   leaving.abort();
   await site.close();
