@@ -7,6 +7,7 @@ export default defineConfig({
   resolve,
   ssr: { resolve },
   test: {
+    runner: './test/support/skip-missing.ts',
     testTimeout: 20_000,
     hookTimeout: 60_000,
     maxWorkers: 3,

@@ -4,5 +4,5 @@ import { build } from './lib/build.mjs';
 import { root } from './lib/root.mjs';
 
 await ensurePackages();
-if (!(await build())) process.exit(1);
+if (!(await build({ only: ['demo'] }))) process.exit(1);
 await import(`${root}demo/dist/start.js`);

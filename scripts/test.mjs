@@ -1,6 +1,7 @@
 /**
  * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
- * Arguments after `--` go to the test runner: `npm test -- packages/core`.
+ * Arguments after `--` go to the test runner: `npm test -- packages/core`. Then only what these
+ * tests need is installed and built, and nothing else is checked.
  *
  * The last line of the output is the count: `N passed, N failed`, and `N skipped` for tests that an
  * engine does not support or whose engine is missing.
@@ -9,12 +10,14 @@ import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';
 import { say } from './lib/say.mjs';
 import { createTally } from './lib/tally.mjs';
+import { selectTests } from './lib/test-files.mjs';
 
 const words = process.argv.slice(2);
-const { browsers, built } = await prepare();
+const isFiltered = words.length > 0;
+const { browsers, built } = await prepare({ files: isFiltered ? selectTests(words) : undefined });
 const tally = createTally();
-tally.count('build and types', built);
-if (words.length === 0) {
+tally.count(isFiltered ? 'build' : 'build and types', built);
+if (!isFiltered) {
   say('Checking format and lint ...');
   const [format, lint, prose] = await Promise.all([
     run('npx', ['prettier', '--check', '--log-level=warn', '.']),
@@ -25,5 +28,5 @@ if (words.length === 0) {
   tally.count('lint', lint === 0);
   tally.count('wording of the documentation', prose === 0);
 }
-if (built) await tally.vitest(words, browsers);
+if (built) await tally.tests(words, browsers);
 tally.end();

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { loadCatalog } from '@connector-frame/catalog';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import { page, typeTable } from './lib/type-table.mjs';
 
 const catalog = loadCatalog();

@@ -10,6 +10,6 @@ export const ensureKcat = () =>
     name: 'kcat',
     find: () => onPath('kcat'),
     packages: ['kcat'],
-    purpose: 'the tests of Kafka',
-    advice: 'Install kcat (Debian: apt-get install kcat) and run npm test again.',
+    purpose: 'the tests with a Kafka cluster',
+    advice: 'macOS: brew install kcat',
   });

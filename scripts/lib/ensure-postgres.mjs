@@ -11,8 +11,8 @@ export const ensurePostgres = () =>
     name: 'PostgreSQL',
     find,
     packages: ['postgresql'],
-    purpose: 'the tests that need a server',
-    advice: 'Install PostgreSQL 15 or later (Debian: apt-get install postgresql) and run npm test again.',
+    purpose: 'the tests on PostgreSQL',
+    advice: 'Version 15 or later; initdb and postgres must be on the path.',
   });
 
 function find() {

@@ -10,8 +10,7 @@ export const ensureRsyslog = () =>
     name: 'rsyslog',
     find,
     packages,
-    purpose: 'the tests that need a sender of syslog',
-    advice: `Install it (Debian: apt-get install ${packages.join(' ')}) and run npm test again.`,
+    purpose: 'the tests with rsyslog as the sender',
   });
 
 function find() {

@@ -1,9 +1,7 @@
 import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
-import { say } from './say.mjs';
 
 const packages = ['webkit2gtk-driver', 'xvfb'];
-const advice = `Install it (Debian: apt-get install ${packages.join(' ')}) or name its driver: WEBKIT_DRIVER_PATH=/path/to/WebKitWebDriver`;
 
 /**
  * Finds WebKitGTK for the long run: its driver (`WEBKIT_DRIVER_PATH`, or one on the path) and an X
@@ -16,9 +14,8 @@ export async function ensureWebkit() {
     name: 'WebKitGTK',
     find,
     packages,
-    purpose: 'the tests that run in three engines',
-    advice,
-    goWithout: () => say(`No WebKitGTK was found: the tests in WebKit are skipped. ${advice}`),
+    purpose: 'the tests in WebKit',
+    advice: 'Or name its driver: WEBKIT_DRIVER_PATH=/path/to/WebKitWebDriver',
   });
   return path ? { WEBKIT_DRIVER_PATH: path } : {};
 }

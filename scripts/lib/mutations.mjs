@@ -75,7 +75,7 @@ export const mutations = [
     file: egress('dial.ts'),
     find: 'return openFirst(addresses.slice(0, MAX_ATTEMPTS), port, signal);',
     replace: 'return openFirst(await resolve(host), port, signal);',
-    test: 'packages/engine/src/connectors/ssrf.test.ts',
+    test: 'packages/connectors/src/ssrf.test.ts',
   },
   {
     row: 'S04',
@@ -88,11 +88,11 @@ export const mutations = [
   {
     row: 'S11',
     what: 'the message of a failed output quotes the answer',
-    file: 'packages/engine/src/connectors/output/failures.ts',
+    file: 'packages/connectors/src/_shared/output/failures.ts',
     find: 'return new EndError(code, `${message} (HTTP ${status}).`, kind, afterMs);',
     replace:
       'return new EndError(code, `${message} (HTTP ${status}). ${JSON.stringify([...headers])}`, kind, afterMs);',
-    test: 'packages/engine/src/connectors/canary.test.ts',
+    test: 'packages/connectors/src/canary.test.ts',
   },
   {
     row: 'S14',

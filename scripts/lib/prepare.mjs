@@ -7,19 +7,41 @@ import { ensurePackages } from './ensure-packages.mjs';
 import { ensurePostgres } from './ensure-postgres.mjs';
 import { ensureRsyslog } from './ensure-rsyslog.mjs';
 import { ensureWebkit } from './ensure-webkit.mjs';
+import { needsOf } from './test-needs.mjs';
+
+/**
+ * By the names in `test-needs.mjs`. Each resolves to the environment for the tests, if there is any,
+ * or to `undefined` if the program is missing.
+ */
+const ensure = {
+  Chromium: ensureBrowser,
+  Firefox: ensureFirefox,
+  WebKitGTK: ensureWebkit,
+  iproute2: ensureIproute,
+  kcat: ensureKcat,
+  PostgreSQL: ensurePostgres,
+  rsyslog: ensureRsyslog,
+};
 
 /**
  * Installs what the tests need, and builds. Resolves to the environment variables that name the
- * browsers, and whether the build succeeded.
+ * browsers and what is missing, and whether the build succeeded.
+ * @param files the test files to prepare for; by default, everything is installed and built, and
+ *   types are checked
  * @param webkit whether to install WebKit as well, which only the long run uses
  */
-export async function prepare({ webkit = false } = {}) {
+export async function prepare({ files, webkit = false } = {}) {
   await ensurePackages();
-  const browsers = { ...(await ensureBrowser()), ...(await ensureFirefox()) };
-  if (webkit) Object.assign(browsers, await ensureWebkit());
-  await ensureIproute();
-  await ensureKcat();
-  await ensurePostgres();
-  await ensureRsyslog();
-  return { browsers, built: await build() };
+  const needs = files && needsOf(files);
+  const env = {};
+  const missing = [];
+  for (const name of needs?.programs ?? Object.keys(ensure)) {
+    if (name === 'WebKitGTK' && !webkit) continue;
+    const found = await ensure[name]();
+    if (found === undefined) missing.push(name);
+    else if (typeof found === 'object') Object.assign(env, found);
+  }
+  // Read by test/support/skip-missing.ts.
+  env.MISSING_PROGRAMS = missing.join();
+  return { browsers: env, built: await build({ only: needs?.build }) };
 }

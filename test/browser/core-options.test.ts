@@ -27,6 +27,7 @@ const validationError = (options: Record<string, unknown>) =>
       sessionToken: 'token-1',
       organizationId: 'org_1',
       frameOrigin: 'https://embed.test',
+      apiBase: 'https://api.test',
     };
     return thrown(() => createConnectorFrame({ ...good, ...options }).destroy());
   }, options);
@@ -38,14 +39,30 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   { option: 'container', value: null, says: 'container: "null" is not an element' },
   { option: 'container', value: 5, says: 'container: "5" is not an element' },
   { option: 'kind', value: 'inputs', says: 'kind: "inputs" is not input or output' },
-  { option: 'kind', value: undefined, says: 'kind: "undefined" is not input or output' },
-  { option: 'typeId', value: '', says: 'typeId: "" is not set' },
+  { option: 'kind', value: undefined, says: 'kind: "undefined" is not set: use the option or the attribute kind' },
+  { option: 'typeId', value: '', says: 'typeId: "" is not set: use the option or the attribute type-id' },
   { option: 'typeId', value: 42, says: 'typeId: "42" is not a string' },
-  { option: 'sessionToken', value: '', says: 'sessionToken: "" is not set' },
-  { option: 'sessionToken', value: undefined, says: 'sessionToken: "undefined" is not set' },
+  {
+    option: 'sessionToken',
+    value: '',
+    says: 'sessionToken: "" is not set: use the option or the attribute session-token',
+  },
+  {
+    option: 'sessionToken',
+    value: undefined,
+    says: 'sessionToken: "undefined" is not set: use the option or the attribute session-token',
+  },
   { option: 'sessionToken', value: { token: 's3cret' }, says: 'sessionToken: "[object Object]" is not a string' },
-  { option: 'organizationId', value: null, says: 'organizationId: "null" is not set' },
-  { option: 'organizationId', value: '', says: 'organizationId: "" is not set' },
+  {
+    option: 'organizationId',
+    value: null,
+    says: 'organizationId: "null" is not set: use the option or the attribute organization-id',
+  },
+  {
+    option: 'organizationId',
+    value: '',
+    says: 'organizationId: "" is not set: use the option or the attribute organization-id',
+  },
   { option: 'existingId', value: 42, says: 'existingId: "42" is not a string' },
   { option: 'displayName', value: {}, says: 'displayName: "[object Object]" is not a string' },
   { option: 'name', value: true, says: 'name: "true" is not a string' },
@@ -63,7 +80,16 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   { option: 'loadTimeout', value: -1, says: 'loadTimeout: "-1" is not a time' },
   { option: 'loadTimeout', value: Infinity, says: 'loadTimeout: "Infinity" is not a time' },
   { option: 'loadTimeout', value: NaN, says: 'loadTimeout: "NaN" is not a time' },
-  { option: 'loadTimeout', value: 'soon', says: 'loadTimeout: "soon" is not a time' },
+  { option: 'loadTimeout', value: 'soon', says: 'loadTimeout: "soon" is not a number' },
+  { option: 'frameOrigin', value: 7, says: 'frameOrigin: "7" is not a string' },
+  ...['', null, undefined].flatMap((value) => [
+    {
+      option: 'frameOrigin',
+      value,
+      says: `frameOrigin: "${value}" is not set: use the option or the attribute frame-origin`,
+    },
+    { option: 'apiBase', value, says: `apiBase: "${value}" is not set: use the option or the attribute api-base` },
+  ]),
   ...[
     'embed.example.com',
     '/embed',
@@ -74,8 +100,6 @@ const wrong: { option: string; value: unknown; says: string }[] = [
     'ftp://embed.example.com',
     'javascript:alert(1)',
     'data:text/html,hi',
-    '',
-    7,
   ].map((value) => ({ option: 'frameOrigin', value, says: `frameOrigin: "${value}" is not another https origin` })),
 ];
 
@@ -131,7 +155,10 @@ test('a token without an organization is rejected, with or without fetchSession'
   const thrown = await page.evaluate(() =>
     coreHost.thrown(() => coreHost.mount({ frameOrigin: 'https://embed.test', sessions: [], sessionToken: 'token-1' })),
   );
-  expect(thrown).toMatchObject({ code: 'invalid_options', message: 'organizationId: "undefined" is not set' });
+  expect(thrown).toMatchObject({
+    code: 'invalid_options',
+    message: 'organizationId: "undefined" is not set: use the option or the attribute organization-id',
+  });
 });
 
 test('accepts an element as container', async () => {

@@ -74,6 +74,7 @@ test("in the page, a driver performs the user's actions", async () => {
       const frame = createConnectorFrame({
         container: document.body,
         frameOrigin,
+        apiBase: frameOrigin,
         kind: 'output',
         typeId: 'splunk',
         sessionToken: 'token',

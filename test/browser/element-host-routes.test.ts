@@ -36,14 +36,14 @@ test('saves a connector with two tags and no script', async () => {
 test.each([
   ['a tenant that is not signed in', 'tenant-id="globex" host-url="/api"', 'Sign in first.'],
   ['somebody else’s tenant', 'tenant-id="initech" host-url="/api"', 'You may not act for this tenant.'],
-  ['no routes there', 'tenant-id="acme" host-url="/nothing"', 'The server of this page answered 404 ('],
-  ['a page instead of JSON', 'tenant-id="acme" host-url="/web"', 'The server of this page gave no '],
+  ['no routes there', 'tenant-id="acme" host-url="/nothing"', 'The server of this page responded 404 ('],
+  ['a page instead of JSON', 'tenant-id="acme" host-url="/web"', 'The server of this page returned no '],
   [
     'no server at all',
     'tenant-id="acme" host-url="http://localhost:1/api"',
-    'The server of this page does not answer (',
+    'The server of this page does not respond (',
   ],
-  ['no address', 'tenant-id="acme" host-url="http://["', 'The server of this page does not answer ('],
+  ['no address', 'tenant-id="acme" host-url="http://["', 'The server of this page does not respond ('],
 ])('%s: reported once, to the page and to the user', async (_, attributes, words) => {
   const page = await world.open(browser, tag(attributes));
   await page.getByRole('alert').waitFor();

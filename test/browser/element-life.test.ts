@@ -25,7 +25,11 @@ async function typed(): Promise<Page> {
 }
 
 test('a new token is sent to the mounted form; other changed options do not remount it', async () => {
-  const page = await open(tag(`frame-origin="${on.fake.frameOrigin}" session-token="token-1" organization-id="org_1"`));
+  const page = await open(
+    tag(
+      `frame-origin="${on.fake.frameOrigin}" api-base="https://connect.test" session-token="token-1" organization-id="org_1"`,
+    ),
+  );
   await expect.poll(() => readies(page)).toBe(1);
   await set(page, {
     sessionToken: 'token-2',
@@ -44,7 +48,11 @@ test('a new token is sent to the mounted form; other changed options do not remo
 
 test('a token that changes before the form is ready still reaches it', async () => {
   const late = await serveFakeFrame({ allowedOrigins: [on.world.origin], ready: 300 });
-  const page = await open(tag(`frame-origin="${late.frameOrigin}" session-token="old" organization-id="org_1"`));
+  const page = await open(
+    tag(
+      `frame-origin="${late.frameOrigin}" api-base="https://connect.test" session-token="old" organization-id="org_1"`,
+    ),
+  );
   await set(page, { sessionToken: 'new' });
   await page.frameLocator('iframe').getByText('Session renewed').waitFor();
   expect(late.received.map(({ type }) => type)).toEqual(['init', 'session']);

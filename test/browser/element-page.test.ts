@@ -153,7 +153,7 @@ test('hides loading and fallback content once the form is shown; slots replace t
   await page.getByText('Call us.').waitFor();
   expect(await page.getByText('Needs JavaScript.').isVisible()).toBe(false);
   expect(await page.getByText('One moment …').isVisible()).toBe(false);
-  expect(await page.getByText('The form could not be loaded.').isVisible()).toBe(false);
+  expect(await page.getByText('The form could not be loaded').isVisible()).toBe(false);
   expect(await page.getByRole('status').count()).toBe(0);
 });
 

@@ -11,7 +11,7 @@ const on = useElementPages();
 
 const session = 'session-token="token-1" organization-id="org_1"';
 const tag = (attributes: string) =>
-  `<connector-frame id="form" frame-origin="${on.fake.frameOrigin}" kind="input" ${session} ${attributes}><p>Choose a product.</p></connector-frame>`;
+  `<connector-frame id="form" frame-origin="${on.fake.frameOrigin}" api-base="https://connect.test" kind="input" ${session} ${attributes}><p>Choose a product.</p></connector-frame>`;
 
 async function open(body: string): Promise<Page> {
   const page = await on.open(`<h1>Connect</h1>${body}`);

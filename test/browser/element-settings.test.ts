@@ -10,7 +10,7 @@ const { open } = on;
 
 const session = 'session-token="token-1" organization-id="org_1"';
 const tag = (attributes: string, content = '') =>
-  `<connector-frame frame-origin="${on.fake.frameOrigin}" ${attributes}>${content}</connector-frame>`;
+  `<connector-frame frame-origin="${on.fake.frameOrigin}" api-base="https://api.example.com" ${attributes}>${content}</connector-frame>`;
 
 /** Returns the last `init` that the fake form received. */
 async function initOf(page: Page): Promise<Record<string, unknown>> {
@@ -22,7 +22,7 @@ async function initOf(page: Page): Promise<Record<string, unknown>> {
 test('attributes become options; missing attributes are left out', async () => {
   const page = await open(
     tag(`kind="input" type-id="okta-systemlog" ${session} display-name="Okta" name="Sign-ins" description="All of them"
-      is-name-editable is-description-editable="false" synthetic="false" api-base="https://api.example.com"
+      is-name-editable is-description-editable="false" synthetic="false"
       appearance='{"colorPrimary":"#4f46e5"}' stylesheets='["${on.world.origin}/a.css"]'
       config-meta-overrides='{"settings":{"url":{"name":"Address"}}}'`),
   );
@@ -95,7 +95,7 @@ test.each([
   await page.addScriptTag({ url: '/define.js', type: 'module' });
   await expect.poll(() => eventsOf(page)).toEqual([['error', 'invalid_options', message]]);
   expect(await page.locator('iframe').count()).toBe(0);
-  expect(await page.getByRole('alert').innerText()).toContain('The form could not be loaded.');
+  expect(await page.getByRole('alert').innerText()).toContain('The form could not be loaded');
 
   // After the correction the form loads.
   await page.locator('connector-frame').evaluate(

@@ -7,10 +7,15 @@ interface BundleOptions {
   alias?: Record<string, string>;
   /** `node` for code that renders on a server. Default: `browser`. */
   platform?: 'browser' | 'node';
+  /** Whether to use the development builds of dependencies, as a dev server does. */
+  development?: boolean;
 }
 
 /** Bundles the code of a test page from the packages' sources, as a host's own build would. */
-export async function bundle(code: string, { minify = false, alias = {}, platform = 'browser' }: BundleOptions = {}) {
+export async function bundle(
+  code: string,
+  { minify = false, alias = {}, platform = 'browser', development = false }: BundleOptions = {},
+) {
   const result = await build({
     stdin: { contents: code, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
     bundle: true,
@@ -20,7 +25,7 @@ export async function bundle(code: string, { minify = false, alias = {}, platfor
     format: 'esm',
     target: 'es2022',
     jsx: 'automatic',
-    conditions: ['source'],
+    conditions: development ? ['source', 'development'] : ['source'],
     define: vueFlags,
     write: false,
     ...(platform === 'node' && { banner: { js: nodeBanner } }),

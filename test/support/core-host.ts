@@ -43,6 +43,8 @@ const script = `
       container: '#box',
       kind: 'input',
       typeId: 'okta-systemlog',
+      frameOrigin: 'https://connect.test/embed',
+      apiBase: 'https://connect.test',
       ...(sessions
         ? {
             fetchSession: async () => {

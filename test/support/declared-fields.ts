@@ -1,6 +1,6 @@
 import { loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
 import { getAt } from '@connector-frame/catalog/validate';
-import type { TestOutcome } from '../../packages/engine/src/connectors/index.js';
+import type { TestOutcome } from '../../packages/engine/src/connector-api/index.js';
 
 /** Returns the catalog type for a tester's name: `input:okta-systemlog`. */
 export function typeOf(name: string): ConnectorTypeData {

@@ -1,7 +1,7 @@
 import { request as send, type IncomingHttpHeaders } from 'node:http';
 import { loadCatalog } from '@connector-frame/catalog';
 import type { AppendOptions } from '@connector-frame/engine';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import { expect } from 'vitest';
 import { createIngest } from '../../packages/service/src/ingest/create-ingest.js';
 import { createIngestTokens } from '../../packages/service/src/ingest/tokens.js';

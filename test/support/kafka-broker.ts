@@ -35,7 +35,10 @@ export interface KafkaBroker {
   close(): Promise<void>;
 }
 
-/** API key, lowest and highest supported version. */
+/**
+ * API key, lowest and highest supported version. Each range lies within that of Apache Kafka 4.1,
+ * which dropped older versions (KIP-896).
+ */
 const apis = {
   Produce: [0, 3, 3],
   ListOffsets: [2, 1, 1],
@@ -101,10 +104,12 @@ class Session {
   ) {}
 
   reply(request: Reader): Buffer | 'hang up' | undefined {
-    const [key, , correlation] = [request.int16(), request.int16(), request.int32()];
+    const [key, version, correlation] = [request.int16(), request.int16(), request.int32()];
     request.text();
-    const [name] = Object.entries(apis).find(([, [number]]) => number === key) ?? [];
+    const [name, [, low, high] = [0, 0, 0]] = Object.entries(apis).find(([, [number]]) => number === key) ?? [];
     if (name === undefined) return 'hang up';
+    // Clients ask for the versions before they know them; the response then has the oldest format.
+    if (name !== 'ApiVersions' && (version < low || version > high)) return 'hang up';
     this.broker.requests.push(name);
     const open = name === 'ApiVersions' || name.startsWith('Sasl');
     if (this.options.users && this.#user === undefined && !open) return 'hang up';

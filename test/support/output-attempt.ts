@@ -1,9 +1,13 @@
 import { gunzipSync } from 'node:zlib';
-import type { ConnectorContext } from '../../packages/engine/src/connectors/index.js';
+import {
+  type ConnectorContext,
+  ConnectorError,
+  type FailureKind,
+  type Output,
+} from '../../packages/engine/src/connector-api/index.js';
 import { createEgress } from '../../packages/engine/src/egress/index.js';
-import { createBatch, type Batch } from '../../packages/engine/src/records/batch.js';
-import type { Clock } from '../../packages/engine/src/runner/clock.js';
-import { EndError, type FailureKind, type Output } from '../../packages/engine/src/runner/ends.js';
+import { createBatch, type Batch } from '../../packages/engine/src/connector-api/batch.js';
+import type { Clock } from '../../packages/engine/src/connector-api/clock.js';
 import { typeOf } from './declared-fields.js';
 import type { Received } from './vendor.js';
 
@@ -63,7 +67,7 @@ export async function attempt(output: Output, batch: Batch, signal = new AbortCo
       }),
     };
   } catch (error) {
-    if (!(error instanceof EndError)) throw error;
+    if (!(error instanceof ConnectorError)) throw error;
     const { code, message, kind, afterMs } = error;
     return {
       written: [],

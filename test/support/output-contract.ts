@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectors, type CreateOutput } from '../../packages/engine/src/connectors/index.js';
+import { connectors } from '../../packages/connectors/src/index.js';
+import type { CreateOutput, Output } from '../../packages/engine/src/connector-api/index.js';
 import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
-import type { Batch } from '../../packages/engine/src/records/batch.js';
-import type { Output } from '../../packages/engine/src/runner/ends.js';
+import type { Batch } from '../../packages/engine/src/connector-api/batch.js';
 import { createCertificate, type Certificate } from './certificate.js';
 import { typeOf } from './declared-fields.js';
 import { listenTcp, type Listener } from './listener.js';

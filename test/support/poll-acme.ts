@@ -1,6 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData, PollDefinition, PollStream } from '@connector-frame/catalog';
 import { onTestFinished } from 'vitest';
-import { createPollInput } from '../../packages/engine/src/connectors/poll/poll-input.js';
+import { createPollInput } from '../../packages/connectors/src/_shared/poll/poll-input.js';
 import { Driver, leadTo, START, TestClock } from './poll-driver.js';
 import { startVendor, type Received, type Reply } from './vendor.js';
 

@@ -2,7 +2,7 @@ import { loadCatalog } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
-import { connectors } from '../../packages/engine/src/connectors/index.js';
+import { connectors } from '../../packages/connectors/src/index.js';
 import { undeclaredFields } from './declared-fields.js';
 import { Driver, PollWorld } from './poll-driver.js';
 import { MINUTE, testLog } from './poll-log-contract.js';

@@ -1,9 +1,9 @@
 import { loadCatalog, type ConnectorConfig } from '@connector-frame/catalog';
-import { connectors } from '../../packages/engine/src/connectors/index.js';
+import { connectors } from '../../packages/connectors/src/index.js';
 import { createEgress, EgressError, type Egress } from '../../packages/engine/src/egress/index.js';
-import type { DataRecord, JsonValue } from '../../packages/engine/src/records/record.js';
-import type { Clock } from '../../packages/engine/src/runner/clock.js';
-import { EndError, type PageInput } from '../../packages/engine/src/runner/ends.js';
+import type { DataRecord, JsonValue } from '../../packages/engine/src/connector-api/record.js';
+import type { Clock } from '../../packages/engine/src/connector-api/clock.js';
+import { ConnectorError, type PageInput } from '../../packages/engine/src/connector-api/index.js';
 import { startVendor, type Reply, type Vendor } from './vendor.js';
 import type { PollVendor, VendorEvent, VendorRequest } from './vendors/poll-vendor.js';
 
@@ -144,11 +144,11 @@ export class Driver {
     }
   }
 
-  async fails(): Promise<EndError> {
+  async fails(): Promise<ConnectorError> {
     try {
       await this.poll();
     } catch (error) {
-      if (error instanceof EndError) return error;
+      if (error instanceof ConnectorError) return error;
       throw error;
     }
     throw new Error('It did not fail.');

@@ -1,12 +1,12 @@
 import { loadCatalog } from '@connector-frame/catalog';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { parseExact } from '../../packages/engine/src/connectors/exact-json.js';
-import { createPostgresqlInput } from '../../packages/engine/src/connectors/postgresql/input.js';
+import { parseExact } from '../../packages/connectors/src/_shared/exact-json.js';
+import { createPostgresqlInput } from '../../packages/connectors/src/postgresql/input.js';
 import { createEgress } from '../../packages/engine/src/egress/index.js';
-import type { DataRecord, JsonValue } from '../../packages/engine/src/records/record.js';
-import { systemClock } from '../../packages/engine/src/runner/clock.js';
-import type { PageInput } from '../../packages/engine/src/runner/ends.js';
+import type { DataRecord, JsonValue } from '../../packages/engine/src/connector-api/record.js';
+import { systemClock } from '../../packages/engine/src/connector-api/clock.js';
+import type { PageInput } from '../../packages/engine/src/connector-api/index.js';
 import { startPostgres, type Postgres } from './postgres.js';
 
 /** A server for the tests of a file, with a new database for each test. */

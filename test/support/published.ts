@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ export type PublicPackage = (typeof publicPackages)[number];
 
 /** A package as npm would publish it. */
 export interface Tarball {
+  name: string;
   file: string;
   manifest: Manifest;
   /** Paths of its files, relative to its root. */
@@ -31,32 +32,26 @@ export interface Manifest {
   peerDependencies?: Record<string, string>;
 }
 
+interface Release {
+  packPackages(folder: string): Promise<Tarball[]>;
+  manifestProblems(tarball: Tarball): string[];
+  fileProblems(tarball: Tarball): Promise<string[]>;
+  filesWithoutSource(tarball: Tarball): { path: string; source: string; isStale: boolean }[];
+  publintProblems(tarball: Tarball): Promise<string[]>;
+  typesProblems(tarball: Tarball): Promise<string[]>;
+}
+const script = (name: string): string => new URL(`../../scripts/lib/release/${name}.mjs`, import.meta.url).href;
+
+/** What `npm run release` packs and checks. */
+export const release: Release = { ...(await import(script('pack'))), ...(await import(script('check-package'))) };
+
 /** Packs the public packages into a new folder. */
 export async function packAll(): Promise<{ tarballs: Record<PublicPackage, Tarball>; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'packed-'));
-  const workspaces = publicPackages.map((name) => `--workspace=packages/${name}`);
-  const { stdout } = await npm(root, [
-    'pack',
-    '--json',
-    '--ignore-scripts',
-    `--pack-destination=${folder}`,
-    ...workspaces,
-  ]);
-  const packed: { name: string; filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
-  const tarballOf = async (name: PublicPackage): Promise<[PublicPackage, Tarball]> => {
-    const entry = packed.find((one) => one.name === `@connector-frame/${name}`);
-    if (!entry) throw new Error(`npm packed no ${name}.`);
-    const file = join(folder, entry.filename);
-    const unpacked = join(folder, name);
-    await mkdir(unpacked);
-    await run('tar', ['-xzf', file, '-C', unpacked, '--strip-components=1']);
-    const manifest: Manifest = JSON.parse(await readFile(join(unpacked, 'package.json'), 'utf8'));
-    return [name, { file, manifest, paths: entry.files.map(({ path }) => path), folder: unpacked }];
-  };
-  const tarballs = Object.fromEntries(await Promise.all(publicPackages.map(tarballOf))) as Record<
-    PublicPackage,
-    Tarball
-  >;
+  const packed = await release.packPackages(folder);
+  const tarballs = Object.fromEntries(
+    packed.map((tarball) => [tarball.name.slice('@connector-frame/'.length), tarball]),
+  ) as Record<PublicPackage, Tarball>;
   return { tarballs, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
@@ -131,10 +126,6 @@ export async function createProject(ours: readonly Tarball[], more: readonly str
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
-
-/** Runs a binary from this repository's node_modules. */
-export const bin = (name: string, words: readonly string[]): Promise<{ stdout: string }> =>
-  run(join(root, 'node_modules/.bin', name), [...words], { maxBuffer: 64 * 2 ** 20 });
 
 const npm = (cwd: string, words: readonly string[]) =>
   run('npm', [...words, '--loglevel=error'], { cwd, maxBuffer: 64 * 2 ** 20, shell: process.platform === 'win32' });

@@ -1,5 +1,5 @@
 import { createEgress } from '../../packages/engine/src/egress/index.js';
-import type { Tester, TesterConfig, TestOutcome } from '../../packages/engine/src/connectors/index.js';
+import type { Tester, TesterConfig, TestOutcome } from '../../packages/engine/src/connector-api/index.js';
 
 /** Runs a tester against this machine: egress allows loopback and trusts `ca`. */
 export function runTester(tester: Tester, config: TesterConfig, ca?: string): Promise<TestOutcome> {

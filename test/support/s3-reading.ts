@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../packages/engine/src/records/record.js';
-import type { Page, PageInput } from '../../packages/engine/src/runner/ends.js';
-import { openInput } from '../../packages/engine/src/testing/s3-ends.js';
+import type { JsonValue } from '../../packages/engine/src/connector-api/record.js';
+import type { Page, PageInput } from '../../packages/engine/src/connector-api/index.js';
+import { openInput } from './s3-connectors.js';
 import { BUCKET_KEYS, type FakeBucket } from './fake-bucket.js';
 import { openSharedBucket } from './shared-bucket.js';
 

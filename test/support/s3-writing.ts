@@ -1,7 +1,7 @@
-import { createBatch, type Batch } from '../../packages/engine/src/records/batch.js';
-import type { Output, WriteResult } from '../../packages/engine/src/runner/ends.js';
+import { createBatch, type Batch } from '../../packages/engine/src/connector-api/batch.js';
+import type { Output, WriteResult } from '../../packages/engine/src/connector-api/index.js';
 import { ManualClock } from '../../packages/engine/src/testing/manual-clock.js';
-import { openOutput } from '../../packages/engine/src/testing/s3-ends.js';
+import { openOutput } from './s3-connectors.js';
 import { BUCKET_KEYS, type FakeBucket } from './fake-bucket.js';
 import { openSharedBucket } from './shared-bucket.js';
 

@@ -1,4 +1,4 @@
-import type { PipelineStateAnswer } from '../../packages/service/src/pipelines/state-body.js';
+import type { PipelineStateResponse } from '../../packages/service/src/pipelines/state-body.js';
 import type { ServiceProcess } from './service-process.js';
 
 export interface ClientAnswer<Body> {
@@ -17,7 +17,7 @@ export interface ServiceClient {
   must<Body = unknown>(method: string, path: string, body?: object): Promise<Body>;
   make(kind: 'inputs' | 'outputs', type: string, settings?: object): Promise<string>;
   build(inputId: string, output?: object): Promise<{ pipeline_id: string; output_id: string }>;
-  status(pipelineId: string): Promise<PipelineStateAnswer>;
+  status(pipelineId: string): Promise<PipelineStateResponse>;
   /** Returns the URL that accepts records for an input, and the token for it. */
   ingestOf(inputId: string): Promise<{ url: string; token: string }>;
 }

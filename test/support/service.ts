@@ -28,7 +28,7 @@ import { openVault, type Vault } from '../../packages/service/src/secrets/vault.
 import { createStore } from '../../packages/service/src/store/create-store.js';
 import type { Database } from '../../packages/service/src/store/database.js';
 import type { Store } from '../../packages/service/src/store/store.js';
-import { connectors } from '../../packages/engine/src/connectors/index.js';
+import { connectors } from '../../packages/connectors/src/index.js';
 
 /** Disables every rate limit. */
 export const unlimited: RateLimitSettings = {

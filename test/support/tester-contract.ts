@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
-import type { Tester, TesterConfig, TestOutcome } from '../../packages/engine/src/connectors/index.js';
+import type { Tester, TesterConfig, TestOutcome } from '../../packages/engine/src/connector-api/index.js';
 import { createCertificate, type Certificate } from './certificate.js';
 import { undeclaredFields } from './declared-fields.js';
 import { listenTcp, type Listener } from './listener.js';

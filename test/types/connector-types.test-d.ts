@@ -1,16 +1,14 @@
 /**
- * A project that registers the catalog's types with the compiler: ids and fields are checked where
- * they are written.
+ * A project that registers the catalog's types with the compiler, as the guides show: IDs and fields
+ * are checked where they are written.
  */
+// oxlint-disable-next-line unicorn/require-module-specifiers, import/no-empty-named-blocks -- as in the guides
+import type {} from '@connector-frame/catalog/register';
 import { createConnectorFrame, type CatalogType, type ConnectorTypeId } from '@connector-frame/core/connect';
-import type { CatalogTypes, InputTypes } from '@connector-frame/catalog/connector-types';
+import type { InputTypes } from '@connector-frame/catalog/connector-types';
 import { createHost } from '@connector-frame/host';
 import { ConnectorFrame } from '@connector-frame/react';
 import { createElement } from 'react';
-
-declare module '@connector-frame/core/connect' {
-  interface ConnectorTypes extends CatalogTypes {}
-}
 
 const rest = { container: '#form', kind: 'input', sessionToken: 'token', organizationId: 'org' } as const;
 

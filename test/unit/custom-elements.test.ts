@@ -41,12 +41,12 @@ const elements: { of: typeof ReactiveElement; views: string[]; counts: Record<Li
   {
     of: ConnectorFrameElement,
     views: ['element-views.ts'],
-    counts: { members: 25, attributes: 20, events: 4, slots: 3, cssParts: 4, cssStates: 4, cssProperties: 6 },
+    counts: { members: 26, attributes: 21, events: 4, slots: 3, cssParts: 4, cssStates: 4, cssProperties: 6 },
   },
   {
     of: ConnectorCatalogElement,
     views: ['catalog/catalog-view.ts', 'catalog/catalog-list.ts', 'catalog/catalog-item.ts'],
-    counts: { members: 6, attributes: 4, events: 2, slots: 3, cssParts: 12, cssStates: 4, cssProperties: 6 },
+    counts: { members: 7, attributes: 5, events: 2, slots: 3, cssParts: 12, cssStates: 4, cssProperties: 6 },
   },
 ];
 

@@ -12,6 +12,9 @@ test('the class can be imported without a document and has the documented export
     'ConnectorFrameError',
     'ConnectorReadyEvent',
     'ConnectorSaveEvent',
+    'elementOptions',
+    'initialOptions',
+    'registerMessages',
   ]);
 });
 

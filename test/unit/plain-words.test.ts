@@ -40,5 +40,8 @@ export function fail(log: { info(line: string): void }): never {
     output = String(Object(error).stdout);
   }
   const lines = Array.from(output.matchAll(/sample\.ts:(\d+):\d+: "anew": write again/g), ([, line]) => Number(line));
-  expect(lines.toSorted((one, other) => one - other), output).toEqual([1, 4, 5]);
+  expect(
+    lines.toSorted((one, other) => one - other),
+    output,
+  ).toEqual([1, 4, 5]);
 });

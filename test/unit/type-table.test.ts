@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectorTypeData } from '@connector-frame/catalog';
 import { expect, test } from 'vitest';
-import { connectors, type Connectors } from '../../packages/engine/src/connectors/index.js';
+import { connectors, type Connectors } from '../../packages/connectors/src/index.js';
 import { allTypes } from '../support/connectors.js';
 
 interface Script {

@@ -1,14 +1,16 @@
 /**
- * Default addresses, in this one place: those of `npm start`. The package's build writes others into `dist/addresses.js`:
+ * Defaults of `frameOrigin` and `apiBase`. They are empty: a page that forgets these options gets
+ * an error, and its token goes nowhere. A vendor that builds this package for its customers sets
+ * them:
  *
- *     CONNECTOR_FRAME_EMBED_URL=https://embed.example.com CONNECTOR_FRAME_BASE_URL=https://api.example.com npm run build
+ *     CONNECTOR_FRAME_EMBED_URL=https://connect.example.com/embed \
+ *     CONNECTOR_FRAME_BASE_URL=https://connect.example.com npm run build
  *
- * Whoever bundles these sources gets the addresses below and gives others as the options `frameOrigin` and `apiBase`.
- * They are plain constants so that a default costs a page no byte but its own.
+ * `scripts/set-addresses.mjs` then writes them to `dist/addresses.js`.
  */
 
-/** Address of the form, with its path: the default of `frameOrigin`. */
-export const EMBED_URL: string = 'http://localhost:4000/embed';
+/** URL of the form, with its path. */
+export const EMBED_URL: string = '';
 
-/** Base address of the API: the default of `apiBase`. */
-export const BASE_URL: string = 'http://localhost:4000';
+/** Base URL of the API. */
+export const BASE_URL: string = '';

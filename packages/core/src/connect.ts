@@ -1,4 +1,4 @@
-/** `@connector-frame/core/connect`: everything a host page or its backend needs. */
+/** `@connector-frame/core/connect`: for host pages and their backends. */
 export { createConnectorFrame } from './create-connector-frame.js';
 export { buildDevNullPipeline } from './integrations/build-dev-null-pipeline.js';
 export { findIntegrationPipeline } from './integrations/find-integration-pipeline.js';
@@ -14,9 +14,10 @@ export {
   deleteIntegration,
 } from './integrations/delete-integration.js';
 export { ConnectorFrameError, type ConnectorFrameErrorCode } from './connector-frame-error.js';
-export type { ConnectorFrame, ConnectorFrameOptions, ConnectorFrameSession } from './connector-frame-options.js';
-// All of it: what others declare in this module's name finds its interface only so.
-export type * from './connector-types.js';
+export type { ConnectorFrame, ConnectorFrameOptions } from './options/connector-frame-options.js';
+export type { ConnectorFrameSession, ErrorHandler, FetchSession } from './options/option-values.js';
+// With `*`, so that a `declare module '@connector-frame/core/connect'` can augment its interface.
+export type * from './options/connector-types.js';
 export type {
   Appearance,
   CancelMessage,

@@ -1,4 +1,7 @@
-/** Codes this package and our form use. Stable: branch on them. The package's README tells each one's cause and cure. */
+/**
+ * Error codes of this package and the form. They are stable, so you can branch on them. The
+ * package's README lists the cause and remedy of each.
+ */
 export type ConnectorFrameErrorCode =
   | 'invalid_options'
   | 'frame_blocked'
@@ -19,10 +22,10 @@ export type ConnectorFrameErrorCode =
   | 'destination_not_seen'
   | 'command_while_typing'
   | 'offline'
-  // A later form may know more. This keeps the list open without losing its completion.
+  // Newer forms can have further codes. Keeps completion for the known ones.
   | (string & {});
 
-/** Every failure of a connector frame. `code` is stable; `message` is a sentence for people and may change. */
+/** A failure of a connector frame. `code` is stable; `message` is for display and can change. */
 export class ConnectorFrameError extends Error {
   declare readonly code: ConnectorFrameErrorCode;
 

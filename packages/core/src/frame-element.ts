@@ -1,22 +1,23 @@
-/** Origins a token may go to: https, or this machine. */
-export const TRUSTED = /^https:|[/.](localhost|127\.0\.0\.1|\[::1])(:|$)/;
+type CreateFrame = (parent: HTMLElement, url: URL | string) => HTMLIFrameElement;
 
-type FrameIn = (parent: HTMLElement, src: URL | string) => HTMLIFrameElement;
-
-/** Makes the form's iframe, as the last child of `parent`. */
-export let frameIn: FrameIn = (parent, src) =>
+/** Creates the form's iframe as the last child of `parent`. */
+export let createFrameElement: CreateFrame = (parent, url) =>
   parent.appendChild(
     Object.assign(document.createElement('iframe'), {
-      // The form keeps origin, requests, messages and pop-ups (a vendor's console); it loses top navigation and dialogs.
+      // The form can use its origin, requests, messages and pop-ups (for a vendor's console), but
+      // not top navigation or dialogs.
       sandbox: 'allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox',
       allow: 'clipboard-write',
       referrerPolicy: 'origin',
       scrolling: 'no',
-      // Goes through CSSOM, which `style-src 'self'` allows.
+      // Set through CSSOM, which `style-src 'self'` allows.
       style: 'border:0;display:block;width:100%',
-      src,
+      src: url,
     }),
   );
 
-/** Gives frames another way to come, which a page without `preloadConnectorFrame` does not have to load. */
-export const setFrameIn = (other: FrameIn): FrameIn => (frameIn = other);
+/**
+ * Replaces `createFrameElement`. A hook, so that only pages that import `preloadConnectorFrame`
+ * download its code.
+ */
+export const setCreateFrameElement = (other: CreateFrame): CreateFrame => (createFrameElement = other);

@@ -1,44 +1,44 @@
-/** Shapes between a page and the host's own backend. Paths are the host's choice. */
-import type { ConnectorTypeId } from './connector-types.js';
+/** JSON of the routes of the host's backend. The host chooses their paths. */
+import type { ConnectorTypeId } from './options/connector-types.js';
 import type { PipelineStatus } from './lifecycle.js';
 
-/** Answer of the configuration route: the addresses `createConnectorFrame` takes. */
+/** Response of the configuration route: addresses for `createConnectorFrame`. */
 export interface HostConfig {
   frameOrigin: string;
   apiBase: string;
 }
 
-/** Answer of the session route. */
+/** Response of the session route. */
 export interface HostSession {
   session_token: string;
-  /** RFC 3339. */
+  /** Expiry time in RFC 3339 format. */
   expires_at: string;
   organizationId: string;
 }
 
-/** One connector type a host offers. */
+/** A connector type of the host's catalog. */
 export interface CatalogType {
   type_id: ConnectorTypeId;
   name: string;
   description: string;
   category: string;
-  /** Address of the vendor's mark (SVG), or `null`: show a placeholder. Many types share one mark. */
+  /** URL of the vendor's icon (SVG), shared by types of one vendor. `null`: show a placeholder. */
   icon: string | null;
 }
 
-/** One connector of the tenant. */
+/** A connector of the tenant. */
 export interface ConfiguredConnector {
   id: string;
-  /** The service's `type`, under the name the catalog uses. */
+  /** ID of its connector type: the service's `type`. */
   type_id: ConnectorTypeId;
   name: string;
   description: string;
 }
 
-/** What the integration route can be asked to do. */
+/** Actions of the integration route. */
 export type IntegrationAction = 'status' | 'pause' | 'resume' | 'delete';
 
-/** Answer of the integration route to `status`, `pause` and `resume`. `delete` answers 204. */
+/** Response of the integration route to `status`, `pause` and `resume`. `delete` responds 204. */
 export interface IntegrationStatus {
   hasPipeline: boolean;
   enabled: boolean;
@@ -47,7 +47,7 @@ export interface IntegrationStatus {
   status?: PipelineStatus;
 }
 
-/** Body of every refusal of a host route. `code` is stable, `message` is for people. */
+/** Body of an error response of a host route. `code` is stable; `message` is for display. */
 export interface HostRouteError {
   code:
     | 'invalid_request'

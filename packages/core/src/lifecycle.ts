@@ -1,37 +1,41 @@
-/** Types of a pipeline's life on the service: what the lifecycle helpers take and return. */
+/** Parameters and results of the pipeline helpers. */
 
 /**
- * Calls the service: `path` is relative to its base address and starts with `/`, `init` is as for `fetch`.
- * Resolves to the parsed JSON, or `undefined` for an empty body; rejects on any status that is no success.
- * Authentication, retries and logging belong inside. Build it on your backend: the API key never leaves there.
+ * Sends a request to the service. Add authentication, retries and logging here, on your backend:
+ * the API key must not reach a browser.
+ *
+ * @param path path below the service's base URL, starting with `/`
+ * @param init as for `fetch`
+ * @returns the parsed JSON, or `undefined` for an empty body
+ * @throws for any status other than success
  */
 export type ServiceRequest = (path: string, init?: RequestInit) => Promise<unknown>;
 
-/** What every lifecycle helper takes: how to reach the service, and for whom. */
+/** Common parameters of the pipeline helpers. */
 export interface IntegrationScope {
-  /** All that a helper asks of the service goes through it. */
+  /** Sends all requests of the helper. */
   request: ServiceRequest;
-  /** Team organization id. */
+  /** Organization ID. */
   org: string;
-  /** Ends the work: it goes to every request, and none is made after it. */
+  /** Aborts the helper: passed to each request, and no request is sent after it. */
   signal?: AbortSignal | undefined;
 }
 
-/** State of a pipeline, measured by the engine. */
+/** State of a pipeline, as observed by the engine. */
 export type PipelineStatus = 'Unknown' | 'Pending' | 'Initializing' | 'Running' | 'Disabled' | 'Erroring' | 'Throttled';
 
-/** A pipeline just built for an input. */
+/** A pipeline that was created for an input. */
 export interface BuiltPipeline {
   pipelineId: string;
   outputId: string;
   status: PipelineStatus;
-  /** Whether `status` was `Running` when the building ended. */
+  /** Whether `status` is `Running`. */
   active: boolean;
 }
 
-/** The pipeline of an input's integration. */
+/** The pipeline of an input. */
 export interface ResolvedIntegration {
-  /** Team organization id. */
+  /** Organization ID. */
   org: string;
   pipelineId: string;
   enabled: boolean;
@@ -39,13 +43,16 @@ export interface ResolvedIntegration {
   outputId?: string | undefined;
 }
 
-/** What the request function threw, or the signal's reason, after something was made that could not be removed again. */
+/**
+ * The error of the request function, or the signal's reason, if an object that was created could
+ * not be removed.
+ */
 export interface IntegrationError extends Error {
-  /** What there is now: `deleteIntegration` takes it. */
+  /** The remaining objects, as parameters for `deleteIntegration`. */
   readonly created: { readonly outputId: string };
 }
 
-/** What goes when an integration is deleted. An absent flag deletes; `false` keeps. */
+/** The parts to delete with an integration. An absent flag deletes; `false` keeps. */
 export interface CleanupPolicy {
   readonly pipeline?: boolean;
   readonly input?: boolean;

@@ -1,127 +1,130 @@
 import { EMBED_URL } from './addresses.js';
-import { frameIn, setFrameIn, TRUSTED } from './frame-element.js';
+import { createFrameElement, setCreateFrameElement } from './frame-element.js';
+import { frameUrl } from './frame-url.js';
 import { isFrameMessage } from './protocol/is-frame-message.js';
 import type { ReadyMessage } from './protocol/messages.js';
 
-/** A frame whose page was loaded ahead. */
-interface Warm {
+/** A hidden frame with a preloaded page. */
+interface PreloadedFrame {
   iframe: HTMLIFrameElement;
-  /** As it is to look once mounted. */
+  /** Inline style that the frame has once it is mounted. */
   style: string;
-  /** What it said when it began to listen. */
+  /** The form's `ready` message, once it has been received. */
   ready?: ReadyMessage;
-  /** What the address led to is there, or is forbidden: a form would have said that it listens. */
-  loaded?: true;
-  /** Mounted beside it, as this one could not move; it goes once that one is shown. */
-  next?: HTMLIFrameElement;
-  /** How many asked for it and have not changed their mind. */
+  /** The document has loaded, or a policy blocked it. A form would have sent `ready` before. */
+  isLoaded?: true;
+  /**
+   * The frame that was mounted because this one could not be moved. Removes this one once it is
+   * ready.
+   */
+  replacement?: HTMLIFrameElement;
+  /** Number of `preloadConnectorFrame` calls that have not been undone. */
   users: number;
-  /** Takes its listeners back. */
-  ended: AbortController;
+  /** Removes the listeners. */
+  listeners: AbortController;
 }
 
-const pool = new Map<string, Warm>();
+/** Frames that have not been mounted, by URL. */
+const pool = new Map<string, PreloadedFrame>();
 
-/** The way frames come without this module. */
-const make = frameIn;
+/** Creates a frame without the pool. */
+const createNewFrame = createFrameElement;
 
 /**
- * Loads the form's page ahead, in a frame that nobody sees, hears or reaches by keyboard. The next `createConnectorFrame`
- * of that address takes it: where the browser has `moveBefore`, the frame itself; elsewhere what it left in the browser's
- * caches. Until then the form gets no `init` and no token. Asking twice for an address loads it once; one that does not
- * load, or is none, is forgotten without a word: mounting tells.
+ * Loads the form's page into a hidden frame that is not visible, not read by screen readers and not
+ * reachable by keyboard. The next `createConnectorFrame` with the same address uses it: the frame
+ * itself if the browser supports `moveBefore`, otherwise the browser's caches. Until then, the form
+ * receives no `init` and no token.
  *
- * @returns `destroy()` gives up a frame that was not taken, once all who asked for it have. Safe to call twice.
+ * Two calls with the same address load one frame. A page that fails to load, or a missing or
+ * invalid address, has no effect here: `createConnectorFrame` reports it.
+ *
+ * @param options.frameOrigin URL of the form, as for `createConnectorFrame`
+ * @returns a handle whose `destroy()` removes the frame unless it has been mounted or another call
+ *   uses it; can be called more than once
+ * @example
+ * ```ts
+ * const frameOrigin = 'https://connect.example.com/embed';
+ * button.addEventListener('pointerenter', () => preloadConnectorFrame({ frameOrigin }), { once: true });
+ * ```
  */
-export function preloadConnectorFrame(
-  options: {
-    /** Address of the form, as for `createConnectorFrame`. Default: the service this package was built for. */
-    frameOrigin?: string | undefined;
-  } = {},
-): { destroy(): void } {
-  const { frameOrigin = EMBED_URL } = options;
-  let held: Warm | undefined;
-  try {
-    const src = new URL(frameOrigin.replace(/\/*$/, '/?parentOrigin=' + origin));
-    // What mounting refuses; this very page would load itself without end.
-    if (TRUSTED.test(src.origin) && src.origin !== origin) {
-      held = living(src.href) ?? open(src);
-      held.users += 1;
-    }
-  } catch {
-    // No address.
-  }
-  setFrameIn(take);
+export function preloadConnectorFrame(options: { frameOrigin?: string | undefined } = {}): { destroy(): void } {
+  const url = frameUrl(options.frameOrigin ?? EMBED_URL);
+  let frame = url && (findUsable(url.href) ?? open(url));
+  if (frame) frame.users += 1;
+  setCreateFrameElement(mountFrame);
   return {
     destroy() {
-      if (held && !(held.users -= 1)) drop(held);
-      held = undefined;
+      if (frame && !(frame.users -= 1)) remove(frame);
+      frame = undefined;
     },
   };
 }
 
-function open({ href, origin: target }: URL): Warm {
-  const ended = new AbortController();
-  const { signal } = ended;
-  // Beside the body, whose content is the page's.
-  const iframe = make(document.documentElement, href);
-  const warm: Warm = { iframe, style: iframe.style.cssText, users: 0, ended };
-  const end = () => (warm.loaded = true);
-  // Rendered, though nobody sees it: one that is not displayed is slower to wake.
+function open({ href, origin: target }: URL): PreloadedFrame {
+  const listeners = new AbortController();
+  const { signal } = listeners;
+  // A child of <html>: the content of <body> belongs to the page.
+  const iframe = createNewFrame(document.documentElement, href);
+  const frame: PreloadedFrame = { iframe, style: iframe.style.cssText, users: 0, listeners };
+  const setLoaded = () => (frame.isLoaded = true);
+  // Rendered but invisible: with `display: none`, the form starts more slowly.
   iframe.style.cssText = 'position:fixed!important;visibility:hidden!important;width:0;height:0;border:0';
-  iframe.addEventListener('load', end);
-  // What a policy blocks may load later, as an empty page, or never.
-  addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI.startsWith(target) && end(), { signal });
+  iframe.addEventListener('load', setLoaded);
+  // A blocked frame may load an empty page later, or never.
+  addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI.startsWith(target) && setLoaded(), {
+    signal,
+  });
   addEventListener(
     'message',
     ({ source, origin: sender, data }: MessageEvent<unknown>) => {
       if (sender !== target || !isFrameMessage(data)) return;
       if (data.type !== 'ready') {
-        if (source === warm.next?.contentWindow) drop(warm);
-      } else if (source === iframe.contentWindow) warm.ready = data;
+        if (source === frame.replacement?.contentWindow) remove(frame);
+      } else if (source === iframe.contentWindow) frame.ready = data;
     },
     { signal },
   );
-  pool.set(href, warm);
-  return warm;
+  pool.set(href, frame);
+  return frame;
 }
 
-/** Takes it out of the pool, and out of the page if it is still hidden there. */
-function drop(warm: Warm): void {
-  const { iframe, ended } = warm;
-  ended.abort();
-  if (pool.get(iframe.src) !== warm) return;
+/** Removes a frame from the pool, and from the page if it has not been mounted. */
+function remove(frame: PreloadedFrame): void {
+  const { iframe, listeners } = frame;
+  listeners.abort();
+  if (pool.get(iframe.src) !== frame) return;
   pool.delete(iframe.src);
   iframe.remove();
 }
 
-/** The warm frame of an address; one that failed, or that the page threw away, is dropped. */
-function living(src: string): Warm | undefined {
-  const warm = pool.get(src);
-  if (warm && (!warm.iframe.contentWindow || (warm.loaded && !warm.ready))) drop(warm);
-  return pool.get(src);
+/** Returns the preloaded frame of a URL. Removes it if it failed, or if the page has removed it. */
+function findUsable(href: string): PreloadedFrame | undefined {
+  const frame = pool.get(href);
+  if (frame && (!frame.iframe.contentWindow || (frame.isLoaded && !frame.ready))) remove(frame);
+  return pool.get(href);
 }
 
-/** The iframe of a form that is mounted in `parent`. */
-function take(parent: HTMLElement, src: URL | string): HTMLIFrameElement {
-  const warm = living(String(src));
-  if (!warm) return make(parent, src);
-  const { iframe, ready, style } = warm;
+/** Replaces `createFrameElement`: moves the preloaded frame to `parent`. */
+function mountFrame(parent: HTMLElement, url: URL | string): HTMLIFrameElement {
+  const frame = findUsable(String(url));
+  if (!frame) return createNewFrame(parent, url);
+  const { iframe, ready, style } = frame;
   try {
     parent.moveBefore(iframe, null);
   } catch {
-    // The browser has no such thing; or `parent` is in another document, or in none.
-    return (warm.next = make(parent, src));
+    // The browser has no `moveBefore`, or `parent` is in another document or in none.
+    return (frame.replacement = createNewFrame(parent, url));
   }
   pool.delete(iframe.src);
-  drop(warm);
+  remove(frame);
   iframe.style.cssText = style;
-  // Once the caller listens, it hears what was said before.
+  // Dispatches the stored `ready` again, after the caller has added its listener.
   queueMicrotask(() => {
     const source = iframe.contentWindow;
     if (!ready || !source) return;
-    const event = new MessageEvent('message', { origin: new URL(src).origin, data: ready });
-    // Firefox takes no window of another process in the constructor.
+    const event = new MessageEvent('message', { origin: new URL(url).origin, data: ready });
+    // Firefox does not accept a window of another process in the constructor.
     dispatchEvent(Object.defineProperty(event, 'source', { value: source }));
   });
   return iframe;

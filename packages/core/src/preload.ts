@@ -1,2 +1,2 @@
-/** `@connector-frame/core/preload`: the form's page, loaded ahead. An entry of its own, so that only pages that use it load it. */
+/** `@connector-frame/core/preload`: loads the form's page ahead of its use. */
 export { preloadConnectorFrame } from './preload-connector-frame.js';

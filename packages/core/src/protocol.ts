@@ -1,44 +1,49 @@
 /**
- * The protocol between a host page and its frame. This page is its reference.
+ * The protocol between a host page and the form in its frame. This comment is its reference.
  *
- * The frame's address is `<frameOrigin with its path>/?parentOrigin=<origin of the host page>`. No address ever holds
- * a token. Messages travel by `postMessage`, always to the exact origin of the other side, never to `*`. Each is a
- * plain object with `source: 'monad-embed'` (it filters noise, it earns no trust) and a `type`:
+ * The URL of the frame is `<frameOrigin with its path>/?parentOrigin=<origin of the host page>`.
+ * URLs never contain a token. Messages are sent with `postMessage`, to the exact origin of the
+ * other side, never to `*`. Each is a plain object with `source: 'monad-embed'`, which identifies
+ * the protocol but is not a proof of trust, and a `type`:
  *
- * | From  | `type`            | Fields                                    | When |
- * | ----- | ----------------- | ----------------------------------------- | ---- |
- * | frame | `ready`           | `version`, `reportsLoad?`, `answersLeave?` | as soon as it listens; again after a reload |
- * | host  | `init`            | see {@link InitMessage}                   | answer to each `ready`, once there is a session |
- * | frame | `loaded`          | `title?`                                  | the form is shown; only if `ready` said `reportsLoad` |
- * | frame | `resize`          | `height` in CSS pixels                    | its content's height changed |
- * | frame | `saved`           | `connector: { id, name? }`                | the connector was saved |
- * | frame | `error`           | `message`, `code`                         | a load, test or save failed |
- * | frame | `cancel`          | none                                      | the person canceled |
- * | frame | `session_request` | none                                      | the token was refused or is about to expire |
- * | host  | `session`         | `sessionToken`, `expiresAt?`              | answer to `session_request`; also unasked, when the host has a fresh one |
- * | host  | `command`         | `command: 'save' \| 'test' \| 'cancel'`   | a button of the host's page stands for one of the form |
- * | host  | `leave`           | none                                      | the host wants to replace or remove the form |
- * | frame | `left`            | none                                      | answer to `leave`: the form may go |
+ * | From  | `type`            | Fields                                     | Sent |
+ * | ----- | ----------------- | ------------------------------------------ | ---- |
+ * | frame | `ready`           | `version`, `reportsLoad?`, `answersLeave?` | when the form starts listening, also after a reload |
+ * | host  | `init`            | see {@link InitMessage}                    | in reply to each `ready`, once there is a session |
+ * | frame | `loaded`          | `title?`                                   | when the form is shown, if `ready` had `reportsLoad` |
+ * | frame | `resize`          | `height` in CSS pixels                     | when the height of the content changes |
+ * | frame | `saved`           | `connector: { id, name? }`                 | when the connector was saved |
+ * | frame | `error`           | `message`, `code`                          | when loading, testing or saving failed |
+ * | frame | `cancel`          | none                                       | when the user canceled |
+ * | frame | `session_request` | none                                       | when the token was rejected or expires soon |
+ * | host  | `session`         | `sessionToken`, `expiresAt?`               | in reply to `session_request`, or at any time with a newer token |
+ * | host  | `command`         | `command: 'save' \| 'test' \| 'cancel'`    | to trigger a button of the form |
+ * | host  | `leave`           | none                                       | before the host replaces or removes the form |
+ * | frame | `left`            | none                                       | in reply to `leave`: the form can be removed |
  *
- * What a receiver owes:
- * 1. It checks the window (`event.source`), the exact origin, the tag and the shape. What fails leaves without an
- *    answer. {@link isFrameMessage} checks what a frame sent. {@link parseHostMessage} builds what a host page sent anew
- *    from own, known, bounded fields, as all of it may be made up.
- * 2. It ignores types it does not know, and fields. New types and new optional fields keep version 1.
- * 3. A frame answers the first valid `init` only. A frame that does not speak the version of an `init` answers
+ * Rules:
+ *
+ * 1. A receiver checks the window (`event.source`), the exact origin, the tag and the fields, and
+ *    ignores messages that fail. {@link isFrameMessage} checks messages from the frame.
+ *    {@link parseHostMessage} copies known, validated, bounded fields of messages from the host page.
+ * 2. A receiver ignores unknown types and fields. New types and optional fields keep version 1.
+ * 3. A frame accepts only the first valid `init`. If it doesn't support the version, it replies
  *    `error` with code `protocol_mismatch`.
- * 4. A frame sends nothing anywhere when `apiBase` is not one of its own service; it answers `error` with code
- *    `api_base_mismatch`.
- * 5. A host clamps `height` to 0..20,000 and ignores what is not finite.
- * 6. An option the host page did not give is absent from `init`, never `{}` or `''`.
- * 7. A frame takes a `command` as the press of its own button: it validates, moves focus to what is to be fixed, and does
- *    nothing while it is busy, still loading, saved, or has no such button. What came of it is told as ever (`saved`,
- *    `error`, `cancel`); a command has no answer of its own.
- * 8. A frame in which nothing would be lost answers `leave` with `left` at once: still loading, failed, nothing typed,
- *    saved. Otherwise it asks the person, inside the form, whether to discard what was typed. `left` follows a yes, or a
- *    save that succeeds while the question is open; a no is not answered. It says in `ready` that it does
- *    (`answersLeave`); without that, a host does not wait. A host may send `leave` again.
- * 9. `command` and `leave` came after the first forms of version 1. A frame that does not know them ignores them.
+ * 4. If `apiBase` doesn't belong to the frame's own service, the frame sends no request and replies
+ *    `error` with code `api_base_mismatch`.
+ * 5. A host limits `height` to 0..20,000 and ignores values that are not finite.
+ * 6. An option that the host page does not set is absent from `init`, never `{}` or `''`.
+ * 7. A `command` acts like a click on the form's own button: the form validates and focuses the
+ *    first invalid field. It has no effect while the form is loading or busy, after a save, or if
+ *    there is no such button. It has no reply of its own; the result is reported as usual (`saved`,
+ *    `error`, `cancel`).
+ * 8. If no input would be lost, a frame replies `left` at once: while loading, after a failure or a
+ *    save, or without edits. Otherwise it asks the user whether to discard the input, and sends
+ *    `left` if the user agrees or a save succeeds meanwhile. If the user declines, it sends
+ *    nothing. A frame announces this in `ready` with `answersLeave`; otherwise a host does not
+ *    wait. A host can send `leave` again.
+ * 9. `command` and `leave` were added after the first release of version 1. Older frames ignore
+ *    them.
  */
 export * from './protocol/messages.js';
 export { isFrameMessage } from './protocol/is-frame-message.js';

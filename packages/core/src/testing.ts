@@ -1,7 +1,7 @@
 /**
- * `@connector-frame/core/testing`: a form that is not there. It speaks the protocol, so that a host tests its own page
- * without a service: from Node (`serveFakeFrame`), by answering requests (`fakeFrameHtml`), or from within the page
- * (`driveFakeFrame`).
+ * `@connector-frame/core/testing`: a fake form for tests of a host page without a service. It
+ * implements the protocol. `serveFakeFrame` serves it from Node, `fakeFrameHtml` returns its HTML,
+ * and `driveFakeFrame` controls it from the page.
  */
 export { driveFakeFrame, type FakeFrameDriver } from './testing/drive-fake-frame.js';
 export { fakeFrameHtml } from './testing/fake-frame-html.js';

@@ -1,4 +1,7 @@
-/** `@connector-frame/element/catalog`: the picker's class, its events and its search. Importing it registers nothing. */
+/**
+ * `@connector-frame/element/catalog`: the picker's class, its events and its search. Importing it
+ * registers nothing.
+ */
 export { ConnectorCatalogElement } from './catalog/connector-catalog-element.js';
 export { createSearch, type Search } from './catalog/search-types.js';
 export { ConnectorErrorEvent } from './events/connector-error-event.js';

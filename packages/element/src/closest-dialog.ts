@@ -1,4 +1,4 @@
-/** The `<dialog>` around `element`, whatever shadow roots and slots lie between. */
+/** Returns the closest `<dialog>` around `element`, across shadow roots and slots. */
 export function closestDialog(element: Element): HTMLDialogElement | undefined {
   let node: Node | null = element;
   while (node && !(node instanceof HTMLDialogElement)) {

@@ -1,12 +1,10 @@
 import { adoptStyles, type PropertyDeclarations, type PropertyValues, ReactiveElement } from '@lit/reactive-element';
-import type { Appearance, ConfigMetaOverrides, ConnectorFrameSession } from '@connector-frame/core/connect';
-import { flag, json, milliseconds, preloading, text } from './converters.js';
-import { isOtherJson, isOtherPresence } from './has-changed.js';
+import { declareProperties, elementOptions, initialOptions, type ElementOptions } from './element-options.js';
 import { elementStyles } from './element-styles.js';
 import { createView } from './element-views.js';
 import type { ConnectorFrameEventMap } from './events/event-map.js';
 import { FrameController } from './frame-controller.js';
-import type { FrameSettings } from './frame-settings.js';
+import { messagesFor, onMessages } from './messages/registry.js';
 import { PreloadController } from './preload-controller.js';
 import { screenReaderStyles } from './screen-reader-styles.js';
 
@@ -16,160 +14,106 @@ type Listener<K extends keyof ConnectorFrameEventMap> = (
 ) => unknown;
 
 /**
- * A connector form of another origin as one tag. It shows the form once it has `kind`, `typeId` and a session:
- * `hostUrl` with `tenantId`, `fetchSession`, or `sessionToken` with `organizationId`; until then, its own content.
+ * A cross-origin connector form. It is mounted once the element is in the document and has `kind`,
+ * `typeId` and a session: `hostUrl` with `tenantId`, `fetchSession`, or `sessionToken` with
+ * `organizationId`. Until then, the element shows its own content.
  *
- * Another `kind`, `typeId`, `existingId`, `organizationId`, `tenantId` or address shows another form, after the person
- * agreed to lose what they typed; a new `sessionToken` goes to the form that is shown; every other setting is read when
- * the form is mounted.
+ * A change of `kind`, `typeId`, `existingId`, `organizationId`, `tenantId` or an address mounts
+ * another form; if there is unsaved input, the form asks the user first. A new `sessionToken` is
+ * sent to the mounted form. Other options are read when a form is mounted.
  *
  * @tag connector-frame
  * @tagname connector-frame
  *
- * @slot - Shown before the element is registered, and while something is missing for a form.
- * @slot loading - In place of the skeleton.
- * @slot error - In place of the message and its button.
+ * @slot - Shown before the element is registered, and while an option is missing.
+ * @slot loading - Replaces the skeleton.
+ * @slot error - Replaces the error message and its button.
  *
- * @csspart frame - Around the form.
- * @csspart loading - Around the skeleton.
- * @csspart error - Around the message that there is no form.
- * @csspart retry - The button of that message.
+ * @csspart frame - The container of the form.
+ * @csspart loading - The container of the skeleton.
+ * @csspart error - The container of the error message.
+ * @csspart retry - The button of the error message.
  *
- * @cssState loading - The form is not there yet.
+ * @cssState loading - The form is not shown yet.
  * @cssState ready - The form is shown.
- * @cssState error - There is no form; the frame or the error part says why.
- * @cssState saved - This form has saved its connector.
+ * @cssState error - The form failed. The frame or the error part shows the cause.
+ * @cssState saved - The form has saved its connector.
  *
- * @cssprop --connector-color-primary - Primary buttons and focus rings, unless `appearance` says so. Read at mount, as all of them.
- * @cssprop --connector-color-text - Body text; muted shades derive from it.
- * @cssprop --connector-color-background - The form's background.
+ * @cssprop --connector-color-primary - Primary buttons and focus rings. All of these are read at mount; `appearance` takes precedence.
+ * @cssprop --connector-color-text - Body text. Muted shades are derived from it.
+ * @cssprop --connector-color-background - Background of the form.
  * @cssprop --connector-color-border - Borders.
  * @cssprop --connector-font-family - A font stack.
- * @cssprop --connector-border-radius - Corners: a length.
+ * @cssprop --connector-border-radius - Corner radius, as a length.
  *
- * @fires {ConnectorReadyEvent} ready - The form is shown. Again after it had to load anew.
+ * @fires {ConnectorReadyEvent} ready - The form is shown. Repeated after the form had to reload.
  * @fires {ConnectorSaveEvent} save - The connector was saved: `event.connector`.
- * @fires {ConnectorCancelEvent} cancel - The person canceled. Unless prevented, the `<dialog>` around the element is closed.
- * @fires {ConnectorErrorEvent} error - Anything failed: branch on `event.error.code`.
+ * @fires {ConnectorCancelEvent} cancel - The user canceled. Unless prevented, the `<dialog>` around the element is closed.
+ * @fires {ConnectorErrorEvent} error - Something failed: branch on `event.error.code`.
  */
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- only gives types to what the class has already
-export class ConnectorFrameElement extends ReactiveElement implements FrameSettings {
-  static override readonly properties: PropertyDeclarations = {
-    kind: { converter: text },
-    typeId: { converter: text, attribute: 'type-id' },
-    existingId: { converter: text, attribute: 'existing-id' },
-    organizationId: { converter: text, attribute: 'organization-id' },
-    sessionToken: { converter: text, attribute: 'session-token' },
-    fetchSession: { attribute: false, hasChanged: isOtherPresence },
-    hostUrl: { converter: text, attribute: 'host-url' },
-    tenantId: { converter: text, attribute: 'tenant-id' },
-    displayName: { converter: text, attribute: 'display-name' },
-    name: { converter: text },
-    description: { converter: text },
-    isNameEditable: { converter: flag, attribute: 'is-name-editable' },
-    isDescriptionEditable: { converter: flag, attribute: 'is-description-editable' },
-    appearance: { converter: json, hasChanged: isOtherJson },
-    stylesheets: { converter: json, hasChanged: isOtherJson },
-    configMetaOverrides: { converter: json, hasChanged: isOtherJson, attribute: 'config-meta-overrides' },
-    synthetic: { converter: flag },
-    frameOrigin: { converter: text, attribute: 'frame-origin' },
-    apiBase: { converter: text, attribute: 'api-base' },
-    loadTimeout: { converter: milliseconds, attribute: 'load-timeout' },
-    preload: { converter: preloading },
-  };
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- `properties` declares what the interface has
+export class ConnectorFrameElement extends ReactiveElement {
+  static override readonly properties: PropertyDeclarations = declareProperties(elementOptions);
 
   static override readonly styles = [screenReaderStyles, elementStyles];
 
-  /** Which catalog the connector belongs to. */
-  declare kind: 'input' | 'output' | undefined;
-  /** Slug of the connector's type: `okta-systemlog`. */
-  declare typeId: string | undefined;
-  /** Edits that connector. Not given: creates a new one. */
-  declare existingId: string | undefined;
-  /** Team organization the session was made for. Default: what the session says. */
-  declare organizationId: string | undefined;
-  /** Short-lived token of your session route. It is never written into the document. */
-  declare sessionToken: string | undefined;
-  /** Makes a session: at once without `sessionToken`, and whenever the form needs a fresh one. */
-  declare fetchSession: (() => Promise<ConnectorFrameSession>) | undefined;
-  /** Where your host's routes stand: `/api`. Addresses and sessions are asked there, for `tenantId`. */
-  declare hostUrl: string | undefined;
-  /** Your own id of the customer, for the host's session route. */
-  declare tenantId: string | undefined;
-  /** Title of the form. Default: the type's name. */
-  declare displayName: string | undefined;
-  /** Name of the created connector. Default: the type's name and a unique suffix; on edit, the present name stays. */
-  declare name: string | undefined;
-  /** Description of the created connector. Default: the type's; on edit, the present one stays. */
-  declare description: string | undefined;
-  /** Shows an input for the name. */
-  declare isNameEditable: boolean;
-  /** Shows an input for the description. */
-  declare isDescriptionEditable: boolean;
-  /** The six theming tokens. One that is not given is taken from its CSS property. */
-  declare appearance: Appearance | undefined;
-  /** Addresses of style sheets on your origin that replace the form's own. */
-  declare stylesheets: string[] | undefined;
-  /** Your words for the type's fields. */
-  declare configMetaOverrides: ConfigMetaOverrides | undefined;
-  /** Shows a switch for synthetic data. Keep it off in production. */
-  declare synthetic: boolean;
-  /** Address of the form, with its path. Default: what the host says, else the one this package was built for. */
-  declare frameOrigin: string | undefined;
-  /** Base address of the API. Default: as for `frameOrigin`. */
-  declare apiBase: string | undefined;
-  /** Milliseconds until a form that does not answer is told as an error. Default: 15,000. */
-  declare loadTimeout: number | undefined;
-  /** Loads the form's page before there is a form to show. The attribute without a value means `idle`. */
-  declare preload: 'hover' | 'focus' | 'idle' | 'none';
-
-  readonly #frame = new FrameController(this);
+  readonly #frame: FrameController;
+  readonly #preload: PreloadController;
   #show: ReturnType<typeof createView> | undefined;
+  #removeMessagesListener: (() => void) | undefined;
 
   constructor() {
     super();
-    this.isNameEditable = false;
-    this.isDescriptionEditable = false;
-    this.synthetic = false;
-    this.preload = 'none';
-    this.addController(new PreloadController(this, () => this.#frame.phase === 'waiting'));
-    this.addEventListener('command', this.#obey);
+    Object.assign(this, initialOptions);
+    this.#frame = new FrameController(this, () => this.#render());
+    this.#preload = new PreloadController(this, () => this.#frame.phase === 'waiting');
+    this.addEventListener('command', this.#handleCommand);
   }
 
-  /** Presses the form's Save. */
+  /** Triggers the form's Save button. */
   save(): void {
-    this.#frame.press('save');
+    this.#frame.execute('save');
   }
 
-  /** Presses the form's Test connection. */
+  /** Triggers the form's Test connection button. */
   test(): void {
-    this.#frame.press('test');
+    this.#frame.execute('test');
   }
 
-  /** Presses the form's Cancel. Where no form is shown, the element says `cancel` itself. */
+  /**
+   * Triggers the form's Cancel button. If no form is shown, the element dispatches `cancel` itself.
+   */
   cancel(): void {
-    this.#frame.press('cancel');
+    this.#frame.execute('cancel');
   }
 
-  /** Mounts the form anew, without a question. What was typed is lost. */
+  /** Mounts a new form without asking the user. Unsaved input is lost. */
   reload(): void {
     this.#frame.mount();
   }
 
-  /** Called in place of disconnecting when `moveBefore` keeps the form as it is. */
-  connectedMoveCallback(): void {
-    // Nothing is to be done; without it the browser would disconnect and connect.
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#removeMessagesListener = onMessages(() => this.#render());
   }
 
-  /** Called when the element goes to another document, which takes its style sheets away. */
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#removeMessagesListener?.();
+  }
+
+  /**
+   * Called instead of the disconnected and connected callbacks when `moveBefore` keeps the form.
+   */
+  connectedMoveCallback(): void {
+    // Only its presence matters.
+  }
+
+  /** Called when the element is moved to another document, where its style sheets don't apply. */
   adoptedCallback(): void {
-    this.#frame.hostAdopted();
+    this.#frame.unmount();
     if (this.shadowRoot && this.ownerDocument === document)
       adoptStyles(this.shadowRoot, ConnectorFrameElement.elementStyles);
-  }
-
-  protected override updated(changed: PropertyValues): void {
-    this.#frame.sync(changed.size > 0);
   }
 
   protected override createRenderRoot(): HTMLElement | DocumentFragment {
@@ -180,10 +124,21 @@ export class ConnectorFrameElement extends ReactiveElement implements FrameSetti
 
   protected override update(changed: PropertyValues): void {
     super.update(changed);
-    this.#show?.(this.#frame.phase, this.#frame.error?.message);
+    this.#render();
   }
 
-  readonly #obey = (event: Event): void => {
+  protected override updated(changed: PropertyValues): void {
+    this.#frame.sync(changed.size > 0);
+  }
+
+  #render(): void {
+    const { phase, error } = this.#frame;
+    const messages = messagesFor(this);
+    this.#show?.({ phase, cause: error && (messages.causes[error.code] ?? error.message), messages });
+    this.#preload.sync();
+  }
+
+  readonly #handleCommand = (event: Event): void => {
     const command: unknown = Object(event).command;
     if (command === '--save') this.save();
     else if (command === '--test') this.test();
@@ -192,9 +147,9 @@ export class ConnectorFrameElement extends ReactiveElement implements FrameSetti
   };
 }
 
-// What a class cannot say of itself: its events have types of their own.
+// The types of the properties and events, which a class can't derive.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- as above
-export interface ConnectorFrameElement {
+export interface ConnectorFrameElement extends ElementOptions {
   addEventListener<K extends keyof ConnectorFrameEventMap>(
     type: K,
     listener: Listener<K>,

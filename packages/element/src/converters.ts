@@ -1,11 +1,11 @@
 import type { ComplexAttributeConverter } from '@lit/reactive-element';
 
-/** Text; an attribute that is taken away is no text. */
-export const text: ComplexAttributeConverter<string | undefined> = {
+/** Text. A removed attribute is `undefined`. */
+export const optionalText: ComplexAttributeConverter<string | undefined> = {
   fromAttribute: (value) => value ?? undefined,
 };
 
-/** `"false"` is false, as frameworks write it out; any other text is true. */
+/** `"false"` is false, because frameworks write it; any other text is true. */
 export const flag: ComplexAttributeConverter<boolean> = {
   fromAttribute: (value) => value !== null && value !== 'false',
 };
@@ -14,7 +14,10 @@ export const milliseconds: ComplexAttributeConverter<number | undefined> = {
   fromAttribute: (value) => (value === null ? undefined : Number(value)),
 };
 
-/** JSON. What is none stays the text it is: the check of the options tells of it, and nothing is thrown at the parser. */
+/**
+ * JSON. Invalid JSON stays a string, which the check of the options reports; a converter must not
+ * throw inside the HTML parser.
+ */
 export const json: ComplexAttributeConverter = {
   fromAttribute: (value): unknown => {
     try {
@@ -25,13 +28,7 @@ export const json: ComplexAttributeConverter = {
   },
 };
 
-/** When the form's page is loaded ahead. */
-export type Preload = 'hover' | 'focus' | 'idle' | 'none';
-
-/** The attribute without a value means `idle`; an unknown word means nothing. */
-export const preloading: ComplexAttributeConverter<Preload> = {
-  fromAttribute: (value) => {
-    if (value === '' || value === 'idle') return 'idle';
-    return value === 'hover' || value === 'focus' ? value : 'none';
-  },
-};
+/** One of `values`. An attribute without a value is the first of them, an unknown one `initial`. */
+export const oneOf = (values: readonly unknown[], initial: unknown): ComplexAttributeConverter => ({
+  fromAttribute: (value): unknown => (value === '' ? values[0] : values.includes(value) ? value : initial),
+});

@@ -8,15 +8,15 @@ const colors = {
 } as const;
 
 /**
- * The tokens that the page's style sheets give to `element`. What only means something in this page (`color-mix()`,
- * `light-dark()`, `currentcolor`, `calc()`, `1.5em`) is worked out here, colors to `rgb()`; what is no value of its kind
- * goes on as it is, and the form says so.
+ * Returns the theming tokens that the page's style sheets set on `element`. Values that depend on
+ * the page (`color-mix()`, `light-dark()`, `currentcolor`, `calc()`, `1.5em`) are resolved, colors
+ * to `rgb()`. Invalid values are passed on; the form reports them.
  */
 export function cssAppearance(element: HTMLElement): Appearance {
   const style = getComputedStyle(element);
-  const given = (name: string): string => style.getPropertyValue(name).trim();
+  const read = (name: string): string => style.getPropertyValue(name).trim();
   const probe = document.createElement('i');
-  const computed = (property: 'color' | 'borderTopLeftRadius', css: string): string => {
+  const compute = (property: 'color' | 'borderTopLeftRadius', css: string): string => {
     probe.style[property] = '';
     probe.style[property] = css;
     return probe.style[property] && getComputedStyle(probe)[property];
@@ -25,20 +25,20 @@ export function cssAppearance(element: HTMLElement): Appearance {
   const appearance: Appearance = {};
   (element.shadowRoot ?? element).append(probe);
   for (const token of ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder'] as const) {
-    const value = given(colors[token]);
-    // Mixed with itself, a color of any notation is written in one.
-    if (value) appearance[token] = rgb(computed('color', `color-mix(in srgb, ${value}, ${value})`)) ?? value;
+    const value = read(colors[token]);
+    // Mixing a color with itself converts any notation to `color(srgb ...)`.
+    if (value) appearance[token] = toRgb(compute('color', `color-mix(in srgb, ${value}, ${value})`)) ?? value;
   }
-  const radius = given('--connector-border-radius');
-  if (radius) appearance.borderRadius = computed('borderTopLeftRadius', radius) || radius;
-  const family = given('--connector-font-family');
+  const radius = read('--connector-border-radius');
+  if (radius) appearance.borderRadius = compute('borderTopLeftRadius', radius) || radius;
+  const family = read('--connector-font-family');
   if (family) appearance.fontFamily = family;
   probe.remove();
   return appearance;
 }
 
-/** `color(srgb 0.5 0 1 / 0.5)` as `rgb(128 0 255 / 0.5)`. */
-function rgb(css: string): string | undefined {
+/** Converts `color(srgb 0.5 0 1 / 0.5)` to `rgb(128 0 255 / 0.5)`. */
+function toRgb(css: string): string | undefined {
   const [, channels, alpha] = /^color\(srgb ([^/)]+?)(?: \/ ([\d.]+))?\)$/.exec(css) ?? [];
   if (!channels) return undefined;
   const numbers = channels

@@ -1,17 +1,17 @@
-/** Where the form and its service are, for elements that are not told. */
+/** Addresses of the form and its service for elements without their own. */
 export interface DefaultAddresses {
-  /** Address of the form, with its path. */
+  /** URL of the form, with its path. */
   frameOrigin?: string;
-  /** Base address of the service's API. */
+  /** Base URL of the service's API. */
   apiBase?: string;
 }
 
 let addresses: DefaultAddresses = {};
 
-/** Replaces the default addresses; before the first element is mounted, or that one has the old ones. */
+/** Replaces the default addresses. Elements that are already mounted keep theirs. */
 export function setDefaultAddresses(given: DefaultAddresses): void {
   addresses = given;
 }
 
-/** The addresses given last; none are missing ones of core's own. */
+/** Returns the default addresses. Core's own defaults apply to missing ones. */
 export const defaultAddresses = (): DefaultAddresses => addresses;

@@ -1,6 +1,9 @@
 import { css } from '@lit/reactive-element';
 
-/** The look of everything but the form. It takes the page's text color and font, so that it fits light and dark alike. */
+/**
+ * Styles of everything but the form. They inherit the page's text color and font, and so fit light
+ * and dark pages.
+ */
 export const elementStyles = css`
   :host {
     display: block;
@@ -11,25 +14,25 @@ export const elementStyles = css`
     display: none;
   }
 
-  /* The form lays itself out at its real width, unseen. Not hidden: browsers would let it wait. */
-  .unseen {
+  /* Lays out the loading form at its real width. Browsers delay frames that are display: none. */
+  .loading-frame {
     position: absolute;
     inset: 0 0 auto;
     opacity: 0;
     pointer-events: none;
   }
 
-  .told {
+  .notice {
     font: 14px/20px var(--connector-font-family, system-ui, sans-serif);
     color: var(--connector-color-text, inherit);
     container-type: inline-size;
   }
 
-  .told:focus {
+  .notice:focus {
     outline: none;
   }
 
-  /* The shape of the form that comes. */
+  /* The outline of a form. */
   .skeleton {
     animation: appear 180ms 150ms both;
   }
@@ -104,7 +107,7 @@ export const elementStyles = css`
     font-weight: 600;
   }
 
-  .failure .why {
+  .failure .cause {
     margin-block-start: -8px;
     opacity: 0.75;
   }

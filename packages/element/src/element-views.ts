@@ -1,31 +1,44 @@
 import type { FramePhase } from './frame-controller.js';
 import { make } from './make.js';
+import type { ElementMessages } from './messages/en.js';
+
+/** What the element shows. */
+export interface FrameView {
+  phase: FramePhase;
+  /** Cause of an error. */
+  cause?: string | undefined;
+  messages: ElementMessages;
+}
 
 /**
- * What stands in the element's shadow root. Made by hand: Lit's templates would be a quarter of what a page downloads, and would want a name in the
- * page's Trusted Types.
- * @param retry when the person wants to try again
- * @returns shows a phase, with the reason of an error; the place of the frame is the same node for ever
+ * Creates the content of the element's shadow root: the container of the frame, which is never
+ * replaced, and a view beside it while there is no form to see. Uses no templates: Lit's would be a
+ * quarter of what a page downloads, and would need a Trusted Types policy on the page.
+ *
+ * @param retry called when the user presses the button of the error view
+ * @returns a function that shows a view
  */
-export function createView(root: Node, retry: () => void): (phase: FramePhase, why?: string) => void {
+export function createView(root: Node, retry: () => void): (view: FrameView) => void {
   const frame = make('div', { part: 'frame' });
   let shown = '';
-  let view: HTMLElement | undefined;
+  let element: HTMLElement | undefined;
   root.appendChild(frame);
-  return (phase, why = '') => {
-    const isSeen = phase === 'ready' || phase === 'refused';
-    frame.className = isSeen ? '' : 'unseen';
-    frame.inert = !isSeen;
-    if (shown === phase + why) return;
-    shown = phase + why;
-    const hadFocus = view?.matches(':focus-within');
-    view?.remove();
-    view = isSeen ? undefined : viewOf[phase](why, retry);
-    if (view) root.appendChild(view);
-    // Who pressed the button stays where it was, and comes into the form.
+  return ({ phase, cause = '', messages }) => {
+    const isFrameVisible = phase === 'ready' || phase === 'failed-frame';
+    frame.className = isFrameVisible ? '' : 'loading-frame';
+    frame.inert = !isFrameVisible;
+    const { loading, loadFailed, tryAgain } = messages;
+    const key = JSON.stringify([phase, cause, loading, loadFailed, tryAgain]);
+    if (shown === key) return;
+    shown = key;
+    const hadFocus = element?.matches(':focus-within');
+    element?.remove();
+    element = isFrameVisible ? undefined : viewOf[phase](messages, cause, retry);
+    if (element) root.appendChild(element);
+    // A user who pressed the button keeps the focus here, and then gets it in the form.
     if (!hadFocus) return;
-    const next = view ?? frame.querySelector('iframe');
-    if (view) view.tabIndex = -1;
+    const next = element ?? frame.querySelector('iframe');
+    if (element) element.tabIndex = -1;
     next?.focus();
   };
 }
@@ -33,15 +46,15 @@ export function createView(root: Node, retry: () => void): (phase: FramePhase, w
 const viewOf = {
   waiting: () => make('slot'),
 
-  /** Until the form is shown: its shape, or what the page gave for it. */
-  loading: () =>
+  /** A skeleton of the form, or the page's `loading` slot. */
+  loading: ({ loading }: ElementMessages) =>
     make(
       'div',
-      { part: 'loading', class: 'told', role: 'status' },
+      { part: 'loading', class: 'notice', role: 'status' },
       make(
         'slot',
         { name: 'loading' },
-        make('span', { class: 'sr' }, 'Loading the form'),
+        make('span', { class: 'sr' }, loading),
         make(
           'div',
           { class: 'skeleton', 'aria-hidden': 'true' },
@@ -52,21 +65,21 @@ const viewOf = {
       ),
     ),
 
-  /** Where no form can be: why, and a way to try again. */
-  error: (why: string, retry: () => void) => {
-    const button = make('button', { part: 'retry', type: 'button' }, 'Try again');
+  /** The cause and a button, or the page's `error` slot. */
+  error: ({ loadFailed, tryAgain }: ElementMessages, cause: string, retry: () => void) => {
+    const button = make('button', { part: 'retry', type: 'button' }, tryAgain);
     button.addEventListener('click', retry);
     return make(
       'div',
-      { part: 'error', class: 'told', role: 'alert' },
+      { part: 'error', class: 'notice', role: 'alert' },
       make(
         'slot',
         { name: 'error' },
         make(
           'div',
           { class: 'failure' },
-          make('p', { class: 'title' }, 'The form could not be loaded.'),
-          make('p', { class: 'why' }, why),
+          make('p', { class: 'title' }, loadFailed),
+          make('p', { class: 'cause' }, cause),
           button,
         ),
       ),

@@ -2,22 +2,26 @@ import { ConnectorFrameError, type SavedConnector } from '@connector-frame/core/
 import type { FormCommand } from '@connector-frame/core/protocol';
 import type { ReactiveController, ReactiveElement } from '@lit/reactive-element';
 import { closestDialog } from './closest-dialog.js';
+import type { ElementOptions } from './element-options.js';
 import { ConnectorCancelEvent } from './events/connector-cancel-event.js';
 import { ConnectorErrorEvent } from './events/connector-error-event.js';
 import { ConnectorReadyEvent } from './events/connector-ready-event.js';
 import { ConnectorSaveEvent } from './events/connector-save-event.js';
-import { createStates } from './states.js';
-import { identityOf, isComplete, problemOf, type FrameSettings } from './frame-settings.js';
+import { findProblem, identityOf, isComplete } from './mount-conditions.js';
 import { MountedFrame, type FrameListener } from './mounted-frame.js';
+import { createStates } from './states.js';
 
 /**
- * `waiting`: something is missing. `loading`: no form yet. `ready`: the form is shown. `refused`: the form tells itself
- * why it is none. `error`: there is nothing but our own words.
+ * - `waiting`: an option or the session is missing
+ * - `loading`: the form is not shown yet
+ * - `ready`: the form is shown
+ * - `failed-frame`: the form failed, and shows the cause itself
+ * - `error`: the form failed without showing anything; the element shows the cause
  */
-export type FramePhase = 'waiting' | 'loading' | 'ready' | 'refused' | 'error';
+export type FramePhase = 'waiting' | 'loading' | 'ready' | 'failed-frame' | 'error';
 
-/** Failures that leave nobody in the frame to tell of them. */
-const silent = new Set<string>([
+/** Errors after which no form is there to show the cause. */
+const withoutForm = new Set<string>([
   'invalid_options',
   'frame_blocked',
   'frame_unreachable',
@@ -25,80 +29,91 @@ const silent = new Set<string>([
   'session_failed',
 ]);
 
-/** A form answers the window it is in, and would hear this script's as a stranger's. */
-const elsewhere = 'the element is in another document than its script: load the script there';
+// The form replies to the window that contains it; this script listens in another.
+const OTHER_DOCUMENT = 'the element is in another document than its script: load the script there';
 
-/** Decides when there is a form and which, and tells the page what becomes of it. */
+/** Mounts and removes the form as the options change, and dispatches the element's events. */
 export class FrameController implements ReactiveController, FrameListener {
   phase: FramePhase = 'waiting';
   error: ConnectorFrameError | undefined;
   #frame: MountedFrame | undefined;
   #identity = '';
   /** The identity for which the form was asked to leave. */
-  #asked: string | undefined;
-  #isStale = false;
+  #requestedIdentity: string | undefined;
+  #wasReconnected = false;
   readonly #states;
-  readonly #host: ReactiveElement & FrameSettings;
+  readonly #host: ReactiveElement & ElementOptions;
+  readonly #render: () => void;
 
-  constructor(host: ReactiveElement & FrameSettings) {
+  /**
+   * @param render shows the current phase. Called directly and not through an update of the
+   *   element: a phase often changes because of an update, which would then cause a second one.
+   */
+  constructor(host: ReactiveElement & ElementOptions, render: () => void) {
     this.#host = host;
+    this.#render = render;
     this.#states = createStates<'loading' | 'ready' | 'error' | 'saved'>(host);
     host.addController(this);
   }
 
   hostConnected(): void {
-    // A move that the browser could not make at once: the frame is loading anew.
+    // The browser could not move the frame, which reloads.
     if (this.#frame) this.#enter('loading');
-    this.#isStale = true;
+    this.#wasReconnected = true;
     this.#host.requestUpdate();
   }
 
   hostDisconnected(): void {
-    // Whoever moves an element by `append()` removes it for a moment.
+    // `append()` moves an element by removing it for a moment.
     queueMicrotask(() => {
-      if (!this.#host.isConnected) this.#unmount();
+      if (!this.#host.isConnected) this.unmount();
     });
   }
 
-  /** The element went to another document: what it had was of the one before. */
-  hostAdopted(): void {
-    this.#unmount();
-  }
-
-  /** Brings the form in line with the settings. `isChanged`: one of them is another than before. */
-  sync(isChanged: boolean): void {
+  /**
+   * Mounts, updates or replaces the form for the current options.
+   *
+   * @param hasChanged whether an option has changed since the last call
+   */
+  sync(hasChanged: boolean): void {
     const host = this.#host;
-    if (!host.isConnected || !(isChanged || this.#isStale)) return;
-    this.#isStale = false;
-    const wanted = identityOf(host);
+    if (!host.isConnected || !(hasChanged || this.#wasReconnected)) return;
+    this.#wasReconnected = false;
+    const identity = identityOf(host);
     if (!this.#frame || this.phase === 'error') {
       this.mount();
-    } else if (wanted === this.#identity) {
-      this.#asked = undefined;
-      this.#frame.renew(host.sessionToken);
-    } else if (wanted !== this.#asked) {
-      this.#asked = wanted;
-      if (!this.#frame.leave()) this.mount();
+    } else if (identity === this.#identity) {
+      this.#requestedIdentity = undefined;
+      this.#frame.updateToken(host.sessionToken);
+    } else if (identity !== this.#requestedIdentity) {
+      this.#requestedIdentity = identity;
+      if (!this.#frame.requestLeave()) this.mount();
     }
   }
 
-  /** Mounts a form of the present settings, in place of the one there is; none where something is missing. */
+  /** Mounts a form for the current options, in place of the mounted one. */
   mount(): void {
-    this.#unmount();
+    this.#destroyFrame();
     const host = this.#host;
     const container = host.isConnected && host.shadowRoot?.querySelector<HTMLElement>('[part=frame]');
-    const problem = host.ownerDocument === document ? problemOf(host) : elsewhere;
+    const problem = host.ownerDocument === document ? findProblem(host) : OTHER_DOCUMENT;
     if (problem) this.failed(new ConnectorFrameError('invalid_options', problem));
     else if (container && isComplete(host)) {
       this.#identity = identityOf(host);
       this.#enter('loading');
       this.#frame = new MountedFrame(host, container, this);
-    }
+    } else this.#enter('waiting');
   }
 
-  /** As if the person pressed that button of the form. Where there is no form, only canceling means something. */
-  press(command: FormCommand): void {
-    if (this.#frame?.isShown) this.#frame.press(command);
+  /** Removes the form. */
+  unmount(): void {
+    this.#destroyFrame();
+    this.#enter('waiting');
+  }
+
+  /** Triggers a button of the form. Without a form, `cancel` is handled here. */
+  execute(command: FormCommand): void {
+    if (this.#frame?.isShown) this.#frame.execute(command);
     else if (command === 'cancel') this.canceled();
   }
 
@@ -117,7 +132,7 @@ export class FrameController implements ReactiveController, FrameListener {
   }
 
   failed(error: ConnectorFrameError): void {
-    if (!this.#frame?.isShown) this.#enter(silent.has(error.code) ? 'error' : 'refused', error);
+    if (!this.#frame?.isShown) this.#enter(withoutForm.has(error.code) ? 'error' : 'failed-frame', error);
     this.#host.dispatchEvent(new ConnectorErrorEvent(error));
   }
 
@@ -125,13 +140,12 @@ export class FrameController implements ReactiveController, FrameListener {
     if (identityOf(this.#host) !== this.#identity) this.mount();
   }
 
-  #unmount(): void {
+  #destroyFrame(): void {
     this.#frame?.destroy();
     this.#frame = undefined;
     this.#identity = '';
-    this.#asked = undefined;
+    this.#requestedIdentity = undefined;
     this.#states.set('saved', false);
-    this.#enter('waiting');
   }
 
   #enter(phase: FramePhase, error?: ConnectorFrameError): void {
@@ -139,7 +153,7 @@ export class FrameController implements ReactiveController, FrameListener {
     this.error = error;
     this.#states.set('loading', phase === 'loading');
     this.#states.set('ready', phase === 'ready');
-    this.#states.set('error', phase === 'error' || phase === 'refused');
-    this.#host.requestUpdate();
+    this.#states.set('error', phase === 'error' || phase === 'failed-frame');
+    this.#render();
   }
 }

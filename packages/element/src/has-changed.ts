@@ -1,8 +1,8 @@
 /**
- * Frameworks give a new object and a new function on each render. It is kept, as any new value is, but nothing has changed:
- * otherwise a form that failed would be mounted again by each render, and fail again, for ever.
+ * Compares JSON. Frameworks pass a new object on each render; if that counted as a change, a form
+ * that failed would be mounted again by each render. The new object is stored either way.
  */
-export const isOtherJson = (now: unknown, before: unknown): boolean => JSON.stringify(now) !== JSON.stringify(before);
+export const hasOtherJson = (value: unknown, old: unknown): boolean => JSON.stringify(value) !== JSON.stringify(old);
 
-/** Of two functions nobody can tell whether they do the same. The latest is called. */
-export const isOtherPresence = (now: unknown, before: unknown): boolean => Boolean(now) !== Boolean(before);
+/** Functions can't be compared. The latest one is called. */
+export const hasOtherPresence = (value: unknown, old: unknown): boolean => Boolean(value) !== Boolean(old);

@@ -5,34 +5,45 @@ import {
   type HostConfig,
 } from '@connector-frame/core/connect';
 
-/** For whom and what a session is asked. */
-export interface SessionWish {
+/** Parameters of the host's session route. */
+export interface SessionParams {
   tenantId: string;
   kind: string;
   typeId: string;
   connectorId?: string | undefined;
 }
 
-/** Longer than a host that works ever takes; shorter than a person waits. */
+/** Milliseconds. Longer than any working host needs, shorter than a user waits. */
 const TIMEOUT = 15_000;
 
-/** Many forms on one page ask for the same addresses: once. */
+/** Addresses by URL, so that many forms on a page request them once. */
 const configs = new Map<string, Promise<HostConfig>>();
 
-/** Where form and service are, as the host says. Rejects with a `ConnectorFrameError`, code `session_failed`. */
+/**
+ * Requests the addresses of the form and its service from the host.
+ *
+ * @throws {ConnectorFrameError} `session_failed`
+ */
 export function fetchHostConfig(hostUrl: string): Promise<HostConfig> {
-  const address = addressOf(hostUrl, 'monad/config');
-  const known = configs.get(address);
+  const url = routeUrl(hostUrl, 'monad/config');
+  const known = configs.get(url);
   if (known) return known;
-  const asked = call('GET', address).then((read) => ({ frameOrigin: read('frameOrigin'), apiBase: read('apiBase') }));
-  configs.set(address, asked);
-  asked.catch(() => configs.delete(address));
-  return asked;
+  const config = fetchStrings('GET', url).then((read) => ({
+    frameOrigin: read('frameOrigin'),
+    apiBase: read('apiBase'),
+  }));
+  configs.set(url, config);
+  config.catch(() => configs.delete(url));
+  return config;
 }
 
-/** A session of the host for one form. Rejects with a `ConnectorFrameError`, code `session_failed`. */
-export async function fetchHostSession(hostUrl: string, wish: SessionWish): Promise<ConnectorFrameSession> {
-  const read = await call('POST', addressOf(hostUrl, 'session'), wish);
+/**
+ * Requests a session for one form from the host.
+ *
+ * @throws {ConnectorFrameError} `session_failed`
+ */
+export async function fetchHostSession(hostUrl: string, params: SessionParams): Promise<ConnectorFrameSession> {
+  const read = await fetchStrings('POST', routeUrl(hostUrl, 'session'), params);
   return {
     sessionToken: read('session_token'),
     organizationId: read('organizationId'),
@@ -40,47 +51,52 @@ export async function fetchHostSession(hostUrl: string, wish: SessionWish): Prom
   };
 }
 
-/** A path is read as the page's own links are. What is no address stays as it is, and is told of when it is asked. */
-export function addressOf(hostUrl: string, route: string): string {
-  const address = `${hostUrl.replace(/\/+$/, '')}/${route}`;
-  return URL.canParse(address, document.baseURI) ? new URL(address, document.baseURI).href : address;
+/**
+ * Returns the URL of a host route. Relative URLs are resolved like the page's links. An invalid
+ * `hostUrl` is returned as is: the request then fails with its name in the message.
+ */
+export function routeUrl(hostUrl: string, route: string): string {
+  const url = `${hostUrl.replace(/\/+$/, '')}/${route}`;
+  return URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : url;
 }
 
-/** Resolves to a reader of the answer's fields, each of which is text. */
-async function call(method: string, address: string, body?: object): Promise<(field: string) => string> {
-  const { answer, where } = await askHost('session_failed', method, address, body);
-  const fields: Partial<Record<string, unknown>> = Object(answer);
+/** Returns a reader of the response's fields, which must be strings. */
+async function fetchStrings(method: string, url: string, body?: object): Promise<(field: string) => string> {
+  const { json, request } = await fetchJson('session_failed', method, url, body);
+  const fields: Partial<Record<string, unknown>> = Object(json);
   return (field) => {
     const value = fields[field];
     if (typeof value === 'string') return value;
-    throw new ConnectorFrameError('session_failed', `The server of this page gave no ${field} ${where}`);
+    throw new ConnectorFrameError('session_failed', `The server of this page returned no ${field} (${request})`);
   };
 }
 
 /**
- * Asks the page's own server. A host that says why it refuses is quoted.
- * @param code of the error when there is no answer, or a refusal
- * @returns the JSON of the answer, and the words that name the question in an error
+ * Sends a request to the page's own server.
+ *
+ * @param code error code if there is no response, or an error response
+ * @returns the JSON of the response, and the request for use in error messages
+ * @throws {ConnectorFrameError} with the host's own message, if it sent one
  */
-export async function askHost(
+export async function fetchJson(
   code: ConnectorFrameErrorCode,
   method: string,
-  address: string,
+  url: string,
   body?: object,
-): Promise<{ answer: unknown; where: string }> {
-  const where = `(${method} ${address})`;
-  const refuse = (why: string): never => {
-    throw new ConnectorFrameError(code, why);
+): Promise<{ json: unknown; request: string }> {
+  const request = `${method} ${url}`;
+  const fail = (message: string): never => {
+    throw new ConnectorFrameError(code, message);
   };
-  const response = await fetch(address, {
+  const response = await fetch(url, {
     method,
     signal: AbortSignal.timeout(TIMEOUT),
     ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  }).catch(() => refuse(`The server of this page does not answer ${where}`));
-  const answer: unknown = await response.json().catch(() => undefined);
+  }).catch(() => fail(`The server of this page does not respond (${request})`));
+  const json: unknown = await response.json().catch(() => undefined);
   if (!response.ok) {
-    const { message }: Partial<Record<string, unknown>> = Object(answer);
-    refuse(typeof message === 'string' ? message : `The server of this page answered ${response.status} ${where}`);
+    const { message }: Partial<Record<string, unknown>> = Object(json);
+    fail(typeof message === 'string' ? message : `The server of this page responded ${response.status} (${request})`);
   }
-  return { answer, where };
+  return { json, request };
 }

@@ -1,9 +1,11 @@
-/** `import '@connector-frame/element/jsx-preact'` once: `<connector-frame>` is known to Preact's JSX. */
+/**
+ * `import '@connector-frame/element/jsx-preact'` once to type `<connector-frame>` in Preact's JSX.
+ */
 import type { ClassAttributes, HTMLAttributes } from 'preact';
 import type { ConnectorFrameElement } from './connector-frame-element.js';
 import type { ConnectorFrameJsxProps } from './jsx.js';
 
-/** Everything `<connector-frame>` takes in Preact. */
+/** Props of `<connector-frame>` in Preact. */
 export type ConnectorFramePreactProps = ConnectorFrameJsxProps &
   Omit<HTMLAttributes<ConnectorFrameElement>, keyof ConnectorFrameJsxProps> &
   ClassAttributes<ConnectorFrameElement>;

@@ -1,9 +1,11 @@
-/** `import '@connector-frame/element/jsx-react'` once: `<connector-frame>` is known to React 19's JSX. */
+/**
+ * `import '@connector-frame/element/jsx-react'` once to type `<connector-frame>` in React 19's JSX.
+ */
 import type { ClassAttributes, HTMLAttributes } from 'react';
 import type { ConnectorFrameElement } from './connector-frame-element.js';
 import type { ConnectorFrameJsxProps } from './jsx.js';
 
-/** Everything `<connector-frame>` takes in React 19. */
+/** Props of `<connector-frame>` in React 19. */
 export type ConnectorFrameReactProps = ConnectorFrameJsxProps &
   Omit<HTMLAttributes<ConnectorFrameElement>, keyof ConnectorFrameJsxProps> &
   ClassAttributes<ConnectorFrameElement>;

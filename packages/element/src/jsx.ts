@@ -1,6 +1,6 @@
 import type { ConnectorFrameElement } from './connector-frame-element.js';
+import type { ElementOptions } from './element-options.js';
 import type { ConnectorFrameEvents } from './events/event-map.js';
-import type { FrameSettings } from './frame-settings.js';
 
 type Handlers = {
   [K in keyof ConnectorFrameEvents as `on${K}`]?:
@@ -8,9 +8,8 @@ type Handlers = {
 };
 
 /**
- * What `<connector-frame>` takes in JSX, beside what any element of the library takes: its properties, and a listener for
- * each of its events. The names of the listeners are lowercase, as React and Preact listen for what follows `on`.
+ * Props of `<connector-frame>` in JSX, in addition to those of every element: its properties, and a
+ * listener for each of its events. React and Preact listen for the text after `on`, so the names of
+ * the listeners are lowercase.
  */
-export type ConnectorFrameJsxProps = { [K in keyof FrameSettings]?: FrameSettings[K] | undefined } & {
-  preload?: ConnectorFrameElement['preload'] | undefined;
-} & Handlers;
+export type ConnectorFrameJsxProps = { [K in keyof ElementOptions]?: ElementOptions[K] | undefined } & Handlers;

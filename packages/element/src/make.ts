@@ -1,4 +1,6 @@
-/** An element with attributes and content. Text only: nothing is ever read as markup. */
+/**
+ * Creates an element with attributes and content. Strings become text and are never parsed as HTML.
+ */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Record<string, string> = {},

@@ -13,88 +13,94 @@ import {
   type FormCommand,
   type HostMessage,
 } from '@connector-frame/core/protocol';
+import { createSessionSource, type SessionSource } from './create-session-source.js';
 import { defaultAddresses } from './default-addresses.js';
-import { formOptions } from './form-options.js';
-import type { CompleteSettings } from './frame-settings.js';
+import type { CompleteOptions } from './element-options.js';
 import { fetchHostConfig } from './host-routes.js';
-import { sessionSource, type SessionSource } from './session-source.js';
+import { readFormOptions } from './read-form-options.js';
 
-/** What a mounted frame tells. */
+/** Receives the events of a mounted frame. */
 export interface FrameListener {
   shown(): void;
   saved(connector: SavedConnector): void;
   canceled(): void;
   failed(error: ConnectorFrameError): void;
-  /** The form may go: answer to `leave`. */
+  /** The form can be removed: its reply to `leave`. */
   left(): void;
 }
 
 type Body<M> = M extends HostMessage ? Omit<M, 'source'> : never;
 
-/** One form from its mounting to its end. Options are read when it is made. */
+/** One mounted form. Its options are read once, at construction. */
 export class MountedFrame {
-  /** Whether the form is to be seen: before that nothing can have been typed. */
+  /** Whether the form is visible. Before that, the user can't have entered anything. */
   isShown = false;
   #answersLeave = false;
-  /** It has its `init`, so that a new token reaches it. */
-  #isTold = false;
-  #ended = false;
+  /** The form has received `init`, and so accepts a new token. */
+  #hasInit = false;
+  #isDestroyed = false;
   #frame: ConnectorFrame | undefined;
   #token: string | undefined;
   #sentToken: string | undefined;
-  /** Why there is no session, in the words of who refused it. */
-  #refusal: ConnectorFrameError | undefined;
+  /** The host's error for the last session request. */
+  #sessionError: ConnectorFrameError | undefined;
   readonly #container: HTMLElement;
   readonly #listener: FrameListener;
 
-  constructor(settings: CompleteSettings & HTMLElement, container: HTMLElement, listener: FrameListener) {
+  constructor(options: CompleteOptions & HTMLElement, container: HTMLElement, listener: FrameListener) {
     this.#container = container;
     this.#listener = listener;
-    this.#token = this.#sentToken = settings.sessionToken;
-    // Before core's own: what `ready` says is known when core answers it.
+    this.#token = this.#sentToken = options.sessionToken;
+    // Added before core's listener, so that `ready` is evaluated here before core replies to it.
     addEventListener('message', this.#receive);
-    void this.#start(settings);
+    void this.#start(options);
   }
 
-  /** Gives the form a new token. One that is not there yet gets it when it comes. */
-  renew(token: string | undefined): void {
+  /** Sends a new token to the form, or stores it until the form accepts one. */
+  updateToken(token: string | undefined): void {
     this.#token = token;
-    if (this.#isTold) this.#sendToken();
+    if (this.#hasInit) this.#sendToken();
   }
 
-  press(command: FormCommand): void {
+  /** Triggers a button of the form. */
+  execute(command: FormCommand): void {
     this.#send({ type: 'command', command });
   }
 
-  /** Asks the form to let go; the listener hears `left`. False where there is nothing to ask. */
-  leave(): boolean {
-    const asks = this.isShown && this.#answersLeave;
-    if (asks) this.#send({ type: 'leave' });
-    return asks;
+  /**
+   * Asks the form whether it can be removed; it replies with `left`.
+   *
+   * @returns whether the form was asked. If not, it can be removed at once.
+   */
+  requestLeave(): boolean {
+    const isAsked = this.isShown && this.#answersLeave;
+    if (isAsked) this.#send({ type: 'leave' });
+    return isAsked;
   }
 
-  /** Removes the form. The listener hears nothing from here on. */
+  /** Removes the form. The listener is not called afterwards. */
   destroy(): void {
-    this.#ended = true;
+    this.#isDestroyed = true;
     removeEventListener('message', this.#receive);
     this.#frame?.destroy();
   }
 
-  async #start(settings: CompleteSettings & HTMLElement): Promise<void> {
+  async #start(element: CompleteOptions & HTMLElement): Promise<void> {
     try {
-      const { hostUrl, frameOrigin, apiBase, sessionToken, organizationId } = settings;
+      const { hostUrl, frameOrigin, apiBase, sessionToken, organizationId } = element;
       const needsConfig = hostUrl && !(frameOrigin && apiBase);
-      const fetchSession = this.#sessions(settings, Boolean(needsConfig && !sessionToken));
-      // Read before anything is awaited: together they are one state of the element.
+      const fetchSession = this.#createFetchSession(element, Boolean(needsConfig && !sessionToken));
+      // Read before the first `await`, so that all of them are from the same state of the element.
       const options = {
         container: this.#container,
-        ...formOptions(settings),
+        ...readFormOptions(element),
+        loadTimeout: element.loadTimeout,
         ...(fetchSession
           ? { sessionToken, organizationId, fetchSession }
           : { sessionToken: sessionToken ?? '', organizationId: organizationId ?? '' }),
         onReady: () => {
           this.isShown = true;
-          this.#tell();
+          this.#markInitialized();
           this.#listener.shown();
         },
         onSave: (connector: SavedConnector) => this.#listener.saved(connector),
@@ -102,7 +108,7 @@ export class MountedFrame {
         onError: (_: string, error: ConnectorFrameError) => this.#fail(error),
       };
       const host: Partial<HostConfig> = needsConfig ? await fetchHostConfig(hostUrl) : {};
-      if (this.#ended) return;
+      if (this.#isDestroyed) return;
       const defaults = defaultAddresses();
       this.#frame = createConnectorFrame({
         ...options,
@@ -110,48 +116,50 @@ export class MountedFrame {
         apiBase: apiBase || host.apiBase || defaults.apiBase,
       });
     } catch (error) {
-      this.#giveUp(asFrameError(error));
+      this.#abort(asFrameError(error));
     }
   }
 
-  /** Who makes sessions. `ahead`: the first one is asked for at once, beside the addresses. */
-  #sessions(settings: CompleteSettings, ahead: boolean): SessionSource | undefined {
-    const source = sessionSource(settings);
+  /**
+   * @param isEager whether to request the first session now, in parallel with the addresses
+   */
+  #createFetchSession(options: CompleteOptions, isEager: boolean): SessionSource | undefined {
+    const source = createSessionSource(options);
     if (!source) return undefined;
-    const ask = async (): Promise<ConnectorFrameSession> => {
-      this.#refusal = undefined;
+    const request = async (): Promise<ConnectorFrameSession> => {
+      this.#sessionError = undefined;
       try {
         return await source();
       } catch (error) {
-        if (error instanceof ConnectorFrameError) this.#refuse(error);
+        if (error instanceof ConnectorFrameError) this.#handleSessionError(error);
         throw error;
       }
     };
-    let first = ahead ? ask() : undefined;
-    // Told when it is asked for.
+    let first = isEager ? request() : undefined;
+    // A failure is reported when the session is used.
     first?.catch(() => undefined);
     return () => {
-      const session = first ?? ask();
+      const session = first ?? request();
       first = undefined;
       return session;
     };
   }
 
-  /** The host has spoken. A form that waits for its first session waits in vain. */
-  #refuse(error: ConnectorFrameError): void {
-    this.#refusal = error;
-    if (!this.isShown) this.#giveUp(error);
+  /** A form that has not received its first session can't be shown. */
+  #handleSessionError(error: ConnectorFrameError): void {
+    this.#sessionError = error;
+    if (!this.isShown) this.#abort(error);
   }
 
-  /** Of all that was asked for, the first that fails is told. */
-  #giveUp(error: ConnectorFrameError): void {
-    if (this.#ended) return;
+  /** Reports the first of several failed requests. */
+  #abort(error: ConnectorFrameError): void {
+    if (this.#isDestroyed) return;
     this.destroy();
     this.#listener.failed(error);
   }
 
   #fail(error: ConnectorFrameError): void {
-    this.#listener.failed((error.code === 'session_failed' && this.#refusal) || error);
+    this.#listener.failed((error.code === 'session_failed' && this.#sessionError) || error);
   }
 
   readonly #receive = ({ source, origin, data }: MessageEvent<unknown>): void => {
@@ -159,18 +167,18 @@ export class MountedFrame {
     if (!iframe || source !== iframe.contentWindow || !isFrameMessage(data)) return;
     if (origin !== new URL(iframe.src).origin) return;
     if (data.type === 'ready') {
-      this.isShown = this.#isTold = false;
+      this.isShown = this.#hasInit = false;
       this.#answersLeave = data.answersLeave === true;
     } else if (data.type === 'left') this.#listener.left();
-    else if (data.type !== 'resize') this.#tell();
+    else if (data.type !== 'resize') this.#markInitialized();
   };
 
   get #iframe(): HTMLIFrameElement | null {
     return this.#container.querySelector('iframe');
   }
 
-  #tell(): void {
-    this.#isTold = true;
+  #markInitialized(): void {
+    this.#hasInit = true;
     this.#sendToken();
   }
 

@@ -1,60 +1,66 @@
 import { preloadConnectorFrame } from '@connector-frame/core/preload';
 import type { ReactiveController, ReactiveElement } from '@lit/reactive-element';
-import type { Preload } from './converters.js';
 import { defaultAddresses } from './default-addresses.js';
-import type { FrameSettings } from './frame-settings.js';
+import type { ElementOptions, Preload } from './element-options.js';
 import { fetchHostConfig } from './host-routes.js';
 
-type Host = ReactiveElement & Pick<FrameSettings, 'hostUrl' | 'frameOrigin'> & { preload: Preload };
+type Host = ReactiveElement & Pick<ElementOptions, 'hostUrl' | 'frameOrigin' | 'preload'>;
 
-/** What tells that the person is about to use the element. Touch comes with a `pointerover` too. */
-const signals = { hover: ['pointerover', 'focusin'], focus: ['focusin'], idle: [], none: [] };
+/** Events that announce the use of the element. Touch input causes `pointerover` too. */
+const triggers = { hover: ['pointerover', 'focusin'], focus: ['focusin'], idle: [], none: [] };
 
-/** Loads the form's page ahead, while the element has no form to show. */
+/** Loads the form's page ahead of its use, while the element has no form. */
 export class PreloadController implements ReactiveController {
   #armed: Preload = 'none';
   #cancelIdle: (() => void) | undefined;
-  #warm: { destroy(): void } | undefined;
+  #preloaded: { destroy(): void } | undefined;
   readonly #host: Host;
   readonly #isWaiting: () => boolean;
 
+  /** @param isWaiting whether the element has no form */
   constructor(host: Host, isWaiting: () => boolean) {
     this.#host = host;
     this.#isWaiting = isWaiting;
+    host.addController(this);
   }
 
   hostUpdated(): void {
-    const isWaiting = this.#isWaiting();
-    // What is mounted has taken the frame along.
-    if (!isWaiting) this.#warm = undefined;
-    this.#arm(isWaiting && !this.#warm && this.#host.isConnected ? this.#host.preload : 'none');
+    this.sync();
   }
 
   hostDisconnected(): void {
     this.#arm('none');
-    this.#warm?.destroy();
-    this.#warm = undefined;
+    this.#preloaded?.destroy();
+    this.#preloaded = undefined;
+  }
+
+  /** Waits for a trigger if the element has no form; stops waiting otherwise. */
+  sync(): void {
+    const isWaiting = this.#isWaiting();
+    // The mounted form has taken the preloaded frame.
+    if (!isWaiting) this.#preloaded = undefined;
+    this.#arm(isWaiting && !this.#preloaded && this.#host.isConnected ? this.#host.preload : 'none');
   }
 
   #arm(preload: Preload): void {
     if (preload === this.#armed) return;
-    for (const type of signals[this.#armed]) document.removeEventListener(type, this.#notice);
+    for (const type of triggers[this.#armed]) document.removeEventListener(type, this.#handleTrigger);
     this.#cancelIdle?.();
     this.#armed = preload;
-    for (const type of signals[preload]) document.addEventListener(type, this.#notice, { passive: true });
+    for (const type of triggers[preload]) document.addEventListener(type, this.#handleTrigger, { passive: true });
     if (preload === 'idle') this.#cancelIdle = whenIdle(() => void this.#load());
   }
 
-  readonly #notice = (event: Event): void => {
-    const isOurs = (node: EventTarget): boolean =>
-      node === this.#host || (node instanceof Element && this.#opens(node));
-    if (event.composedPath().some(isOurs)) void this.#load();
+  readonly #handleTrigger = (event: Event): void => {
+    const isRelevant = (node: EventTarget): boolean =>
+      node === this.#host || (node instanceof Element && this.#controlsHost(node));
+    if (event.composedPath().some(isRelevant)) void this.#load();
   };
 
-  /** Whether `button` says that it leads to the element, or to what the element stands in. */
-  #opens(button: Element): boolean {
-    const id = ['commandfor', 'popovertarget', 'aria-controls'].map((name) => button.getAttribute(name)).find(Boolean);
-    const root = button.getRootNode();
+  /** Whether an element, such as a button, refers to the host or to an element around it. */
+  #controlsHost(element: Element): boolean {
+    const id = ['commandfor', 'popovertarget', 'aria-controls'].map((name) => element.getAttribute(name)).find(Boolean);
+    const root = element.getRootNode();
     const target = id && (root instanceof Document || root instanceof ShadowRoot) && root.getElementById(id);
     return Boolean(target && target.contains(this.#host));
   }
@@ -64,21 +70,26 @@ export class PreloadController implements ReactiveController {
     this.#arm('none');
     try {
       const config = hostUrl && !frameOrigin ? await fetchHostConfig(hostUrl) : undefined;
-      if (!this.#host.isConnected || !this.#isWaiting() || this.#warm) return;
+      if (!this.#host.isConnected || !this.#isWaiting() || this.#preloaded) return;
       const address = frameOrigin || config?.frameOrigin || defaultAddresses().frameOrigin;
-      this.#warm = preloadConnectorFrame(address ? { frameOrigin: address } : {});
+      this.#preloaded = preloadConnectorFrame(address ? { frameOrigin: address } : {});
     } catch {
-      // Being early has no right to fail: mounting tells what is wrong.
+      // Mounting reports the failure.
     }
   }
 }
 
-/** Calls when the page has nothing else to do, in browsers that tell; else soon. Answers how to call it off. */
-function whenIdle(work: () => void): () => void {
+/**
+ * Calls `callback` when the page is idle, or after 500 ms in browsers without
+ * `requestIdleCallback`.
+ *
+ * @returns a function that cancels the call
+ */
+function whenIdle(callback: () => void): () => void {
   if ('requestIdleCallback' in globalThis) {
-    const id = requestIdleCallback(work);
+    const id = requestIdleCallback(callback);
     return () => cancelIdleCallback(id);
   }
-  const id = setTimeout(work, 500);
+  const id = setTimeout(callback, 500);
   return () => clearTimeout(id);
 }

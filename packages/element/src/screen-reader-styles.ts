@@ -1,6 +1,6 @@
 import { css } from '@lit/reactive-element';
 
-/** Texts of the class `sr` are heard and not seen. */
+/** Hides text of the class `sr` visually, but not from screen readers. */
 export const screenReaderStyles = css`
   .sr {
     position: absolute;

@@ -1,8 +1,9 @@
-/** What `:state()` can ask an element for; silent in browsers that know no states. */
+/** The custom states of an element, for `:state()`. No effect in browsers without them. */
 export interface ElementStates<State extends string> {
   set(state: State, isOn: boolean): void;
 }
 
+/** Attaches custom states to an element. */
 export function createStates<State extends string>(element: HTMLElement): ElementStates<State> {
   const { states } = element.attachInternals();
   return {
@@ -11,7 +12,7 @@ export function createStates<State extends string>(element: HTMLElement): Elemen
         if (isOn) states.add(state);
         else states.delete(state);
       } catch {
-        // Browsers from before `:state()` take names with two hyphens only, or have no set at all.
+        // Browsers without `:state()` accept only names with two hyphens, or have no set.
       }
     },
   };

@@ -25,10 +25,6 @@ export { createEmbeddedCoordinator, type EmbeddedCoordinatorOptions } from './co
 export { createFileStore } from './coordinator/file-store.js';
 export { createMemoryStore } from './coordinator/memory-store.js';
 export type { Store, Stored } from './coordinator/store.js';
-export { auditEvent } from './ends/audit-event.js';
-export { createDevNullOutput } from './ends/dev-null-output.js';
-export { createFileOutput, type FileOutputOptions } from './ends/file-output.js';
-export { createSyntheticInput, type SyntheticInputOptions } from './ends/synthetic-input.js';
 export {
   COMPONENT_TYPES,
   type ComponentType,
@@ -37,16 +33,17 @@ export {
   type PipelineNode,
   type PipelineStatus,
 } from './pipeline/definition.js';
-export type { Problem } from './pipeline/problem.js';
+export type { Problem } from './problem.js';
 export { validatePipeline } from './pipeline/validate-pipeline.js';
-export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './records/batch.js';
-export { isRecord, type DataRecord, type JsonValue } from './records/record.js';
+export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './connector-api/batch.js';
+export { isRecord, type DataRecord, type JsonValue } from './connector-api/record.js';
+export { mergeBatches } from './records/merged-batch.js';
 export { splitLines, type BatchLimits, type BatchSource, type Split } from './records/split.js';
 export { replaceFile } from './files/durable.js';
-export { systemClock, type Clock } from './runner/clock.js';
-export type { Amount, NodeCounts } from './runner/counters.js';
+export { systemClock, type Clock } from './connector-api/clock.js';
+export type { Amount, NodeCounts } from './pipeline/counters.js';
 export {
-  EndError,
+  ConnectorError,
   WRITTEN,
   type Appended,
   type AppendOptions,
@@ -56,16 +53,17 @@ export {
   type Page,
   type PageInput,
   type PushInput,
-  type Refusal,
+  type Rejection,
   type Sink,
   type WriteResult,
-} from './runner/ends.js';
-export { PipelineLog, type LogEntry, type NewLogEntry } from './runner/pipeline-log.js';
-export { PipelineRunner } from './runner/pipeline-runner.js';
-export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './runner/runner-options.js';
-export { observationIn, stateOf, type NodeState, type PipelineState } from './runner/pipeline-state.js';
-export { readPipelineState } from './runner/read-pipeline-state.js';
-export { statusOf, type Facts } from './runner/status.js';
+} from './connector-api/index.js';
+export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
+export { PipelineLog } from './pipeline/pipeline-log.js';
+export { PipelineRunner } from './control/pipeline-runner.js';
+export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
+export { observationIn, stateOf, type NodeState, type PipelineState } from './pipeline/pipeline-state.js';
+export { readPipelineState } from './control/read-pipeline-state.js';
+export { statusOf, type Facts } from './pipeline/status.js';
 export {
   MUTATED_TYPES,
   TIMESTAMP_FORMATS,

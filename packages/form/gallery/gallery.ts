@@ -7,7 +7,7 @@ import { deriveTokens } from '../src/appearance/derive-tokens.js';
 import en from '../src/messages/en.json' with { type: 'json' };
 import { createMessages } from '../src/messages/index.js';
 import { mountView } from '../src/view/root.js';
-import { setLook } from '../src/view/sheets.js';
+import { setBuiltInStyles } from '../src/view/built-in-styles.js';
 import { FakeForm } from './fake-form.js';
 import { scenes } from './scenes.js';
 
@@ -19,7 +19,7 @@ style.colorScheme = theme;
 style.background = tokens.surface;
 for (const [name, value] of Object.entries(tokens)) style.setProperty(`--cf-${name}`, value);
 document.documentElement.dir = query.get('dir') ?? dir;
-if (query.has('bare')) setLook(false);
+if (query.has('bare')) setBuiltInStyles(false);
 
 const scene = scenes[query.get('scene') ?? ''];
 const host = document.getElementById('form');

@@ -11,7 +11,7 @@
  *
  * It validates only the fields that it uses. The form's script validates the whole message.
  */
-import type { Look } from './appearance/apply-appearance.js';
+import type { AppliedAppearance } from './appearance/apply-appearance.js';
 import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
 
 /** Outcome of the first `init`. */
@@ -32,8 +32,8 @@ export interface Boot {
   start: Promise<Start>;
   /** Set by the form's script once the form replies to `leave` itself. */
   answers?: true;
-  /** Set by the page's second inline script, `look.ts`. */
-  look?: Promise<Look>;
+  /** Set by the page's second inline script, `theme.ts`. */
+  theme?: Promise<AppliedAppearance>;
 }
 
 declare global {
@@ -85,16 +85,25 @@ function begin(words: Words): Start {
   return { init: words, base, calls };
 }
 
+/** Calls back once the body of the page exists, which this script precedes. */
+function whenParsed(callback: () => void): void {
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', callback);
+  else callback();
+}
+
 /** Replaces the page with plain text if the form cannot be shown. */
 function say(text: string): void {
-  const put = (): void => void (document.body.textContent = text);
-  // This script runs before the body exists.
-  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', put);
-  else put();
+  document.body.textContent = text;
+}
+
+/** Returns the message for a code from the language that is inlined in the page. */
+function failureMessage(code: string): string {
+  const language = JSON.parse(document.getElementById('messages')?.textContent ?? '{}');
+  return language.failures?.[code]?.[0] ?? code;
 }
 
 if (parent === self) {
-  say('This form works inside another page.');
+  whenParsed(() => say('This form works inside another page.'));
 } else {
   // Throws if `parentOrigin` is not a URL: then there is no host to post messages to.
   const target = new URL(parentOrigin).origin;
@@ -124,9 +133,12 @@ if (parent === self) {
     'error',
     ({ target: element }) => {
       if (!(element instanceof HTMLScriptElement)) return;
-      const message = 'The form could not be loaded.';
-      say(message);
-      post({ source, type: 'error', code: 'load_failed', message });
+      whenParsed(() => {
+        const code = 'load_failed';
+        const message = failureMessage(code);
+        say(message);
+        post({ source, type: 'error', code, message });
+      });
     },
     true,
   );

@@ -15,7 +15,7 @@ import { createSession } from './model/session.js';
 import { secretControls } from './view/protected/secret-control.js';
 import { mountView, runCommand } from './view/root.js';
 import { colorProtected } from './view/protected/protected-sheets.js';
-import { setLook } from './view/sheets.js';
+import { setBuiltInStyles } from './view/built-in-styles.js';
 
 // The build inlines the messages into the page.
 const messages = createMessages(JSON.parse(document.getElementById('messages')?.textContent ?? ''));
@@ -58,13 +58,13 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
 }
 
 async function run(boot: Boot): Promise<void> {
-  const { parentOrigin, start, look } = boot;
+  const { parentOrigin, start, theme } = boot;
   const begun = await start;
   const channel = createChannel({ post: (message) => parent.postMessage(message, parentOrigin) });
   const message = 'init' in begun ? parseHostMessage(begun.init) : undefined;
   const init = message?.type === 'init' ? message : undefined;
 
-  const applied = await look;
+  const applied = await theme;
   if (!init || !applied || !('init' in begun)) {
     const failure = failureFor('refused' in begun ? begun.refused : 'protocol_mismatch', messages);
     channel.error(failure);
@@ -89,7 +89,7 @@ async function run(boot: Boot): Promise<void> {
 
   if (!init.stylesheets?.length) return;
   // The form keeps its built-in styles until these have loaded, and if they fail to load.
-  if (await loadStylesheets(init.stylesheets, parentOrigin)) setLook(false);
+  if (await loadStylesheets(init.stylesheets, parentOrigin)) setBuiltInStyles(false);
   else channel.error(failureFor('stylesheet_failed', messages));
 }
 

@@ -1,8 +1,8 @@
 'use client';
-/** `@connector-frame/react/catalog`: the picker of connector types. */
+/** `@connector-frame/react/catalog`: the catalog of connector types. */
 import * as React from 'react';
 import { createComponent, type EventName } from '@lit/react';
-// First of all: a property that React sets before the element is defined stays an attribute for good.
+// Imported first: a property that React sets before the element is defined becomes an attribute.
 import '@connector-frame/element/define-catalog';
 import {
   ConnectorCatalogElement,
@@ -14,29 +14,37 @@ import type { ConnectorFrameError } from '@connector-frame/element';
 export type { CatalogType, ConnectorCatalogElement };
 
 interface OwnProps {
-  /** Which catalog to ask the host for. Default: `input`. */
+  /** Catalog to request from the host. Default: `input`. */
   kind?: 'input' | 'output' | undefined;
-  /** Where your host's routes stand: `/api`. Its catalog route is asked, unless `types` are given. */
+  /**
+   * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
+   */
   hostUrl?: string | undefined;
-  /** The types to choose from. */
+  /** The connector types to choose from. */
   types?: CatalogType[] | undefined;
-  /** `type_id` of the type that is shown as chosen. */
+  /** `type_id` of the type that is marked as chosen. */
   selected?: string | undefined;
-  /** The person chose a type. */
+  /** Language of the texts, as a BCP 47 tag. Default: the closest `lang` attribute. */
+  locale?: string | undefined;
+  /** The user chose a type. */
   onSelect?: ((type: CatalogType) => void) | undefined;
-  /** The types can't be had: branch on `error.code`. */
+  /** The types could not be loaded: branch on `error.code`. */
   onError?: ((error: ConnectorFrameError) => void) | undefined;
 }
 
-/** Props of `<ConnectorCatalog>`. A child with `slot="loading"`, `slot="error"` or `slot="empty"` takes the place of that view. */
+/**
+ * Props of `<ConnectorCatalog>`. A child with `slot="loading"`, `slot="error"` or `slot="empty"`
+ * replaces that view.
+ */
 export type ConnectorCatalogProps = OwnProps &
   Omit<React.HTMLAttributes<ConnectorCatalogElement>, keyof OwnProps | 'dangerouslySetInnerHTML'>;
 
 const named = <K extends keyof ConnectorCatalogEvents>(name: string & K): EventName<ConnectorCatalogEvents[K]> =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- how @lit/react learns what event a name stands for
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type through which @lit/react knows the event
   name as EventName<ConnectorCatalogEvents[K]>;
 
-// Makes Lit declare the properties on the class even where another copy of this package has registered the tag.
+// Makes Lit declare the properties on the class, even if another copy of this package has registered
+// the tag.
 void ConnectorCatalogElement.observedAttributes;
 
 const Tag = createComponent({
@@ -46,7 +54,10 @@ const Tag = createComponent({
   events: { onSelect: named('select'), onError: named('error') },
 });
 
-/** The picker: search, categories, marks. Its `ref` is the element, with `reload()` and `focus()`. */
+/**
+ * The catalog of connector types, with search and categories. Its `ref` is the element, with
+ * `reload()` and `focus()`.
+ */
 export const ConnectorCatalog: React.ForwardRefExoticComponent<
   ConnectorCatalogProps & React.RefAttributes<ConnectorCatalogElement>
 > = React.forwardRef<ConnectorCatalogElement, ConnectorCatalogProps>(({ onSelect, onError, ...rest }, ref) =>

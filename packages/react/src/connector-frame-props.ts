@@ -3,48 +3,46 @@ import type {
   ConnectorFrameElement,
   ConnectorFrameError,
   ConnectorFrameOptions,
+  ElementOptions,
   SavedConnector,
 } from '@connector-frame/element';
 
-type Callbacks = 'onReady' | 'onSave' | 'onCancel' | 'onError';
 type Session = Pick<ConnectorFrameOptions, 'sessionToken' | 'organizationId' | 'fetchSession'>;
+type Host = 'hostUrl' | 'tenantId';
+type Required = 'kind' | 'typeId';
 
-/** What the form is: the options of the element, under the same names. */
-type FormProps = Omit<ConnectorFrameOptions, 'container' | Callbacks | keyof Session> & {
-  /** Loads the form's page ahead of its use: on `hover`, on `focus`, when the page is `idle`. Default: `none`. */
-  preload?: ConnectorFrameElement['preload'] | undefined;
+/** The options of the element, under the same names, except for those of the session. */
+type FormProps = Pick<ConnectorFrameOptions, Required | 'configMetaOverrides'> & {
+  [Name in keyof Omit<ElementOptions, Required | Host | keyof Session | 'configMetaOverrides'>]?:
+    ElementOptions[Name] | undefined;
 };
 
-/** Your host's routes, a session made beforehand, or a function that makes one: at least one of them. */
+/**
+ * Your host's routes, an existing session, or a function that requests one. At least one is
+ * required.
+ */
 type SessionProps =
-  | (Partial<Session> & {
-      /** Where your host's routes stand: `/api`. Configuration and sessions are fetched from there. */
-      hostUrl: string;
-      /** Whose connector it is: your own id of the customer, which your host's `authorizeTenant` gets. */
-      tenantId: string;
-    })
-  | (Session & {
-      sessionToken: string;
-      organizationId: string;
-      hostUrl?: string | undefined;
-      tenantId?: string | undefined;
-    })
-  | (Session & { fetchSession: () => Promise<object>; hostUrl?: string | undefined; tenantId?: string | undefined });
+  | (Partial<Session> & { [Name in keyof Pick<ElementOptions, Host>]: NonNullable<ElementOptions[Name]> })
+  | (Session & { sessionToken: string; organizationId: string } & Partial<Pick<ElementOptions, Host>>)
+  | (Session & { fetchSession: () => Promise<object> } & Partial<Pick<ElementOptions, Host>>);
 
-/** What the page is told. The functions may be new ones on each render: the form stays, and the latest is called. */
+/** A new function on each render keeps the form; the latest one is called. */
 interface CallbackProps {
-  /** The form is shown. Again after it had to load anew. */
+  /** The form is shown. Called again after the form had to reload. */
   onReady?: (() => void) | undefined;
   /** The connector was saved. */
   onSave?: ((connector: SavedConnector) => void) | undefined;
-  /** The person canceled. */
+  /** The user canceled. */
   onCancel?: (() => void) | undefined;
-  /** Anything failed: branch on `error.code`. */
+  /** Something failed: branch on `error.code`. */
   onError?: ((error: ConnectorFrameError) => void) | undefined;
 }
 
 type OwnProps = FormProps & SessionProps & CallbackProps;
 
-/** Props of `<ConnectorFrame>`. Children are its fallback; one with `slot="loading"` or `slot="error"` takes the place of that view. */
+/**
+ * Props of `<ConnectorFrame>`. Children are shown while there is no form; a child with
+ * `slot="loading"` or `slot="error"` replaces that view.
+ */
 export type ConnectorFrameProps = OwnProps &
   Omit<HTMLAttributes<ConnectorFrameElement>, keyof FormProps | keyof CallbackProps | 'dangerouslySetInnerHTML'>;

@@ -1,7 +1,7 @@
 'use client';
 export { ConnectorFrame } from './connector-frame.js';
 export type { ConnectorFrameProps } from './connector-frame-props.js';
-export { ConnectorFrameError } from '@connector-frame/element';
+export { ConnectorFrameError, registerMessages } from '@connector-frame/element';
 export type {
   Appearance,
   ComponentKind,
@@ -9,6 +9,7 @@ export type {
   ConnectorFrameElement,
   ConnectorFrameErrorCode,
   ConnectorFrameSession,
+  ElementMessages,
   FieldOverride,
   SavedConnector,
 } from '@connector-frame/element';

@@ -1,12 +1,12 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createPrincipals } from './auth/principals.js';
 import type { SessionTokens } from './auth/session-tokens.js';
 import type { Clock } from './clock.js';
-import { createCatalogAnswers } from './connectors/catalog-answers.js';
+import { createCatalogResponses } from './connectors/catalog-responses.js';
 import { createConnectionTests } from './connectors/test-connection.js';
 import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
@@ -14,7 +14,7 @@ import { createParentOrigins } from './embed/parent-origins.js';
 import { notFound } from './http/api-error.js';
 import { createClientAddress } from './http/client-address.js';
 import { createCors } from './http/cors.js';
-import { createGate } from './http/gate.js';
+import { createAccessControl } from './http/access-control.js';
 import { createIdempotently } from './http/idempotent.js';
 import { mountRoutes } from './http/mount-routes.js';
 import { createObserver } from './http/observe.js';
@@ -87,7 +87,7 @@ export function createApp(deps: AppDeps): App {
   const embedOrigins = new Set([new URL(settings.publicUrl).origin, ...(settings.embedOrigins ?? [])]);
   const principals = createPrincipals(store, secrets, sessions, clock);
   const clientAddress = createClientAddress(settings.trustedProxies ?? []);
-  const gate = createGate({ principals, limits, clientAddress, embedOrigins });
+  const gate = createAccessControl({ principals, limits, clientAddress, embedOrigins });
   const tests = createConnectionTests(deps.connectors, deps.egress, metrics);
   const cors = createCors(embedOrigins);
   const observe = createObserver(log, metrics);
@@ -104,7 +104,7 @@ export function createApp(deps: AppDeps): App {
         principals,
         gate,
         catalog,
-        catalogAnswers: createCatalogAnswers({
+        catalogAnswers: createCatalogResponses({
           catalog,
           supportsTest: (type) => tests.supports(type),
           runs: (type) => {

@@ -13,7 +13,7 @@ export interface HttpListener {
 }
 
 /** Timeouts, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** For receiving the headers of a request. Clients that exceed it are disconnected. */
   headers: number;
   /** For receiving a whole request. */
@@ -22,13 +22,13 @@ export interface Patience {
   shutdown: number;
 }
 
-const defaultPatience: Patience = { headers: 10_000, request: 30_000, shutdown: 10_000 };
+const defaultTimeouts: Timeouts = { headers: 10_000, request: 30_000, shutdown: 10_000 };
 
 /**
  * Opens a port and listens.
  * @throws Error naming the variable to set if the port is in use
  */
-export async function openListener(port: number, host: string, patience = defaultPatience): Promise<HttpListener> {
+export async function openListener(port: number, host: string, patience = defaultTimeouts): Promise<HttpListener> {
   let handle = unavailable;
   const http = createServer(
     {

@@ -27,6 +27,6 @@ export { FolderInUseError } from './store/folder-lock.js';
 export { FolderNotPrivateError } from './store/private-folder.js';
 export { EngineInUseError } from './pipelines/running/engine-lease.js';
 export { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
-export type { EngineFigures } from './pipelines/running/engine-figures.js';
+export type { EngineMetrics } from './pipelines/running/engine-metrics.js';
 export type { Ingested, MetricsPoint, PipelineEngine, PipelineMetrics } from './pipelines/engine.js';
 export type { Pipeline, Store } from './store/store.js';

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { EngineFigures } from './pipelines/running/engine-figures.js';
+import type { EngineMetrics } from './pipelines/running/engine-metrics.js';
 
 /** Collects metrics for Prometheus. Labels contain only route patterns and fixed words. */
 export interface Metrics {
@@ -14,7 +14,7 @@ export interface Metrics {
    * Adds the metrics of the pipelines in this process. Series are labeled by status and direction,
    * never by pipeline.
    */
-  watchPipelines(figures: () => EngineFigures): void;
+  watchPipelines(figures: () => EngineMetrics): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -61,7 +61,7 @@ export function createMetrics({ process = false } = {}): Metrics {
   };
 }
 
-function watchPipelines(registry: Registry, figures: () => EngineFigures): void {
+function watchPipelines(registry: Registry, figures: () => EngineMetrics): void {
   const pipelines = new Gauge({
     name: 'pipelines',
     help: 'Pipelines of this process by status.',

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createSessionTokens, type SessionTokens } from './auth/session-tokens.js';
 import type { Clock } from './clock.js';
 import type { Env } from './env.js';
-import { makeKeyFile, readKeyFile } from './secrets/key-file.js';
+import { createKeyFile, readKeyFile } from './secrets/key-file.js';
 import type { MasterKey } from './secrets/master-key.js';
 import { checkMasterKey, MasterKeyError, openVault, type Vault } from './secrets/vault.js';
 import { createStore } from './store/create-store.js';
@@ -55,5 +55,5 @@ export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise
 /** Returns the key of the embedded database. Only a new database gets a new key. */
 async function ownKey(folder: string, wanted: readonly string[]): Promise<MasterKey | undefined> {
   const known = await readKeyFile(folder);
-  return known ?? (wanted.length === 0 ? makeKeyFile(folder) : undefined);
+  return known ?? (wanted.length === 0 ? createKeyFile(folder) : undefined);
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { loadCatalog } from '@connector-frame/catalog';
 import { systemClock as engineClock } from '@connector-frame/engine';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';
@@ -24,10 +24,10 @@ import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
 import type { PipelineEngine } from './pipelines/engine.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
-import { tellOthers } from './pipelines/running/pipeline-hints.js';
+import { notifyOthers } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness } from './readiness.js';
-import { leaveFormat1 } from './secrets/leave-format-1.js';
+import { migrateFormat1 } from './secrets/migrate-format-1.js';
 import { createEngineState } from './store/engine-state.js';
 import { protectFolder } from './store/private-folder.js';
 
@@ -142,7 +142,7 @@ async function engineOptions(
  * the replica that does.
  */
 function elsewhere({ database }: Core): PipelineEngine {
-  return createReportedEngine(createEngineState(database.queries), engineClock, (id) => tellOthers(database, id));
+  return createReportedEngine(createEngineState(database.queries), engineClock, (id) => notifyOthers(database, id));
 }
 
 interface Parts {
@@ -219,8 +219,9 @@ function answer({ env, core, files, log, listener, egress, engine }: Parts): Run
     store.idempotency.sweep(new Date()).catch(() => log.warn('could not forget old idempotency keys; next try later'));
   }, SWEEP_INTERVAL);
   const catalog = loadCatalog();
-  const sealing = leaveFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch((error: unknown) =>
-    log.warn({ problem: describeError(error) }, 'secrets could not be sealed again; the next start continues'),
+  const sealing = migrateFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch(
+    (error: unknown) =>
+      log.warn({ problem: describeError(error) }, 'secrets could not be sealed again; the next start continues'),
   );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

@@ -1,5 +1,5 @@
-/** `@connector-frame/vue/catalog`: the picker of connector types. */
-// First of all: an object given before the element is defined would become an attribute.
+/** `@connector-frame/vue/catalog`: the catalog of connector types. */
+// Imported first: an object that is set before the element is defined becomes an attribute.
 import '@connector-frame/element/define-catalog';
 import type {
   CatalogType,
@@ -9,50 +9,58 @@ import type {
 } from '@connector-frame/element/catalog';
 import type { ConnectorFrameError } from '@connector-frame/element';
 import { defineComponent, h, onMounted, shallowRef, toRaw, watch, type DefineComponent } from 'vue';
-import { like } from './options.js';
+import { typed } from './runtime-props.js';
 
 export type { CatalogType, ConnectorCatalogElement };
 
 /** Props of `<ConnectorCatalog>`: the element's properties, under the same names. */
 export interface ConnectorCatalogProps {
-  /** Which catalog to ask the host for. Default: `input`. */
+  /** Catalog to request from the host. Default: `input`. */
   kind?: 'input' | 'output' | undefined;
-  /** Where your host's routes stand: `/api`. Its catalog route is asked, unless `types` are given. */
+  /**
+   * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
+   */
   hostUrl?: string | undefined;
-  /** The types to choose from. */
+  /** The connector types to choose from. */
   types?: CatalogType[] | undefined;
-  /** `type_id` of the type that is shown as chosen. */
+  /** `type_id` of the type that is marked as chosen. */
   selected?: string | undefined;
+  /** Language of the texts, as a BCP 47 tag. Default: the closest `lang` attribute. */
+  locale?: string | undefined;
 }
 
-/** What `<ConnectorCatalog>` emits. */
+/** Events of `<ConnectorCatalog>`. */
 export type ConnectorCatalogEmits = {
-  /** The person chose a type. */
+  /** The user chose a type. */
   select: (type: CatalogType) => void;
-  /** The types can't be had: branch on `error.code`. */
+  /** The types could not be loaded: branch on `error.code`. */
   error: (error: ConnectorFrameError) => void;
 };
 
-/** The picker: search, categories, marks. Slots `loading`, `error` and `empty` take the place of those views. */
+/**
+ * The catalog of connector types, with search and categories. The slots `loading`, `error` and
+ * `empty` replace those views.
+ */
 export const ConnectorCatalog: DefineComponent<ConnectorCatalogProps, {}, {}, {}, {}, {}, {}, ConnectorCatalogEmits> =
   defineComponent({
     name: 'ConnectorCatalog',
     props: {
-      kind: like<'input' | 'output'>(String),
+      kind: typed<'input' | 'output'>(String),
       hostUrl: String,
-      types: like<CatalogType[]>(Array),
+      types: typed<CatalogType[]>(Array),
       selected: String,
+      locale: String,
     },
     emits: ['select', 'error'],
 
     setup(props, { emit, slots }) {
       const element = shallowRef<ConnectorCatalogElement | null>(null);
-      const give = (): void => {
-        const { kind, hostUrl, types, selected } = props;
-        if (element.value) Object.assign(element.value, { kind, hostUrl, types: toRaw(types), selected });
+      const setProperties = (): void => {
+        const { kind, hostUrl, types, selected, locale } = props;
+        if (element.value) Object.assign(element.value, { kind, hostUrl, types: toRaw(types), selected, locale });
       };
-      onMounted(give);
-      watch(props, give, { flush: 'post' });
+      onMounted(setProperties);
+      watch(props, setProperties, { flush: 'post' });
       const slot = (name: 'loading' | 'error' | 'empty') => slots[name] && h('div', { slot: name }, slots[name]());
       return () =>
         h(

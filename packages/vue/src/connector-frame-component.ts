@@ -2,7 +2,7 @@ import type { ConnectorFrameElement } from '@connector-frame/element';
 import type { ComponentPublicInstance, PublicProps, VNode } from 'vue';
 import type { ConnectorFrameEmits, ConnectorFrameProps } from './connector-frame-props.js';
 
-/** What a template ref on `<ConnectorFrame>` holds. The methods are those of the element. */
+/** Value of a template ref on `<ConnectorFrame>`. The methods are those of the element. */
 export interface ConnectorFrameExposed {
   /** `null` until the component is mounted. */
   element: ConnectorFrameElement | null;
@@ -17,16 +17,18 @@ type Listeners = {
 };
 type Props = ConnectorFrameProps & Listeners;
 
-/** Written out: what Vue would infer can be read by the minor version it was built with alone. */
+/**
+ * Declared explicitly: types that Vue infers only work with the minor version they were built with.
+ */
 export interface ConnectorFrameComponent {
   new (): Omit<ComponentPublicInstance<Props, {}, {}, {}, {}, ConnectorFrameEmits, Props & PublicProps>, '$slots'> &
     ConnectorFrameExposed & {
       $slots: {
-        /** Shown before the form's code runs, and where it can't. */
+        /** Shown until the element is registered, and while an option is missing. */
         default?: () => VNode[];
-        /** In place of the frame's own waiting view. */
+        /** Replaces the skeleton. */
         loading?: () => VNode[];
-        /** In place of the frame's own view of a failure. */
+        /** Replaces the error message and its button. */
         error?: () => VNode[];
       };
     };

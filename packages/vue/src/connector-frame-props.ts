@@ -1,32 +1,25 @@
 import type {
-  ConnectorFrameElement,
   ConnectorFrameError,
   ConnectorFrameOptions,
+  ElementOptions,
   SavedConnector,
 } from '@connector-frame/element';
 
-type Callbacks = 'onReady' | 'onSave' | 'onCancel' | 'onError';
-type Session = 'sessionToken' | 'organizationId' | 'fetchSession';
+type Required = 'kind' | 'typeId';
 
-/** Props of `<ConnectorFrame>`: the element's options, under the same names. */
-export type ConnectorFrameProps = Omit<ConnectorFrameOptions, 'container' | Callbacks | Session> &
-  Partial<Pick<ConnectorFrameOptions, Session>> & {
-    /** Where your host's routes stand: `/api`. Configuration and sessions are fetched from there. */
-    hostUrl?: string | undefined;
-    /** Whose connector it is: your own id of the customer, which your host's `authorizeTenant` gets. */
-    tenantId?: string | undefined;
-    /** Loads the form's page ahead of its use: on `hover`, on `focus`, when the page is `idle`. Default: `none`. */
-    preload?: ConnectorFrameElement['preload'] | undefined;
-  };
+/** Props of `<ConnectorFrame>`: the options of the element, under the same names. */
+export type ConnectorFrameProps = Pick<ConnectorFrameOptions, Required | 'configMetaOverrides'> & {
+  [Name in keyof Omit<ElementOptions, Required | 'configMetaOverrides'>]?: ElementOptions[Name] | undefined;
+};
 
-/** What `<ConnectorFrame>` emits. */
+/** Events of `<ConnectorFrame>`. */
 export type ConnectorFrameEmits = {
-  /** The form is shown. Again after it had to load anew. */
+  /** The form is shown. Emitted again after the form had to reload. */
   ready: () => void;
   /** The connector was saved. */
   save: (connector: SavedConnector) => void;
-  /** The person canceled. */
+  /** The user canceled. */
   cancel: () => void;
-  /** Anything failed: branch on `error.code`. */
+  /** Something failed: branch on `error.code`. */
   error: (error: ConnectorFrameError) => void;
 };

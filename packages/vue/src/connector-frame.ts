@@ -1,16 +1,18 @@
-// First of all: an object given before the element is defined would become an attribute.
+// Imported first: an object that is set before the element is defined becomes an attribute.
 import '@connector-frame/element/define';
 import type { ConnectorErrorEvent, ConnectorFrameElement, ConnectorSaveEvent } from '@connector-frame/element';
 import { computed, defineComponent, h, inject, onMounted, shallowRef, toRaw, watch } from 'vue';
 import type { ConnectorFrameComponent } from './connector-frame-component.js';
 import { defaultsKey } from './defaults-key.js';
-import { emits, props } from './options.js';
+import { emits, props } from './runtime-props.js';
 
-const present = (options: object) => Object.entries<unknown>({ ...options }).filter(([, value]) => value !== undefined);
+const definedEntries = (options: object) =>
+  Object.entries<unknown>({ ...options }).filter(([, value]) => value !== undefined);
 
 /**
- * The connector form. A template ref on it has `element`, `save()`, `test()`, `cancel()` and `reload()`.
- * Another `kind`, `typeId`, `organizationId`, `existingId`, tenant or address shows another form; no other prop does.
+ * The connector form. A template ref exposes `element`, `save()`, `test()`, `cancel()` and
+ * `reload()`. A change of `kind`, `typeId`, `organizationId`, `existingId`, tenant or address
+ * mounts another form; other props don't.
  */
 export const ConnectorFrame: ConnectorFrameComponent = defineComponent({
   name: 'ConnectorFrame',
@@ -22,16 +24,19 @@ export const ConnectorFrame: ConnectorFrameComponent = defineComponent({
     const defaults = inject(defaultsKey, {});
     const element = shallowRef<ConnectorFrameElement | null>(null);
 
-    // As properties and never as attributes: Vue 3.4 would print them, the token included, into the server's page.
-    const given = computed(() =>
-      Object.fromEntries([...present(defaults), ...present(props)].map(([name, value]) => [name, toRaw(value)])),
+    // Set as properties after mounting: as attributes, Vue 3.4 would print them, the token included,
+    // into the server's HTML.
+    const properties = computed(() =>
+      Object.fromEntries(
+        [...definedEntries(defaults), ...definedEntries(props)].map(([name, value]) => [name, toRaw(value)]),
+      ),
     );
-    const give = (before: object) => {
-      const gone = Object.fromEntries(Object.keys(before).map((name) => [name, undefined]));
-      if (element.value) Object.assign(element.value, { ...gone, ...given.value });
+    const setProperties = (old: object) => {
+      const removed = Object.fromEntries(Object.keys(old).map((name) => [name, undefined]));
+      if (element.value) Object.assign(element.value, { ...removed, ...properties.value });
     };
-    onMounted(() => give({}));
-    watch(given, (_, before) => give(before), { flush: 'post' });
+    onMounted(() => setProperties({}));
+    watch(properties, (_, old) => setProperties(old), { flush: 'post' });
 
     return {
       element,

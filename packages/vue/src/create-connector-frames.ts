@@ -4,8 +4,13 @@ import type { ConnectorFrameProps } from './connector-frame-props.js';
 import { defaultsKey } from './defaults-key.js';
 
 /**
- * A plugin: registers `<ConnectorFrame>` for every template, with defaults for its props.
- * @param defaults used where a prop is absent; may be `reactive`
+ * Creates a plugin that registers `<ConnectorFrame>` globally, with defaults for its props.
+ *
+ * @param defaults values of absent props; can be `reactive`
+ * @example
+ * ```ts
+ * createApp(App).use(createConnectorFrames({ hostUrl: '/api', tenantId: 'acme' })).mount('#app');
+ * ```
  */
 export function createConnectorFrames(defaults: Partial<ConnectorFrameProps> = {}): Plugin {
   return {

@@ -1,5 +1,5 @@
 import type { InjectionKey } from 'vue';
 import type { ConnectorFrameProps } from './connector-frame-props.js';
 
-/** Where a component finds what `createConnectorFrames` was given. */
+/** Injection key of the defaults that `createConnectorFrames` received. */
 export const defaultsKey: InjectionKey<Partial<ConnectorFrameProps>> = Symbol('connector-frames');

@@ -4,7 +4,7 @@ export { ConnectorFrame } from './connector-frame.js';
 export { createConnectorFrames } from './create-connector-frames.js';
 export type { ConnectorFrameComponent, ConnectorFrameExposed } from './connector-frame-component.js';
 export type { ConnectorFrameEmits, ConnectorFrameProps } from './connector-frame-props.js';
-export { ConnectorFrameError } from '@connector-frame/element';
+export { ConnectorFrameError, registerMessages } from '@connector-frame/element';
 export type {
   Appearance,
   ComponentKind,
@@ -12,13 +12,14 @@ export type {
   ConnectorFrameElement,
   ConnectorFrameErrorCode,
   ConnectorFrameSession,
+  ElementMessages,
   FieldOverride,
   SavedConnector,
 } from '@connector-frame/element';
 
 declare module 'vue' {
   interface GlobalComponents {
-    /** Once the plugin of `createConnectorFrames` is used. */
+    /** Registered by the plugin of `createConnectorFrames`. */
     ConnectorFrame: ConnectorFrameComponent;
   }
 }

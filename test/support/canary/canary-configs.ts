@@ -5,7 +5,8 @@
 import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import type { SecretSchema } from '@connector-frame/catalog/types';
 import { validateConfig } from '@connector-frame/catalog/validate';
-import { connectors, type ConnectorCode } from '../../../packages/engine/src/connectors/index.js';
+import { connectors } from '../../../packages/connectors/src/index.js';
+import type { ConnectorCode } from '../../../packages/engine/src/connector-api/index.js';
 import { createCertificate, type Certificate } from '../certificate.js';
 import { google } from '../vendors/google.js';
 

@@ -1,6 +1,6 @@
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import type { Egress } from '../../../packages/engine/src/egress/index.js';
-import { failureOf } from '../../../packages/engine/src/runner/ends.js';
+import { failureOf } from '../../../packages/engine/src/connector-api/index.js';
 import { attempt, hurriedClock, noted } from '../output-attempt.js';
 import type { Target } from './targets.js';
 

@@ -2,7 +2,8 @@
 import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { google } from '../vendors/google.js';
-import { connectors, type ConnectorCode } from '../../../packages/engine/src/connectors/index.js';
+import { connectors } from '../../../packages/connectors/src/index.js';
+import type { ConnectorCode } from '../../../packages/engine/src/connector-api/index.js';
 
 export interface Target {
   /**

@@ -1,72 +1,81 @@
 import type { BuiltPipeline, IntegrationScope } from '../lifecycle.js';
-import { ask, segment } from './ask.js';
+import { callService, segment } from './call-service.js';
 
 /**
- * Builds a pipeline from an input to a new output that drops every record: an input at work, with nothing to set up.
+ * Creates a pipeline from an input to a new output that drops all records, so that the input runs
+ * without further setup.
  *
- * All or nothing: what a failed build made is removed again. Where it can't be, the error is an `IntegrationError`, and names
- * what is there. The signal ends the building; once there is a pipeline, it only ends the waiting for `Running`.
+ * If a step fails, removes what was created; if that fails too, the error is an `IntegrationError`
+ * with the remaining objects. After the pipeline was created, the signal only ends the wait for
+ * `Running`.
  *
- * Rejects with what the request function threw.
+ * @throws the error of the request function
+ * @example
+ * ```ts
+ * const { pipelineId, active } = await buildDevNullPipeline({ request, org, inputId, inputName: 'Okta' });
+ * ```
  */
 export async function buildDevNullPipeline(
   options: IntegrationScope & {
     inputId: string;
-    /** Names what is built, too. */
+    /** Name of the output and the pipeline. */
     inputName: string;
     /**
-     * Milliseconds in which the pipeline may come to run, before its status is answered as it is. `0` asks for none, and
-     * answers the one that the service gave when it made the pipeline. Default: 10,000.
+     * Milliseconds to wait until the pipeline is running. `0`: doesn't wait, and returns the status
+     * from its creation. Default: 10,000.
      */
     runningTimeout?: number | undefined;
   },
 ): Promise<BuiltPipeline> {
   const { inputId, inputName, runningTimeout = 1e4, signal } = options;
   const type = 'dev-null';
-  const about = { name: inputName, description: '' };
+  const labels = { name: inputName, description: '' };
 
-  // --- 1. All at once, or step by step ------------------------------------------------------------------------------
-
-  const built = await ask(options, 2, 'integrations', { input_id: inputId, ...about, output: { type } }, async () => {
-    // Services differ in the name of the type that they read.
-    const output = { ...about, type, output_type: type, config: { settings: {}, secrets: {} } };
-    const { id: output_id } = await ask(options, 2, 'outputs', output);
-    try {
-      const { id: pipeline_id, status } = await ask(options, 2, 'pipelines/', {
-        ...about,
-        nodes: [nodeOf('input', inputId), nodeOf('output', output_id)],
-        edges: [
-          {
-            ...about,
-            from_node_instance_id: 'input',
-            to_node_instance_id: 'output',
-            conditions: { operator: 'always' },
-          },
-        ],
-      });
-      return Object({ pipeline_id, output_id, status });
-    } catch (error) {
-      // An abort must not stop the removal. If the answer was lost and not the pipeline, it uses the output: 409.
-      const undo = { ...options, signal: undefined };
-      await ask(undo, 1, 'outputs/' + segment(output_id), undefined, Object, 'DELETE', /^404/).catch(() =>
-        Object.assign(Object(error), { created: { outputId: output_id } }),
-      );
-      throw error;
-    }
-  });
+  const built = await callService(
+    options,
+    2,
+    'integrations',
+    { input_id: inputId, ...labels, output: { type } },
+    async () => {
+      // Services differ in the name of the field for the type.
+      const output = { ...labels, type, output_type: type, config: { settings: {}, secrets: {} } };
+      const { id: output_id } = await callService(options, 2, 'outputs', output);
+      try {
+        const { id: pipeline_id, status } = await callService(options, 2, 'pipelines/', {
+          ...labels,
+          nodes: [nodeOf('input', inputId), nodeOf('output', output_id)],
+          edges: [
+            {
+              ...labels,
+              from_node_instance_id: 'input',
+              to_node_instance_id: 'output',
+              conditions: { operator: 'always' },
+            },
+          ],
+        });
+        return Object({ pipeline_id, output_id, status });
+      } catch (error) {
+        // An abort must not stop the removal. If the pipeline exists and only its response was lost, the
+        // output is in use: 409.
+        const undo = { ...options, signal: undefined };
+        await callService(undo, 1, 'outputs/' + segment(output_id), undefined, Object, 'DELETE', /^404/).catch(() =>
+          Object.assign(Object(error), { created: { outputId: output_id } }),
+        );
+        throw error;
+      }
+    },
+  );
   const { pipeline_id: pipelineId, output_id: outputId, status: initial = 'Unknown' } = built;
-
-  // --- 2. Until it runs ---------------------------------------------------------------------------------------------
 
   const path = 'pipelines/' + segment(pipelineId) + '/status';
   const end = Date.now() + runningTimeout;
   let status = initial;
-  // Unknown, Pending, Initializing, Throttled: it may come to run by itself.
+  // Unknown, Pending, Initializing, Throttled: the pipeline may still start.
   for (let wait = 100; Date.now() < end && /^[UPIT]/.test(status); wait = Math.min(wait * 1.5, 1e3)) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     if (signal?.aborted) break;
-    const answer = await ask(options, 2, path).catch(() => ({ status }));
-    status = answer.status ?? status;
+    const response = await callService(options, 2, path).catch(() => ({ status }));
+    status = response.status ?? status;
   }
   return { pipelineId, outputId, status, active: status === 'Running' };
 }

@@ -121,8 +121,8 @@ test('ids stay where they stand in the path', async () => {
   await findIntegrationPipeline({ request, org: 'a/b', inputId: '../x?y=1#z' });
   expect(asked).toEqual(['/v1/a%2Fb/inputs/..%2Fx%3Fy%3D1%23z']);
   for (const inputId of ['', '.', '..']) {
-    await expect(findIntegrationPipeline({ request, org: 'org-1', inputId })).rejects.toThrow(/^Not an id/);
-    await expect(findIntegrationPipeline({ request, org: inputId, inputId: 'a' })).rejects.toThrow(/^Not an id/);
+    await expect(findIntegrationPipeline({ request, org: 'org-1', inputId })).rejects.toThrow(/^Not an ID/);
+    await expect(findIntegrationPipeline({ request, org: inputId, inputId: 'a' })).rejects.toThrow(/^Not an ID/);
   }
   expect(asked).toHaveLength(1);
 });

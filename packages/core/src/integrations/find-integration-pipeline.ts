@@ -1,33 +1,34 @@
 import type { IntegrationScope, ResolvedIntegration } from '../lifecycle.js';
-import { ask, segment } from './ask.js';
+import { callService, segment } from './call-service.js';
 
 /**
- * The pipeline that an input feeds, or `null` when there is none. With several, the first the service names.
+ * Returns the pipeline of an input, or `null` if there is none. With several, returns the first
+ * that the service lists.
  *
- * The input itself tells in one request, whatever the number of pipelines. Where it does not, their list does, page by page;
- * where its rows do not, their details do, eight at a time.
+ * Most services return the pipelines with the input, in one request. Otherwise reads the list of
+ * pipelines page by page, and if its rows don't contain the input, their details, eight at a time.
  *
- * Rejects with what the request function threw: a look-up that failed is never read as "no pipeline".
+ * @throws the error of the request function
  */
 export async function findIntegrationPipeline(
   options: IntegrationScope & { inputId: string },
 ): Promise<ResolvedIntegration | null> {
   const { org, inputId } = options;
-  const { component_of } = await ask(options, 1, 'inputs/' + segment(inputId), undefined, Object);
+  const { component_of } = await callService(options, 1, 'inputs/' + segment(inputId), undefined, Object);
   let found;
   let first: string | undefined;
   for (let offset = 0; !found;) {
-    const rows = component_of ?? (await ask(options, 2, 'pipelines?limit=1000&offset=' + offset)).pipelines;
-    // Those that name the input, and those that do not tell.
-    const maybe = rows.filter((row) => (row.input_id ?? inputId) === inputId);
-    found = maybe.find((row) => row.input_id && row.output_ids);
-    while (!found && maybe[0]) {
-      const details = maybe.splice(0, 8).map((row) => ask(options, 2, 'pipelines/' + segment(row.id)));
+    const rows = component_of ?? (await callService(options, 2, 'pipelines?limit=1000&offset=' + offset)).pipelines;
+    // Rows with this input, and rows without the field.
+    const candidates = rows.filter((row) => (row.input_id ?? inputId) === inputId);
+    found = candidates.find((row) => row.input_id && row.output_ids);
+    while (!found && candidates[0]) {
+      const details = candidates.splice(0, 8).map((row) => callService(options, 2, 'pipelines/' + segment(row.id)));
       found = (await Promise.all(details)).find(({ nodes }) => nodes?.some((node) => node.component_id === inputId));
     }
-    // The end; or a list that ignores the offset, and would have none.
+    // The last page, or a service that ignores the offset.
     if (component_of || !rows[0] || first === (first = rows[0].id)) break;
-    // A service may give fewer at a time than it was asked for.
+    // A service may return fewer rows than the limit.
     offset += rows.length;
   }
   return found

@@ -1,19 +1,21 @@
 import type { IntegrationScope } from '../lifecycle.js';
-import { ask, segment } from './ask.js';
+import { callService, segment } from './call-service.js';
 
-/** Which pipeline is meant. */
+/** Parameters of a pipeline. */
 type PipelineScope = IntegrationScope & { pipelineId: string };
 
 /**
- * Resumes (`enabled: true`) or pauses a pipeline. Resolves once the service has taken it down; its status follows.
+ * Resumes (`enabled: true`) or pauses a pipeline. Resolves when the service has stored the change;
+ * the status changes later.
  *
- * Where the service can't change the one field, the whole pipeline is read and sent back with every field it came with.
+ * If the service can't change the single field, reads the whole pipeline and sends it back.
  */
 export async function setIntegrationEnabled(options: PipelineScope & { enabled: boolean }): Promise<void> {
   const { pipelineId, enabled } = options;
   const path = 'pipelines/' + segment(pipelineId);
-  const whole = async () => ask(options, 2, path, { ...(await ask(options, 2, path)), enabled }, undefined, 'PATCH');
-  await ask(options, 1, path, { enabled }, whole, 'PATCH');
+  const whole = async () =>
+    callService(options, 2, path, { ...(await callService(options, 2, path)), enabled }, undefined, 'PATCH');
+  await callService(options, 1, path, { enabled }, whole, 'PATCH');
 }
 
 /** Resumes a pipeline: {@link setIntegrationEnabled} with `enabled: true`. */
@@ -21,7 +23,10 @@ export function enableIntegration(options: PipelineScope): Promise<void> {
   return setIntegrationEnabled({ ...options, enabled: true });
 }
 
-/** Pauses a pipeline: {@link setIntegrationEnabled} with `enabled: false`. What is on its way is kept. */
+/**
+ * Pauses a pipeline: {@link setIntegrationEnabled} with `enabled: false`. Buffered records are
+ * kept.
+ */
 export function disableIntegration(options: PipelineScope): Promise<void> {
   return setIntegrationEnabled({ ...options, enabled: false });
 }

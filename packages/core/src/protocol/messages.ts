@@ -1,133 +1,113 @@
-/** The messages: constants, and one tagged union per direction. What travels when is told in `../protocol.ts`. */
+/**
+ * Messages between the host page and the form: constants, and a tagged union for each direction.
+ * `../protocol.ts` documents when they are sent.
+ */
+import type { formOptions, OptionValue, RequiredName } from '../options/option-table.js';
+import type { SavedConnector } from '../options/option-values.js';
 
-/** Version spoken by this package; sent in `ready` and `init`. */
+export type {
+  Appearance,
+  ComponentKind,
+  ConfigMetaOverrides,
+  FieldOverride,
+  SavedConnector,
+} from '../options/option-values.js';
+
+/** Version of the protocol. Sent in `ready` and `init`. */
 export const PROTOCOL_VERSION = 1;
 
-/** Tag on every message. It filters noise; trust comes from origin and window. */
+/**
+ * Tag of every message. It separates them from other messages; trust is based on origin and window.
+ */
 export const MESSAGE_SOURCE = 'monad-embed';
 
-/** Which catalog a connector belongs to: a data source or a data destination. */
-export type ComponentKind = 'input' | 'output';
+type FormOptions = typeof formOptions;
 
-/** Theming tokens: CSS values, all optional, applied once when the form mounts. */
-export interface Appearance {
-  /** Primary buttons and focus rings. A color: hex, rgb(), hsl(), oklch() or a name. */
-  colorPrimary?: string;
-  /** Body text; muted and faint shades derive from it. */
-  colorText?: string;
-  colorBackground?: string;
-  colorBorder?: string;
-  /** A font stack, for example `"Inter", system-ui, sans-serif`. */
-  fontFamily?: string;
-  /** A number and a unit, for example `10px`. */
-  borderRadius?: string;
-}
-
-/** Replaces copy of one field. Text, never markup; an empty `name` is ignored, an empty `description` or `placeholder` blanks it. */
-export interface FieldOverride {
-  name?: string;
-  description?: string;
-  placeholder?: string;
-  children?: Record<string, FieldOverride>;
-  discriminator?: { name?: string; description?: string; one_of?: Record<string, FieldOverride> };
-}
-
-/** Copy for the type's own field keys. An unknown key is reported once on the frame's console, never thrown. */
-export interface ConfigMetaOverrides {
-  settings?: Record<string, FieldOverride>;
-  secrets?: Record<string, FieldOverride>;
-}
-
-/** What the page gets after a save. */
-export interface SavedConnector {
-  id: string;
-  name?: string | undefined;
-}
+/** The options in `init`. An option that the page does not set is absent. */
+export type InitOptions = {
+  [Name in keyof Pick<FormOptions, RequiredName<FormOptions>>]: OptionValue<FormOptions[Name]>;
+} & {
+  [Name in keyof Omit<FormOptions, RequiredName<FormOptions>>]?: OptionValue<FormOptions[Name]>;
+};
 
 interface Message<T extends string> {
   source: typeof MESSAGE_SOURCE;
   type: T;
 }
 
-/** frame -> host: the frame listens; the host answers with `init`. */
+/** Frame to host: the form is listening. The host replies with `init`. */
 export interface ReadyMessage extends Message<'ready'> {
   version: number;
-  /** A `loaded` follows once the form is shown. Without it, the host takes `ready` itself for the good news. */
+  /** The form sends `loaded` once it is shown. If absent, the host treats `ready` as `loaded`. */
   reportsLoad?: boolean;
-  /** The form answers `leave`. Without it, a page that wants to replace or remove the form just does. */
+  /** The form replies to `leave`. If absent, the host replaces or removes it without waiting. */
   answersLeave?: boolean;
 }
 
-/** frame -> host: the form has loaded and is shown. A load that fails ends in `error` instead. */
+/** Frame to host: the form has loaded and is shown. If loading fails, it sends `error` instead. */
 export interface LoadedMessage extends Message<'loaded'> {
-  /** Name of the product, for the accessible name of the frame. */
+  /** Name of the product, used as the accessible name of the frame. */
   title?: string;
 }
 
-/** frame -> host: the content's height in CSS pixels. */
+/** Frame to host: height of the content in CSS pixels. */
 export interface ResizeMessage extends Message<'resize'> {
   height: number;
 }
 
-/** frame -> host: the connector was saved. */
+/** Frame to host: the connector was saved. */
 export interface SavedMessage extends Message<'saved'> {
   connector: SavedConnector;
 }
 
-/** frame -> host: a load, test or save failed. `code` is stable, `message` is for people. */
+/** Frame to host: loading, testing or saving failed. `code` is stable; `message` is for display. */
 export interface ErrorMessage extends Message<'error'> {
   message: string;
   code: string;
 }
 
-/** frame -> host: the person canceled. */
+/** Frame to host: the user canceled. */
 export interface CancelMessage extends Message<'cancel'> {}
 
-/** frame -> host: the token is about to expire or was refused; what was typed stays. */
+/** Frame to host: the token expires soon or was rejected. The form keeps its input. */
 export interface SessionRequestMessage extends Message<'session_request'> {}
 
-/** frame -> host: nothing is lost if the form goes now. Answer to `leave`, at once or after the person chose to discard. */
+/**
+ * Frame to host: the form can be removed without losing input. Reply to `leave`, sent at once or
+ * after the user chose to discard the input.
+ */
 export interface LeftMessage extends Message<'left'> {}
 
-/** host -> frame: everything the form needs. An option that was not given is absent. */
-export interface InitMessage extends Message<'init'> {
+/** Host to frame: the options of the form. */
+export interface InitMessage extends Message<'init'>, InitOptions {
   version: number;
-  sessionToken: string;
-  apiBase: string;
-  organizationId: string;
-  typeId: string;
-  kind: ComponentKind;
-  displayName?: string;
-  name?: string;
-  description?: string;
-  isNameEditable?: boolean;
-  isDescriptionEditable?: boolean;
-  existingId?: string;
-  synthetic?: boolean;
-  appearance?: Appearance;
-  stylesheets?: string[];
-  configMetaOverrides?: ConfigMetaOverrides;
 }
 
-/** host -> frame: a fresh token for the living form. */
+/** Host to frame: a new token for the mounted form. */
 export interface SessionMessage extends Message<'session'> {
   sessionToken: string;
-  /** RFC 3339. */
+  /** Expiry time in RFC 3339 format. */
   expiresAt?: string | undefined;
 }
 
-/** host -> frame: as if the person pressed that button of the form. Where the button is not there, or busy, nothing happens. */
+/**
+ * Host to frame: triggers a button of the form. No effect if the form does not show the button, or
+ * is busy.
+ */
 export interface CommandMessage extends Message<'command'> {
   command: FormCommand;
 }
 
-/** host -> frame: the page wants to replace or remove the form. It answers `left` once nothing typed would be lost, or never. */
+/**
+ * Host to frame: the page is about to replace or remove the form. The form replies `left` once no
+ * input would be lost, or never.
+ */
 export interface LeaveMessage extends Message<'leave'> {}
 
-/** Buttons of the form that a page may press. */
+/** Buttons of the form that a page can trigger. */
 export type FormCommand = 'save' | 'test' | 'cancel';
 
-/** Every message a frame may send. */
+/** Any message from the frame. */
 export type FrameMessage =
   | ReadyMessage
   | LoadedMessage
@@ -138,5 +118,5 @@ export type FrameMessage =
   | SessionRequestMessage
   | LeftMessage;
 
-/** Every message a host may send. */
+/** Any message from the host page. */
 export type HostMessage = InitMessage | SessionMessage | CommandMessage | LeaveMessage;

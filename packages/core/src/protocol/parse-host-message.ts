@@ -4,25 +4,47 @@ import {
   type CommandMessage,
   type HostMessage,
   type InitMessage,
+  type InitOptions,
   type SessionMessage,
 } from './messages.js';
+import { formOptions, type Option, type OptionValue } from '../options/option-table.js';
 import { sanitizeOverrides } from './sanitize-overrides.js';
-import { fieldsOf, isText, texts, type Fields } from './untrusted.js';
+import { fieldsOf, isBoundedString, pickStrings, type Fields } from './untrusted.js';
 
-const REQUIRED = ['sessionToken', 'apiBase', 'organizationId', 'typeId'] as const;
-const TEXTS = ['displayName', 'name', 'description'] as const;
-const FLAGS = ['isNameEditable', 'isDescriptionEditable', 'synthetic'] as const;
 const TOKENS = ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder', 'fontFamily', 'borderRadius'] as const;
 
-/** More than any form takes; which ones it takes is its own decision. */
+type OptionName = keyof typeof formOptions;
+
+// `Object.keys` returns `string[]`.
+const isOptionName = (name: string): name is OptionName => name in formOptions;
+const optionNames = Object.keys(formOptions).filter(isOptionName);
+
+/** A bound on the work only; the form accepts fewer. */
 const MAX_STYLESHEETS = 64;
 
+/** Options with an object as their value need code of their own to be copied safely. */
+type ObjectOption = {
+  [Name in keyof typeof formOptions]: OptionValue<(typeof formOptions)[Name]> extends object ? Name : never;
+}[keyof typeof formOptions];
+
+const parsers: { [Name in ObjectOption]: (value: unknown) => OptionValue<(typeof formOptions)[Name]> | undefined } = {
+  appearance(value) {
+    const tokens = fieldsOf(value);
+    return tokens && pickStrings(tokens, TOKENS);
+  },
+  stylesheets: (value) => (Array.isArray(value) ? value.slice(0, MAX_STYLESHEETS).filter(isBoundedString) : undefined),
+  configMetaOverrides: sanitizeOverrides,
+};
+
 /**
- * Reads what came from a host page. Returns a new message that holds only known, checked fields, or `undefined` for
- * noise, unknown types, another version and malformed required fields. A malformed optional field is dropped, as if it
- * had not been given. The caller has checked window and origin before; here is decided that nothing inside can do harm:
- * own fields only, no `__proto__`, bounded lengths, depth and number of nodes. Whether an appearance value is a color, a
- * style sheet allowed or an override key known is for the form to say.
+ * Parses a message from the host page. The caller must have checked the window and origin.
+ *
+ * Returns a new message with known, validated fields only: own properties, no `__proto__`, bounded
+ * lengths, depth and number of nodes. An invalid optional field is dropped. The form validates
+ * what the fields mean: colors, style sheet URLs and override keys.
+ *
+ * @returns `undefined` for other messages, unknown types, another protocol version, and invalid
+ *   required fields
  */
 export function parseHostMessage(data: unknown): HostMessage | undefined {
   const fields = fieldsOf(data);
@@ -48,7 +70,7 @@ function parseCommand({ command }: Fields): CommandMessage | undefined {
 }
 
 function parseSession(fields: Fields): SessionMessage | undefined {
-  const { sessionToken, expiresAt } = texts(fields, ['sessionToken', 'expiresAt']);
+  const { sessionToken, expiresAt } = pickStrings(fields, ['sessionToken', 'expiresAt']);
   if (!sessionToken) return undefined;
   const message: SessionMessage = { source: MESSAGE_SOURCE, type: 'session', sessionToken };
   if (expiresAt) message.expiresAt = expiresAt;
@@ -56,24 +78,29 @@ function parseSession(fields: Fields): SessionMessage | undefined {
 }
 
 function parseInit(fields: Fields): InitMessage | undefined {
-  const { sessionToken, apiBase, organizationId, typeId } = texts(fields, REQUIRED);
-  const { version, kind, existingId = null, appearance, stylesheets } = fields;
-  if (version !== PROTOCOL_VERSION || (kind !== 'input' && kind !== 'output')) return undefined;
-  if (!sessionToken || !apiBase || !organizationId || !typeId) return undefined;
-  // Dropped, it would make an edit a new connector.
-  if (existingId !== null && !isText(existingId)) return undefined;
-  const source = MESSAGE_SOURCE;
-  const init: InitMessage = { source, type: 'init', version, sessionToken, apiBase, organizationId, typeId, kind };
-  if (existingId) init.existingId = existingId;
-  Object.assign(init, texts(fields, TEXTS));
-  for (const key of FLAGS) {
-    const value = fields[key];
-    if (typeof value === 'boolean') init[key] = value;
+  const { version, existingId = null } = fields;
+  if (version !== PROTOCOL_VERSION) return undefined;
+  // An edit with an invalid ID must not create a new connector.
+  if (existingId !== null && !isBoundedString(existingId)) return undefined;
+  const options: Record<string, unknown> = {};
+  for (const name of optionNames) {
+    const value = parseOption(name, fields[name]);
+    if (value !== undefined) options[name] = value;
   }
-  const tokens = fieldsOf(appearance);
-  if (tokens) init.appearance = texts(tokens, TOKENS);
-  if (Array.isArray(stylesheets)) init.stylesheets = stylesheets.slice(0, MAX_STYLESHEETS).filter(isText);
-  const overrides = sanitizeOverrides(fields['configMetaOverrides']);
-  if (overrides) init.configMetaOverrides = overrides;
-  return init;
+  if (options['existingId'] === '') delete options['existingId'];
+  return hasRequired(options) ? { source: MESSAGE_SOURCE, type: 'init', version, ...options } : undefined;
+}
+
+function parseOption(name: OptionName, value: unknown): unknown {
+  if (isObjectOption(name)) return parsers[name](value);
+  const { type, values }: Option<unknown> = formOptions[name];
+  const isValid = type === 'string' ? isBoundedString(value) : typeof value === type;
+  return isValid && (!values || values.includes(value)) ? value : undefined;
+}
+
+const isObjectOption = (name: OptionName): name is ObjectOption => Object.hasOwn(parsers, name);
+
+/** Whether an option has a value, and not an empty string, for each required one. */
+function hasRequired(options: Record<string, unknown>): options is Record<string, unknown> & InitOptions {
+  return optionNames.every((name) => options[name] || !('required' in formOptions[name]));
 }

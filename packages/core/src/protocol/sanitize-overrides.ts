@@ -1,35 +1,36 @@
 import type { ConfigMetaOverrides, FieldOverride } from './messages.js';
-import { fieldsOf, texts } from './untrusted.js';
+import { fieldsOf, pickStrings } from './untrusted.js';
 
-/** Levels of `children` and `one_of` below a field. */
+/** Maximum depth of `children` and `one_of`. */
 const MAX_DEPTH = 8;
-/** Overridden fields in all. */
+/** Maximum number of overridden fields. */
 const MAX_NODES = 2_000;
 
-/** Keys that reach a prototype when someone copies them carelessly. */
+/** Keys that would change a prototype if code copied them without care. */
 const UNSAFE = /^(__proto__|constructor|prototype)$/;
 
 /**
- * Copies `configMetaOverrides` key by known key. What is malformed, too deep or too long is left out; with more than
- * 2,000 fields all of it is. The dictionaries have no prototype, so that looking up `toString` finds nothing.
+ * Copies the known keys of `configMetaOverrides`. Drops values that are invalid, too deep or too
+ * long; with more than 2,000 fields, drops everything. The dictionaries have no prototype: a field
+ * named `toString` has no override unless one was sent.
  */
 export function sanitizeOverrides(value: unknown): ConfigMetaOverrides | undefined {
   let nodes = MAX_NODES;
 
   function dictionary(value: unknown, depth: number): Record<string, FieldOverride> | undefined {
-    const given = fieldsOf(value);
-    if (!given || depth > MAX_DEPTH) return undefined;
+    const input = fieldsOf(value);
+    if (!input || depth > MAX_DEPTH) return undefined;
     const fields: Record<string, FieldOverride> = Object.create(null);
-    for (const key in given) {
+    for (const key in input) {
       if ((nodes -= 1) < 0) return undefined;
-      const field = fieldsOf(given[key]);
+      const field = fieldsOf(input[key]);
       if (!field || UNSAFE.test(key)) continue;
-      const override: FieldOverride = texts(field, ['name', 'description', 'placeholder']);
+      const override: FieldOverride = pickStrings(field, ['name', 'description', 'placeholder']);
       const children = dictionary(field['children'], depth + 1);
       if (children) override.children = children;
       const union = fieldsOf(field['discriminator']);
       if (union) {
-        override.discriminator = texts(union, ['name', 'description']);
+        override.discriminator = pickStrings(union, ['name', 'description']);
         const variants = dictionary(union['one_of'], depth + 1);
         if (variants) override.discriminator.one_of = variants;
       }
@@ -38,11 +39,11 @@ export function sanitizeOverrides(value: unknown): ConfigMetaOverrides | undefin
     return fields;
   }
 
-  const given = fieldsOf(value);
-  if (!given) return undefined;
+  const input = fieldsOf(value);
+  if (!input) return undefined;
   const overrides: ConfigMetaOverrides = {};
   for (const part of ['settings', 'secrets'] as const) {
-    const fields = dictionary(given[part], 1);
+    const fields = dictionary(input[part], 1);
     if (fields) overrides[part] = fields;
   }
   return nodes < 0 ? undefined : overrides;

@@ -1,8 +1,13 @@
 import type { HostMessage } from './messages.js';
 
 /**
- * Posts a message to the form in `iframe`, for the origin of its address and no other. Says nothing to a frame that has
- * no window (it is not in the document) or no address.
+ * Posts a message to the form in `iframe`, restricted to the origin of its URL. No effect if the
+ * frame has no URL or is not in the document.
+ *
+ * @example
+ * ```ts
+ * sendToFrame(iframe, { source: MESSAGE_SOURCE, type: 'command', command: 'save' });
+ * ```
  */
 export function sendToFrame(iframe: HTMLIFrameElement, message: HostMessage): void {
   if (iframe.src) iframe.contentWindow?.postMessage(message, new URL(iframe.src).origin);

@@ -1,27 +1,31 @@
-/** Reading values nobody has checked yet. */
+/** Helpers to read values that have not been validated. */
 
-/** An object whose fields nobody has checked yet. */
+/** An object with fields that have not been validated. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Longest text a host may send, in UTF-16 units. */
-const MAX_TEXT = 65_536;
+/** Maximum length of a string from a host page, in UTF-16 code units. */
+const MAX_LENGTH = 65_536;
 
-export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_TEXT;
+/** Whether a value is a string of a bounded length. */
+export function isBoundedString(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_LENGTH;
 }
 
-/** The own fields of an object in a copy without prototype, so that what is read was really sent. Undefined for anything else. */
+/**
+ * Copies the own fields of an object to one without a prototype, so that inherited properties are
+ * not read. Returns `undefined` for other values.
+ */
 export function fieldsOf(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.assign(Object.create(null), value);
 }
 
-/** Those of `keys` that hold text. */
-export function texts<K extends string>(fields: Fields, keys: readonly K[]): { [key in K]?: string } {
-  const kept: { [key in K]?: string } = {};
+/** Picks the fields of `keys` that are strings. */
+export function pickStrings<K extends string>(fields: Fields, keys: readonly K[]): { [key in K]?: string } {
+  const picked: { [key in K]?: string } = {};
   for (const key of keys) {
     const value = fields[key];
-    if (isText(value)) kept[key] = value;
+    if (isBoundedString(value)) picked[key] = value;
   }
-  return kept;
+  return picked;
 }

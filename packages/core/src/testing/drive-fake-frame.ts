@@ -2,26 +2,32 @@ import type { FormCommand, HostMessage, SavedConnector } from '../protocol/messa
 import { DRIVER_SOURCE } from './fake-frame-html.js';
 import type { FrameReply } from './fake-frame-options.js';
 
-/** Plays the person and the service behind a fake form, from within the host page. */
+/** Controls a fake form from the host page: simulates the user and the service. */
 export interface FakeFrameDriver {
-  /** Makes the form send any message. */
+  /** Makes the form send a message. */
   send(reply: FrameReply): void;
   save(connector: SavedConnector): void;
   cancel(): void;
   fail(code: string, message: string): void;
-  /** The form asks for a fresh session. */
+  /** Makes the form request a new session. */
   expireSession(): void;
-  /** The person agrees to discard what was typed: the form may go. */
+  /** Simulates that the user agrees to discard the input. */
   leave(): void;
-  /** What the form received from the page so far: `init` first. */
+  /** Returns the messages that the form has received, oldest first. */
   received(): Promise<HostMessage[]>;
-  /** The buttons of the form that the page has pressed so far. */
+  /** Returns the commands that the form has received, oldest first. */
   commands(): Promise<FormCommand[]>;
 }
 
 /**
- * Drives the fake form in `iframe`, for tests that run in the page itself: Vitest browser mode, Web Test Runner.
- * Tests from the outside (Playwright) click its buttons instead.
+ * Controls the fake form in `iframe`, for tests that run inside the page (Vitest browser mode, Web
+ * Test Runner). Tests with Playwright can click its buttons instead.
+ *
+ * @example
+ * ```ts
+ * const form = driveFakeFrame(document.querySelector('iframe'));
+ * form.save({ id: 'con_1', name: 'Okta' });
+ * ```
  */
 export function driveFakeFrame(iframe: HTMLIFrameElement): FakeFrameDriver {
   const { origin } = new URL(iframe.src);

@@ -2,21 +2,25 @@ import { MESSAGE_SOURCE, PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { FakeFrameOptions } from './fake-frame-options.js';
 import { fakeFramePage, type FakeFrameSettings } from './fake-frame-page.js';
 
-/** Tag of the messages between a driver and the fake form. */
+/** Tag of the messages between `driveFakeFrame` and the fake form. */
 export const DRIVER_SOURCE = 'connector-frame-driver';
 
 /**
- * The page of a fake form, complete in one document: serve it at the address your page takes for the form. It speaks
- * the protocol, and shows a name input and the buttons Save, Cancel, Fail and Expire session.
+ * Returns the HTML of a fake form, without external resources. Serve it at your page's
+ * `frameOrigin`. It implements the protocol, and shows a name input and the buttons Save, Cancel,
+ * Fail and Expire session.
  *
- *     await page.route('https://embed.example.com/**', (route) =>
- *       route.fulfill({ contentType: 'text/html', body: fakeFrameHtml() }));
+ * @example
+ * ```ts
+ * const body = fakeFrameHtml();
+ * await page.route(/^https:..embed.example.com/, (route) => route.fulfill({ contentType: 'text/html', body }));
+ * ```
  */
 export function fakeFrameHtml(options: FakeFrameOptions = {}): string {
   return htmlOf(options, null);
 }
 
-/** The page, which tells `reportTo` what it receives. */
+/** As `fakeFrameHtml`; the page also posts what it receives to the URL `reportTo`. */
 export function htmlOf(options: FakeFrameOptions, reportTo: string | null): string {
   const settings: FakeFrameSettings = {
     options,
@@ -25,7 +29,7 @@ export function htmlOf(options: FakeFrameOptions, reportTo: string | null): stri
     driver: DRIVER_SOURCE,
     reportTo,
   };
-  // In a script, `<` could end it. `__name` is what some bundlers wrap around functions.
+  // `<` could end the script element. Some bundlers wrap functions in calls of `__name`.
   const json = JSON.stringify(settings).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">

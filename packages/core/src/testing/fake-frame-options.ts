@@ -1,22 +1,26 @@
 import type { FrameMessage, SavedConnector } from '../protocol/messages.js';
 
-/** A message of the frame without its tag: what a test writes. */
+/** A message from the frame, without `source`. */
 export type FrameReply = FrameMessage extends infer M ? (M extends FrameMessage ? Omit<M, 'source'> : never) : never;
 
-/** What the fake form does by itself. Left out, it behaves: it is ready, loads, and waits for a click on its buttons. */
+/** Behavior of a fake form. By default, it sends `ready`, loads, and waits for its buttons. */
 export interface FakeFrameOptions {
-  /** `false`: it never says that it listens. A number: it does so after that many milliseconds. Default: `true`. */
+  /**
+   * `false`: never sends `ready`. A number: sends it after that many milliseconds. Default: `true`.
+   */
   ready?: boolean | number;
-  /** Sent in this order after each `init`. Default: `loaded` and a height. */
+  /** Messages to send after each `init`. Default: `loaded` and `resize`. */
   afterInit?: readonly FrameReply[];
-  /** What its Save button answers. Default: the edited id or `con_fake`, and the name in its input. */
+  /**
+   * Connector that Save reports. Default: the edited ID or `con_fake`, and the name in the input.
+   */
   saved?: SavedConnector;
-  /** What its Fail button answers. Default: `save_failed`. */
+  /** Error that Fail reports. Default: `save_failed`. */
   failure?: { code: string; message: string };
   /**
-   * What it does when the page wants it to go: `'left'` lets go at once, as with nothing typed; `'ask'` shows the buttons Discard
-   * and Keep editing; `'unknown'` behaves as a form from before
-   * there were `leave` and `command`. Default: `'left'`.
+   * Reaction to `leave`. `'left'` replies at once, as without input; `'ask'` shows the buttons
+   * Discard and Keep editing; `'unknown'` ignores `leave` and `command`, as older forms do.
+   * Default: `'left'`.
    */
   leave?: 'left' | 'ask' | 'unknown';
 }

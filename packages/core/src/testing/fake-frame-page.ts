@@ -1,20 +1,20 @@
 import type { HostMessage, InitMessage } from '../protocol/messages.js';
 import type { FakeFrameOptions, FrameReply } from './fake-frame-options.js';
 
-/** What the page cannot import, as it is sent as text. */
+/** Values for `fakeFramePage`, which can't use imports. */
 export interface FakeFrameSettings {
   options: FakeFrameOptions;
   source: string;
   version: number;
-  /** Tag of a driver's commands. */
+  /** Tag of the messages of `driveFakeFrame`. */
   driver: string;
-  /** Where the page tells its server what it received. */
+  /** URL to which the page posts the messages that it receives. */
   reportTo: string | null;
 }
 
 /**
- * The fake form. It runs in the frame and not where it was written: its text is put into a page, so it must not use
- * anything but its argument and the browser.
+ * The script of the fake form. Its source text is inserted into the page, so it can only use its
+ * argument and browser APIs.
  */
 export function fakeFramePage({ options, source, version, driver, reportTo }: FakeFrameSettings): void {
   const host = new URLSearchParams(location.search).get('parentOrigin') ?? '';
@@ -23,7 +23,7 @@ export function fakeFramePage({ options, source, version, driver, reportTo }: Fa
 
   const { body } = document;
   const element = (id: string): HTMLElement => document.getElementById(id) ?? body;
-  const say = (text: string): void => {
+  const setStatus = (text: string): void => {
     element('status').textContent = text;
   };
   const post = (reply: FrameReply): void => parent.postMessage({ source, ...reply }, host);
@@ -33,33 +33,33 @@ export function fakeFramePage({ options, source, version, driver, reportTo }: Fa
     init = message;
     element('title').textContent = message.displayName ?? message.typeId;
     if (name) name.value = message.name ?? '';
-    say(message.existingId ? `Editing ${message.existingId}` : `New ${message.kind}`);
-    const usual: FrameReply[] = [{ type: 'loaded' }, { type: 'resize', height: body.scrollHeight }];
-    for (const reply of options.afterInit ?? usual) post(reply);
+    setStatus(message.existingId ? `Editing ${message.existingId}` : `New ${message.kind}`);
+    const defaults: FrameReply[] = [{ type: 'loaded' }, { type: 'resize', height: body.scrollHeight }];
+    for (const reply of options.afterInit ?? defaults) post(reply);
   }
 
   const { ready = true, leave = 'left' } = options;
   const ask = (asking: boolean): void => {
     element('question').hidden = !asking;
   };
-  function letGo(): void {
+  function sendLeft(): void {
     ask(false);
     post({ type: 'left' });
   }
 
-  function take(message: HostMessage): void {
+  function handle(message: HostMessage): void {
     received.push(message);
     if (reportTo) void fetch(reportTo, { method: 'POST', body: JSON.stringify(message) });
     if (message.type === 'init') begin(message);
-    if (message.type === 'session') say('Session renewed');
+    if (message.type === 'session') setStatus('Session renewed');
     if (message.type === 'command' && leave !== 'unknown') clicks[message.command]?.();
-    if (message.type === 'leave' && leave === 'left') letGo();
+    if (message.type === 'leave' && leave === 'left') sendLeft();
     if (message.type === 'leave' && leave === 'ask') ask(true);
   }
 
   addEventListener('message', ({ source: sender, origin, data }) => {
     if (sender !== parent || origin !== host) return;
-    if (data?.source === source) take(data);
+    if (data?.source === source) handle(data);
     if (data?.source !== driver) return;
     if (data.reply) post(data.reply);
     else parent.postMessage({ source: driver, received }, host);
@@ -70,17 +70,18 @@ export function fakeFramePage({ options, source, version, driver, reportTo }: Fa
       const fallback = { id: init?.existingId ?? 'con_fake', name: name?.value || init?.typeId };
       post({ type: 'saved', connector: options.saved ?? fallback });
     },
-    test: () => say('Tested'),
+    test: () => setStatus('Tested'),
     cancel: () => post({ type: 'cancel' }),
     fail: () => post({ type: 'error', ...(options.failure ?? { code: 'save_failed', message: 'Saving failed' }) }),
     expire: () => post({ type: 'session_request' }),
-    discard: letGo,
+    discard: sendLeft,
     keep: () => ask(false),
   };
   for (const [id, click] of Object.entries(clicks)) document.getElementById(id)?.addEventListener('click', click);
 
   const answersLeave = leave !== 'unknown';
-  const greet = (): void => post({ type: 'ready', version, reportsLoad: true, ...(answersLeave && { answersLeave }) });
-  if (ready === true) greet();
-  else if (ready !== false) setTimeout(greet, ready);
+  const sendReady = (): void =>
+    post({ type: 'ready', version, reportsLoad: true, ...(answersLeave && { answersLeave }) });
+  if (ready === true) sendReady();
+  else if (ready !== false) setTimeout(sendReady, ready);
 }

@@ -3,46 +3,57 @@ import type { HostMessage } from '../protocol/messages.js';
 import { htmlOf } from './fake-frame-html.js';
 import type { FakeFrameOptions } from './fake-frame-options.js';
 
+/** Options of `serveFakeFrame`. */
 export interface FakeFrameServerOptions extends FakeFrameOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number;
-  /** Origins that may embed the form; others get 403, as from the service. Default: all. */
+  /** Origins that can embed the form; others receive 403, as from the service. Default: all. */
   allowedOrigins?: readonly string[];
 }
 
-/** A fake form on an origin of its own. */
+/** A server of a fake form. */
 export interface FakeFrameServer {
-  /** For the option `frameOrigin`. */
+  /** Value for the option `frameOrigin`. */
   frameOrigin: string;
-  /** What pages sent to the form, oldest first. Tokens are in it. */
+  /** Messages that pages have sent to the form, oldest first. They contain tokens. */
   received: readonly HostMessage[];
-  /** Resolves to the first message of a type, once it is there. */
+  /** Waits for a message of a type, and resolves to the first one. */
   waitFor<T extends HostMessage['type']>(type: T): Promise<Extract<HostMessage, { type: T }>>;
   close(): Promise<void>;
 }
 
-/** Serves a fake form on `http://localhost`, from Node. */
+/**
+ * Serves a fake form on `http://localhost`, from Node.
+ *
+ * @example
+ * ```ts
+ * const fake = await serveFakeFrame({ allowedOrigins: ['http://localhost:3000'] });
+ * // Mount with `frameOrigin: fake.frameOrigin`.
+ * const { typeId } = await fake.waitFor('init');
+ * await fake.close();
+ * ```
+ */
 export async function serveFakeFrame({
   port = 0,
   allowedOrigins,
   ...options
 }: FakeFrameServerOptions = {}): Promise<FakeFrameServer> {
-  // Not an import, so that browser tests can bundle this package.
+  // An import would prevent browser tests from bundling this package.
   const { createServer } = process.getBuiltinModule('node:http');
   const received: HostMessage[] = [];
   const waiting = new Set<() => void>();
 
-  const keep = async (request: IncomingMessage): Promise<void> => {
+  const record = async (request: IncomingMessage): Promise<void> => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     received.push(JSON.parse(body));
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   };
 
   const server = createServer((request, response) => {
     if (request.method === 'POST') {
       const end = (status: number) => response.writeHead(status).end();
-      void keep(request).then(
+      void record(request).then(
         () => end(204),
         () => end(400),
       );
@@ -54,11 +65,11 @@ export async function serveFakeFrame({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'content-security-policy': `frame-ancestors ${allowed ? '*' : "'none'"}`,
-      // Pages that are cross-origin isolated can embed it as well.
+      // Allows cross-origin isolated pages to embed it.
       'cross-origin-embedder-policy': 'credentialless',
       'cross-origin-resource-policy': 'cross-origin',
     });
-    response.end(allowed ? htmlOf(options, 'received') : 'This origin may not embed the form.');
+    response.end(allowed ? htmlOf(options, 'received') : 'This origin is not allowed to embed the form.');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, 'localhost', resolve);
@@ -71,14 +82,14 @@ export async function serveFakeFrame({
     received,
     waitFor: (type) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const message = received.find((candidate) => isOfType(candidate, type));
           if (!message || !isOfType(message, type)) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(message);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     close: () =>
       new Promise((resolve) => {

@@ -1,13 +1,13 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 import { make } from '../make.js';
 
-/** One type of the list: a button with mark, name and a line about it. */
+/** Creates the list item of a connector type: a button with icon, name and description. */
 export function createItem(type: CatalogType, choose: (type: CatalogType) => void): HTMLLIElement {
   const { name, description, category, icon } = type;
   const mark = make('span', { class: 'icon', part: 'icon', 'aria-hidden': 'true' }, monogram(name));
   if (icon !== null) {
     const image = make('img', { alt: '', width: '22', height: '22', loading: 'lazy', decoding: 'async' });
-    // A mark that does not come leaves its letters.
+    // An icon that fails to load is replaced by its letters.
     image.addEventListener('error', () => mark.replaceChildren(monogram(name)));
     image.src = icon;
     mark.replaceChildren(image);
@@ -27,7 +27,7 @@ export function createItem(type: CatalogType, choose: (type: CatalogType) => voi
   return make('li', {}, button);
 }
 
-/** The first letters of the first two words. */
+/** Returns the first letters of the first two words. */
 function monogram(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   return words

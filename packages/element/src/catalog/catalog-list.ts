@@ -3,29 +3,37 @@ import { make } from '../make.js';
 import { createItem } from './catalog-item.js';
 import { nextIndex } from './grid-keys.js';
 
-/** The found types as a grid of buttons with one stop of the Tab key, which the arrow keys move. */
+/**
+ * A grid of buttons with a roving tab index: Tab reaches one of them, arrow keys move between them.
+ */
 export class CatalogList {
-  readonly element = make('ul', { part: 'list', 'aria-label': 'Products' });
+  readonly element = make('ul', { part: 'list' });
   readonly #items = new Map<CatalogType, HTMLButtonElement>();
   #shown: readonly HTMLButtonElement[] = [];
-  #stop: HTMLButtonElement | undefined;
+  /** The button that Tab reaches. */
+  #tabStop: HTMLButtonElement | undefined;
+  readonly #choose: (type: CatalogType) => void;
+  readonly #leave: () => void;
 
   /**
-   * @param choose when the person picks a type
-   * @param leave when the keyboard goes out at the top, or types on
+   * @param choose called when the user chooses a type
+   * @param leave called when the focus moves out at the top, or the user types a letter
    */
-  constructor(
-    private readonly choose: (type: CatalogType) => void,
-    private readonly leave: () => void,
-  ) {
-    this.element.addEventListener('keydown', this.#move);
+  constructor(choose: (type: CatalogType) => void, leave: () => void) {
+    this.#choose = choose;
+    this.#leave = leave;
+    this.element.addEventListener('keydown', this.#handleKey);
     this.element.addEventListener('focusin', ({ target }) => {
-      if (target instanceof HTMLButtonElement) this.#stopAt(target);
+      if (target instanceof HTMLButtonElement) this.#setTabStop(target);
     });
   }
 
-  /** @param selected id of the type that is chosen already */
-  show(types: readonly CatalogType[], selected: string | undefined): void {
+  /**
+   * @param selected ID of the type that is marked as chosen
+   * @param label accessible name of the list
+   */
+  show(types: readonly CatalogType[], selected: string | undefined, label: string): void {
+    this.element.setAttribute('aria-label', label);
     this.#shown = types.map((type) => this.#itemOf(type));
     for (const [index, button] of this.#shown.entries()) {
       if (types[index]?.type_id === selected) button.setAttribute('aria-current', 'true');
@@ -33,16 +41,16 @@ export class CatalogList {
     }
     this.element.replaceChildren(...this.#shown.map((button) => button.parentElement ?? button));
     const current = this.#shown.find((button) => button.hasAttribute('aria-current'));
-    this.#stopAt(current ?? this.#shown[0]);
+    this.#setTabStop(current ?? this.#shown[0]);
   }
 
-  /** Focus on the first found; `false` when there is none. */
-  enter(): boolean {
+  /** Focuses the first type. Returns whether there is one. */
+  focusFirst(): boolean {
     this.#shown[0]?.focus();
     return this.#shown.length > 0;
   }
 
-  /** Picks the first found. */
+  /** Chooses the first type. */
   chooseFirst(): void {
     this.#shown[0]?.click();
   }
@@ -50,29 +58,29 @@ export class CatalogList {
   #itemOf(type: CatalogType): HTMLButtonElement {
     const known = this.#items.get(type);
     if (known) return known;
-    const button = createItem(type, this.choose).querySelector('button') ?? make('button');
+    const button = createItem(type, this.#choose).querySelector('button') ?? make('button');
     this.#items.set(type, button);
     return button;
   }
 
-  #stopAt(button: HTMLButtonElement | undefined): void {
-    if (this.#stop) this.#stop.tabIndex = -1;
+  #setTabStop(button: HTMLButtonElement | undefined): void {
+    if (this.#tabStop) this.#tabStop.tabIndex = -1;
     if (button) button.tabIndex = 0;
-    this.#stop = button;
+    this.#tabStop = button;
   }
 
-  readonly #move = (event: KeyboardEvent): void => {
+  readonly #handleKey = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof HTMLButtonElement)) return;
     const { key } = event;
-    // Letters go on where they are searched; a space presses the button.
-    if (key.length === 1 && key !== ' ') return this.leave();
+    // Letters belong to the search field; a space presses the button.
+    if (key.length === 1 && key !== ' ') return this.#leave();
     const from = this.#shown.indexOf(event.target);
     const isRightToLeft = getComputedStyle(this.element).direction === 'rtl';
-    const turned = isRightToLeft ? (mirrored[key] ?? key) : key;
-    const next = nextIndex(turned, from, this.#columns(), this.#shown.length);
+    const logicalKey = isRightToLeft ? (mirrored[key] ?? key) : key;
+    const next = nextIndex(logicalKey, from, this.#columns(), this.#shown.length);
     if (next === undefined) return;
     event.preventDefault();
-    if (next < 0) this.leave();
+    if (next < 0) this.#leave();
     else this.#shown[next]?.focus();
   };
 

@@ -1,6 +1,9 @@
 import { css } from '@lit/reactive-element';
 
-/** The picker's look. It takes the page's text color and font, so that it fits light and dark alike. */
+/**
+ * Styles of the catalog. They inherit the page's text color and font, and so fit light and dark
+ * pages.
+ */
 export const catalogStyles = css`
   :host {
     display: block;
@@ -83,7 +86,7 @@ export const catalogStyles = css`
     list-style: none;
   }
 
-  /* What is out of sight is neither laid out nor painted: a long catalog costs no more than a short one. */
+  /* Items outside the viewport are not laid out or painted. */
   li {
     content-visibility: auto;
     contain-intrinsic-size: auto 66px;
@@ -130,7 +133,7 @@ export const catalogStyles = css`
     block-size: 36px;
     border: 1px solid color-mix(in srgb, currentcolor 14%, transparent);
     border-radius: 8px;
-    /* Marks are drawn for the color scheme they stand in. */
+    /* Icons adapt to the color scheme of their element. */
     background: light-dark(#fff, #1f242c);
     font-weight: 600;
   }
@@ -205,7 +208,7 @@ export const catalogStyles = css`
     input,
     select {
       block-size: 44px;
-      /* Below 16 pixels phones zoom in on focus. */
+      /* Phones zoom in on focused fields with a smaller font. */
       font-size: 16px;
     }
 

@@ -1,52 +1,56 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 import { make } from '../make.js';
+import { en, type ElementMessages } from '../messages/en.js';
 import { CatalogList } from './catalog-list.js';
 import { createSearch, type Search } from './search-types.js';
 
-/** What the picker shows: bones while it waits, why there is nothing, or the types. */
+/** Content of the catalog: a skeleton, the cause of an error, or the connector types. */
 export type CatalogContent =
-  { phase: 'waiting' } | { phase: 'error'; why: string } | { phase: 'ready'; types: readonly CatalogType[] };
+  | { phase: 'waiting' }
+  | { phase: 'error'; code: string; cause: string }
+  | { phase: 'ready'; types: readonly CatalogType[] };
 
 export interface CatalogViewOptions {
+  /** Called when the user chooses a type. */
   choose: (type: CatalogType) => void;
+  /** Called when the user presses the button of the error view. */
   retry: () => void;
-  /** Told how many types the person sees. */
+  /** Called with the number of types that are shown. */
   found: (count: number) => void;
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Search, categories and list. Made once; what is typed stays through everything. */
+/** Search field, category filter and list. Created once, so that the search keeps its text. */
 export class CatalogView {
   readonly #search = make('input', {
     part: 'search',
     type: 'search',
-    placeholder: 'Search products',
-    'aria-label': 'Search products',
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: 'false',
     enterkeyhint: 'go',
   });
-  readonly #category = make('select', { part: 'category', 'aria-label': 'Category' });
+  readonly #category = make('select', { part: 'category' });
+  readonly #allCategories = make('option', { value: '' });
   readonly #count = make('p', { class: 'count', part: 'count', role: 'status' });
   readonly #list: CatalogList;
   readonly #below = make('div');
+  readonly #options: CatalogViewOptions;
   #find: Search = () => [];
   #all: readonly CatalogType[] = [];
   #selected: string | undefined;
+  #messages: ElementMessages = en;
 
-  constructor(
-    root: Node,
-    private readonly options: CatalogViewOptions,
-  ) {
+  constructor(root: Node, options: CatalogViewOptions) {
+    this.#options = options;
     this.#list = new CatalogList(options.choose, () => this.#search.focus());
-    const field = make('div', { class: 'search' }, glass(), this.#search);
+    const field = make('div', { class: 'search' }, searchIcon(), this.#search);
     root.appendChild(make('div', { class: 'bar', role: 'search' }, field, this.#category));
     root.appendChild(this.#count);
     root.appendChild(this.#below);
     this.#search.addEventListener('input', () => this.#showFound());
-    this.#search.addEventListener('keydown', this.#press);
+    this.#search.addEventListener('keydown', this.#handleKey);
     this.#category.addEventListener('change', () => this.#showFound());
   }
 
@@ -54,13 +58,22 @@ export class CatalogView {
     this.#search.focus(options);
   }
 
-  /** @param selected id of the type that is chosen already */
-  show(content: CatalogContent, selected: string | undefined): void {
+  /** @param selected ID of the type that is marked as chosen */
+  show(content: CatalogContent, selected: string | undefined, messages: ElementMessages): void {
     this.#selected = selected;
+    this.#messages = messages;
+    this.#search.placeholder = messages.searchProducts;
+    this.#search.setAttribute('aria-label', messages.searchProducts);
+    this.#category.setAttribute('aria-label', messages.category);
+    this.#allCategories.textContent = messages.allCategories;
     this.#below.setAttribute('aria-busy', String(content.phase === 'waiting'));
     if (content.phase === 'ready') return this.#showTypes(content.types);
     this.#count.textContent = '';
-    this.#below.replaceChildren(content.phase === 'waiting' ? bones() : failure(content.why, this.options.retry));
+    this.#below.replaceChildren(
+      content.phase === 'waiting'
+        ? skeleton(messages)
+        : failure(messages, messages.causes[content.code] ?? content.cause, this.#options.retry),
+    );
   }
 
   #showTypes(types: readonly CatalogType[]): void {
@@ -70,7 +83,7 @@ export class CatalogView {
       const chosen = this.#category.value;
       const categories = [...new Set(types.map(({ category }) => category))].sort((a, b) => a.localeCompare(b));
       const options = categories.map((category) => make('option', { value: category }, category));
-      this.#category.replaceChildren(make('option', { value: '' }, 'All categories'), ...options);
+      this.#category.replaceChildren(this.#allCategories, ...options);
       this.#category.value = categories.includes(chosen) ? chosen : '';
     }
     this.#showFound();
@@ -78,26 +91,25 @@ export class CatalogView {
 
   #showFound(): void {
     const { value: category } = this.#category;
+    const messages = this.#messages;
     const types = this.#find(this.#search.value).filter((type) => category === '' || type.category === category);
-    const all = this.#all.length;
-    const products = all === 1 ? '1 product' : `${all} products`;
-    this.#count.textContent = types.length === all ? products : `${types.length} of ${products}`;
-    this.#list.show(types, this.#selected);
+    this.#count.textContent = messages.count(types.length, this.#all.length);
+    this.#list.show(types, this.#selected, messages.products);
     if (types.length > 0) {
       if (this.#list.element.parentNode !== this.#below) this.#below.replaceChildren(this.#list.element);
-    } else this.#below.replaceChildren(nothing());
-    this.options.found(types.length);
+    } else this.#below.replaceChildren(noMatches(messages));
+    this.#options.found(types.length);
   }
 
-  readonly #press = (event: KeyboardEvent): void => {
+  readonly #handleKey = (event: KeyboardEvent): void => {
     if (event.isComposing) return;
-    if (event.key === 'ArrowDown' && this.#list.enter()) event.preventDefault();
-    // Without words the first is nobody's choice.
+    if (event.key === 'ArrowDown' && this.#list.focusFirst()) event.preventDefault();
+    // Without a search, the first type is an arbitrary one.
     if (event.key === 'Enter' && this.#search.value.trim() !== '') this.#list.chooseFirst();
   };
 }
 
-function glass(): SVGElement {
+function searchIcon(): SVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 20 20');
   svg.setAttribute('aria-hidden', 'true');
@@ -107,28 +119,24 @@ function glass(): SVGElement {
   return svg;
 }
 
-const bones = (): HTMLElement =>
+const skeleton = ({ loadingProducts }: ElementMessages): HTMLElement =>
   make(
     'div',
     { part: 'loading' },
     make(
       'slot',
       { name: 'loading' },
-      make('span', { class: 'sr', role: 'status' }, 'Loading the products'),
+      make('span', { class: 'sr', role: 'status' }, loadingProducts),
       make('ul', { 'aria-hidden': 'true' }, ...Array.from({ length: 9 }, () => make('li', { class: 'bone' }))),
     ),
   );
 
-const nothing = (): HTMLElement =>
-  make(
-    'div',
-    { class: 'note', part: 'empty' },
-    make('slot', { name: 'empty' }, make('p', {}, 'Nothing matches. Try another word, or all categories.')),
-  );
+const noMatches = ({ noMatches: text }: ElementMessages): HTMLElement =>
+  make('div', { class: 'note', part: 'empty' }, make('slot', { name: 'empty' }, make('p', {}, text)));
 
-function failure(why: string, retry: () => void): HTMLElement {
-  const button = make('button', { class: 'retry', part: 'retry', type: 'button' }, 'Try again');
+function failure({ productsFailed, tryAgain }: ElementMessages, cause: string, retry: () => void): HTMLElement {
+  const button = make('button', { class: 'retry', part: 'retry', type: 'button' }, tryAgain);
   button.addEventListener('click', retry);
-  const told = make('slot', { name: 'error' }, make('p', {}, 'The products could not be loaded. ', why), button);
-  return make('div', { class: 'note', part: 'error', role: 'alert' }, told);
+  const content = make('slot', { name: 'error' }, make('p', {}, `${productsFailed} `, cause), button);
+  return make('div', { class: 'note', part: 'error', role: 'alert' }, content);
 }

@@ -1,10 +1,11 @@
 import { type PropertyDeclarations, type PropertyValues, ReactiveElement } from '@lit/reactive-element';
 import { ConnectorFrameError, type CatalogType } from '@connector-frame/core/connect';
-import { json, text } from '../converters.js';
+import { json, optionalText } from '../converters.js';
 import { ConnectorErrorEvent } from '../events/connector-error-event.js';
 import { ConnectorSelectEvent } from '../events/connector-select-event.js';
 import type { ConnectorCatalogEventMap } from '../events/catalog-event-map.js';
-import { isOtherJson } from '../has-changed.js';
+import { hasOtherJson } from '../has-changed.js';
+import { messagesFor, onMessages } from '../messages/registry.js';
 import { screenReaderStyles } from '../screen-reader-styles.js';
 import { createStates } from '../states.js';
 import { catalogStyles } from './catalog-styles.js';
@@ -17,81 +18,98 @@ type Listener<K extends keyof ConnectorCatalogEventMap> = (
 ) => unknown;
 
 /**
- * A picker of connector types: search that forgives slips, categories, marks, all by keyboard. It shows the types it is
- * given, or those of the host's catalog route, and says which one the person chose.
+ * A catalog of connector types with icons, categories and a search that tolerates typos. Fully
+ * usable by keyboard. Shows the given types, or those of the host's catalog route, and dispatches
+ * an event when the user chooses one.
  *
  * @tag connector-catalog
  * @tagname connector-catalog
  *
- * @slot loading - In place of the skeleton.
- * @slot error - In place of the message and its button.
- * @slot empty - In place of the words for a search that found nothing.
+ * @slot loading - Replaces the skeleton.
+ * @slot error - Replaces the error message and its button.
+ * @slot empty - Replaces the message for a search without results.
  *
  * @csspart search - The search field.
- * @csspart category - The choice of a category.
- * @csspart count - How many are shown.
- * @csspart list - Around the types.
- * @csspart item - One type: a button.
- * @csspart icon - Its mark.
- * @csspart name - Its name.
- * @csspart description - The line below.
- * @csspart loading - Around the skeleton.
- * @csspart empty - Around the words for a search that found nothing.
- * @csspart error - Around the message that there are no types.
- * @csspart retry - The button of that message.
+ * @csspart category - The category filter.
+ * @csspart count - The number of types that are shown.
+ * @csspart list - The list of types.
+ * @csspart item - One type, a button.
+ * @csspart icon - The icon of a type.
+ * @csspart name - The name of a type.
+ * @csspart description - The description of a type.
+ * @csspart loading - The container of the skeleton.
+ * @csspart empty - The message for a search without results.
+ * @csspart error - The container of the error message.
+ * @csspart retry - The button of the error message.
  *
- * @cssState loading - The types are not there yet.
- * @cssState ready - They are shown.
- * @cssState empty - The search found none.
- * @cssState error - They can't be had.
+ * @cssState loading - The types are being loaded.
+ * @cssState ready - The types are shown.
+ * @cssState empty - The search has no results.
+ * @cssState error - The types could not be loaded.
  *
  * @cssprop --connector-color-primary - Focus rings and the chosen type.
  * @cssprop --connector-color-text - Text.
- * @cssprop --connector-color-background - Fields and cards.
+ * @cssprop --connector-color-background - Background of fields and items.
  * @cssprop --connector-color-border - Borders.
  * @cssprop --connector-font-family - A font stack.
- * @cssprop --connector-border-radius - Corners: a length.
+ * @cssprop --connector-border-radius - Corner radius, as a length.
  *
- * @fires {ConnectorSelectEvent} select - The person chose a type: `event.connectorType`.
- * @fires {ConnectorErrorEvent} error - The types can't be had: branch on `event.error.code`.
+ * @fires {ConnectorSelectEvent} select - The user chose a type: `event.connectorType`.
+ * @fires {ConnectorErrorEvent} error - The types could not be loaded: branch on `event.error.code`.
  */
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- only gives types to what the class has already
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- `properties` declares what the interface has
 export class ConnectorCatalogElement extends ReactiveElement {
   static override readonly properties: PropertyDeclarations = {
-    kind: { converter: text },
-    hostUrl: { converter: text, attribute: 'host-url' },
-    types: { converter: json, hasChanged: isOtherJson },
-    selected: { converter: text },
+    kind: { converter: optionalText },
+    hostUrl: { converter: optionalText, attribute: 'host-url' },
+    types: { converter: json, hasChanged: hasOtherJson },
+    selected: { converter: optionalText },
+    locale: { converter: optionalText },
   };
 
   static override readonly shadowRootOptions: ShadowRootInit = { mode: 'open', delegatesFocus: true };
   static override readonly styles = [screenReaderStyles, catalogStyles];
 
-  /** Which catalog to ask the host for. Default: `input`. */
+  /** Catalog to request from the host. Default: `input`. */
   declare kind: 'input' | 'output' | undefined;
-  /** Where your host's routes stand: `/api`. Its catalog route is asked, unless `types` are given. */
+  /**
+   * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
+   */
   declare hostUrl: string | undefined;
-  /** The types to choose from. */
+  /** The connector types to choose from. */
   declare types: CatalogType[] | undefined;
-  /** `type_id` of the type that is shown as chosen. */
+  /** `type_id` of the type that is marked as chosen. */
   declare selected: string | undefined;
+  /** Language of the texts, as a BCP 47 tag. Default: the closest `lang` attribute. */
+  declare locale: string | undefined;
 
   readonly #states = createStates<'loading' | 'ready' | 'empty' | 'error'>(this);
   #view: CatalogView | undefined;
   #content: CatalogContent = { phase: 'waiting' };
-  /** What was asked for last; an answer to anything else comes too late. */
-  #asked = '';
+  /** The latest request. Responses to others are ignored. */
+  #request = '';
+  #removeMessagesListener: (() => void) | undefined;
 
-  /** Asks the host again. */
+  /** Requests the types again. */
   reload(): void {
-    this.#asked = '';
+    this.#request = '';
     this.#content = { phase: 'waiting' };
     this.requestUpdate();
   }
 
-  /** Focus on the search field. */
+  /** Focuses the search field. */
   override focus(options?: FocusOptions): void {
     this.#view?.focus(options);
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#removeMessagesListener = onMessages(() => this.#show());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#removeMessagesListener?.();
   }
 
   protected override createRenderRoot(): HTMLElement | DocumentFragment {
@@ -106,34 +124,37 @@ export class ConnectorCatalogElement extends ReactiveElement {
 
   protected override update(changed: PropertyValues): void {
     super.update(changed);
-    if (this.types !== undefined) this.#take(this.types);
-    else if (this.hostUrl !== undefined) void this.#ask(this.hostUrl, this.kind ?? 'input');
+    if (this.types !== undefined) this.#setTypes(this.types);
+    else if (this.hostUrl !== undefined) void this.#fetchTypes(this.hostUrl, this.kind ?? 'input');
     this.#show();
   }
 
-  #take(types: unknown): void {
-    this.#asked = '';
+  #setTypes(types: unknown): void {
+    this.#request = '';
     if (Array.isArray(types) && types.every(isType)) this.#content = { phase: 'ready', types };
-    else this.#fail(new ConnectorFrameError('invalid_options', 'types must be a list of connector types'));
+    else this.#fail(new ConnectorFrameError('invalid_options', 'types is not a list of connector types'));
   }
 
-  async #ask(hostUrl: string, kind: string): Promise<void> {
-    const question = `${kind} ${hostUrl}`;
-    if (this.#asked === question) return;
-    this.#asked = question;
+  async #fetchTypes(hostUrl: string, kind: string): Promise<void> {
+    const request = `${kind} ${hostUrl}`;
+    if (this.#request === request) return;
+    this.#request = request;
     this.#content = { phase: 'waiting' };
-    const answer = await fetchTypes(hostUrl, kind).catch((error: unknown) => error);
-    if (this.#asked !== question || this.types !== undefined) return;
-    if (Array.isArray(answer)) this.#content = { phase: 'ready', types: answer };
-    else this.#fail(answer);
+    const result = await fetchTypes(hostUrl, kind).catch((error: unknown) => error);
+    if (this.#request !== request || this.types !== undefined) return;
+    if (Array.isArray(result)) this.#content = { phase: 'ready', types: result };
+    else this.#fail(result);
     this.#show();
   }
 
   #fail(error: unknown): void {
-    const told = error instanceof ConnectorFrameError ? error : new ConnectorFrameError('load_failed', String(error));
-    if (this.#content.phase === 'error' && this.#content.why === told.message) return;
-    this.#content = { phase: 'error', why: told.message };
-    this.dispatchEvent(new ConnectorErrorEvent(told));
+    const failure =
+      error instanceof ConnectorFrameError ? error : new ConnectorFrameError('load_failed', String(error));
+    const { code, message } = failure;
+    // Reported once, not on each update.
+    if (this.#content.phase === 'error' && this.#content.cause === message) return;
+    this.#content = { phase: 'error', code, cause: message };
+    this.dispatchEvent(new ConnectorErrorEvent(failure));
   }
 
   #show(): void {
@@ -141,11 +162,11 @@ export class ConnectorCatalogElement extends ReactiveElement {
     this.#states.set('loading', phase === 'waiting');
     this.#states.set('ready', phase === 'ready');
     this.#states.set('error', phase === 'error');
-    this.#view?.show(this.#content, this.selected);
+    this.#view?.show(this.#content, this.selected, messagesFor(this));
   }
 }
 
-// What a class cannot say of itself: its events have types of their own.
+// The types of the events, which a class can't declare.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- as above
 export interface ConnectorCatalogElement {
   addEventListener<K extends keyof ConnectorCatalogEventMap>(

@@ -1,7 +1,9 @@
 /**
- * How many letters must be changed, left out, put in or swapped with their neighbor to make one word of the other
- * (Damerau-Levenshtein, each letter touched once).
- * @param limit gives up above it, and answers `limit + 1`
+ * Returns the number of letters to replace, delete, insert or swap with their neighbor to turn one
+ * word into the other: the Damerau-Levenshtein distance, restricted to one edit per letter (optimal
+ * string alignment).
+ *
+ * @param limit stops above this distance and returns `limit + 1`
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

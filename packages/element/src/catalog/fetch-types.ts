@@ -1,18 +1,25 @@
 import { ConnectorFrameError, type CatalogType } from '@connector-frame/core/connect';
-import { addressOf, askHost } from '../host-routes.js';
+import { fetchJson, routeUrl } from '../host-routes.js';
 
-const TEXTS = ['type_id', 'name', 'description', 'category'];
+const STRING_FIELDS = ['type_id', 'name', 'description', 'category'];
 
-/** The types that the host offers, from its catalog route. Rejects with a `ConnectorFrameError`, code `load_failed`. */
+/**
+ * Requests the connector types of the host's catalog route.
+ *
+ * @throws {ConnectorFrameError} `load_failed`
+ */
 export async function fetchTypes(hostUrl: string, kind: string): Promise<CatalogType[]> {
-  const address = addressOf(hostUrl, `catalog?${new URLSearchParams({ kind })}`);
-  const { answer, where } = await askHost('load_failed', 'GET', address);
-  if (Array.isArray(answer) && answer.every(isType)) return answer;
-  throw new ConnectorFrameError('load_failed', `The server of this page gave no list of connector types ${where}`);
+  const url = routeUrl(hostUrl, `catalog?${new URLSearchParams({ kind })}`);
+  const { json, request } = await fetchJson('load_failed', 'GET', url);
+  if (Array.isArray(json) && json.every(isType)) return json;
+  throw new ConnectorFrameError(
+    'load_failed',
+    `The server of this page returned no list of connector types (${request})`,
+  );
 }
 
-/** Whether it has what is shown and searched. */
+/** Whether a value has the fields that the catalog shows and searches. */
 export function isType(value: unknown): value is CatalogType {
-  const given: Partial<Record<string, unknown>> = Object(value);
-  return TEXTS.every((name) => typeof given[name] === 'string');
+  const fields: Partial<Record<string, unknown>> = Object(value);
+  return STRING_FIELDS.every((name) => typeof fields[name] === 'string');
 }

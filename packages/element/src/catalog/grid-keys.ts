@@ -1,7 +1,8 @@
 /**
- * Where a key leads from one item of a grid: the index of another, `-1` for out at the top, `undefined` when the key
- * means nothing here.
- * @param columns items in a row
+ * Returns the index of the grid item that a key moves to: `-1` above the first row, `undefined` for
+ * other keys.
+ *
+ * @param columns items per row
  */
 export function nextIndex(key: string, index: number, columns: number, count: number): number | undefined {
   const last = count - 1;

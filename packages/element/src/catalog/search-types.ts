@@ -1,16 +1,17 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 import { editDistance } from './edit-distance.js';
 
-/** Finds types by words. Best first; without words all of them, as they were given. */
-export type Search = (words: string) => CatalogType[];
+/** Finds connector types, best match first. An empty query returns all in their original order. */
+export type Search = (query: string) => CatalogType[];
 
-/** What is searched, and what a word that is found there is worth. */
+/** A searched field of a connector type. */
 interface Field {
-  /** Numbers of its words in the vocabulary. */
+  /** Indexes of its words in the vocabulary. */
   words: readonly number[];
+  /** Factor of the score of a word that is found here. */
   weight: number;
-  /** Whether a word with a slip may be meant for it. A description has too many words for that. */
-  forgives: boolean;
+  /** Whether misspelled words match. Descriptions have too many words for that. */
+  allowsTypos: boolean;
 }
 
 interface Entry {
@@ -18,51 +19,52 @@ interface Entry {
   fields: readonly Field[];
 }
 
-/** A word as it is, the beginning of one, a part of one, one with a slip. */
+// Scores of a match: the whole word, its beginning, a part of it, or with typos.
 const EXACT = 8;
-const BEGINNING = 6;
-const INSIDE = 3;
-const SLIP = 2;
+const PREFIX = 6;
+const PART = 3;
+const TYPO = 2;
 
 /**
- * Prepares a search over names, ids, categories and descriptions. Each word that is typed must be found; one with a slip
- * or two (`crowdstirke`) counts when it is long enough to be told apart.
+ * Creates a search over names, IDs, categories and descriptions. Every word of the query must
+ * match. Long words match with one or two typos (`crowdstirke`).
  */
 export function createSearch(types: readonly CatalogType[]): Search {
-  // Products share most of their words: each is compared once for a search, whatever the number of types.
+  // Types share most of their words; each distinct word is compared once per search.
   const vocabulary = new Map<string, number>();
-  const numberOf = (word: string): number => {
+  const indexOf = (word: string): number => {
     const known = vocabulary.get(word) ?? vocabulary.size;
     vocabulary.set(word, known);
     return known;
   };
-  const entries = types.map((type): Entry => ({ type, fields: fieldsOf(type, numberOf) }));
+  const entries = types.map((type): Entry => ({ type, fields: fieldsOf(type, indexOf) }));
   const words = [...vocabulary.keys()];
 
-  return (text) => {
-    const wanted = wordsOf(text).map((one) => words.map((word) => likeness(one, word)));
-    if (wanted.length === 0) return types.slice();
+  return (query) => {
+    // For each word of the query, its match with each word of the vocabulary.
+    const matches = wordsOf(query).map((term) => words.map((word) => matchScore(term, word)));
+    if (matches.length === 0) return types.slice();
     const found = entries.flatMap(({ type, fields }) => {
-      const worths = wanted.map((likenesses) => Math.max(...fields.map((field) => worthOf(field, likenesses))));
-      return worths.includes(0) ? [] : [{ type, score: worths.reduce((sum, worth) => sum + worth, 0) }];
+      const scores = matches.map((match) => Math.max(...fields.map((field) => fieldScore(field, match))));
+      return scores.includes(0) ? [] : [{ type, score: scores.reduce((sum, score) => sum + score, 0) }];
     });
-    // Sorting is stable: equals stay in the order of the catalog.
+    // Sorting is stable: equal scores stay in the order of the catalog.
     return found.sort((a, b) => b.score - a.score).map(({ type }) => type);
   };
 }
 
 function fieldsOf(
   { name, type_id: id, category, description }: CatalogType,
-  numberOf: (word: string) => number,
+  indexOf: (word: string) => number,
 ): Field[] {
   const names = wordsOf(name);
-  const field = (words: readonly string[], weight: number, forgives = true): Field => ({
-    words: words.map(numberOf),
+  const field = (words: readonly string[], weight: number, allowsTypos = true): Field => ({
+    words: words.map(indexOf),
     weight,
-    forgives,
+    allowsTypos,
   });
   return [
-    // `crowd strike` and `1 password` are how people write one word, and the other way round.
+    // Users write `crowd strike` for `CrowdStrike`, and `1password` for `1 Password`.
     field([...names, names.join('')], 10),
     field(wordsOf(id), 8),
     field(wordsOf(category), 3),
@@ -70,24 +72,24 @@ function fieldsOf(
   ];
 }
 
-function worthOf({ words, weight, forgives }: Field, likenesses: readonly number[]): number {
-  const best = Math.max(0, ...words.map((word) => likenesses[word] ?? 0));
-  return best > SLIP || forgives ? best * weight : 0;
+function fieldScore({ words, weight, allowsTypos }: Field, match: readonly number[]): number {
+  const best = Math.max(0, ...words.map((word) => match[word] ?? 0));
+  return best > TYPO || allowsTypos ? best * weight : 0;
 }
 
-function likeness(wanted: string, word: string): number {
-  if (word === wanted) return EXACT;
-  if (word.startsWith(wanted)) return BEGINNING;
-  if (wanted.length > 1 && word.includes(wanted)) return INSIDE;
-  const slips = allowedSlips(wanted);
-  if (slips === 0 || word.length < wanted.length - slips) return 0;
-  // A word that is still being typed is compared with as many letters of the other.
-  const isClose = [word, word.slice(0, wanted.length)].some((one) => editDistance(wanted, one, slips) <= slips);
-  return isClose ? SLIP : 0;
+function matchScore(term: string, word: string): number {
+  if (word === term) return EXACT;
+  if (word.startsWith(term)) return PREFIX;
+  if (term.length > 1 && word.includes(term)) return PART;
+  const typos = allowedTypos(term);
+  if (typos === 0 || word.length < term.length - typos) return 0;
+  // Also compares with the beginning of the word: the user may still be typing.
+  const isClose = [word, word.slice(0, term.length)].some((text) => editDistance(term, text, typos) <= typos);
+  return isClose ? TYPO : 0;
 }
 
-/** Short words are near to too many others. */
-function allowedSlips({ length }: string): number {
+/** Short words are similar to too many others. */
+function allowedTypos({ length }: string): number {
   if (length < 4) return 0;
   return length < 8 ? 1 : 2;
 }

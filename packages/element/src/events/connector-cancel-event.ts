@@ -1,4 +1,4 @@
-/** The person canceled. Unless it is prevented, the `<dialog>` in which the element stands is closed. */
+/** The user canceled. Unless it is prevented, the `<dialog>` around the element is closed. */
 export class ConnectorCancelEvent extends Event {
   constructor() {
     super('cancel', { cancelable: true });

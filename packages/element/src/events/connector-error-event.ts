@@ -1,8 +1,8 @@
 import type { ConnectorFrameError } from '@connector-frame/core/connect';
 
-/** Anything failed. Branch on `error.code`. */
+/** Something failed. Branch on `error.code`. */
 export class ConnectorErrorEvent extends Event {
-  /** `code` is stable, `message` is for people. */
+  /** `code` is stable, `message` is for display. */
   readonly error: ConnectorFrameError;
   /** The same as `error`. */
   readonly detail: ConnectorFrameError;

@@ -1,4 +1,6 @@
-/** The form is shown. Again after it had to load anew, for example because the element was moved. */
+/**
+ * The form is shown. Repeated after it had to reload, for example because the element was moved.
+ */
 export class ConnectorReadyEvent extends Event {
   constructor() {
     super('ready');

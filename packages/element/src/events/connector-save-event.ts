@@ -2,7 +2,7 @@ import type { SavedConnector } from '@connector-frame/core/connect';
 
 /** The connector was saved. */
 export class ConnectorSaveEvent extends Event {
-  /** The saved connector: `id`, and `name` where the form told it. */
+  /** The saved connector: `id`, and `name` if the form reports it. */
   readonly connector: SavedConnector;
   /** The same as `connector`. */
   readonly detail: SavedConnector;

@@ -1,8 +1,8 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 
-/** The person chose a connector type. */
+/** The user chose a connector type. */
 export class ConnectorSelectEvent extends Event {
-  /** The chosen type, as the catalog gave it. */
+  /** The chosen type, as the catalog lists it. */
   readonly connectorType: CatalogType;
   /** The same as `connectorType`. */
   readonly detail: CatalogType;

@@ -3,7 +3,7 @@ import type { ConnectorErrorEvent } from './connector-error-event.js';
 import type { ConnectorReadyEvent } from './connector-ready-event.js';
 import type { ConnectorSaveEvent } from './connector-save-event.js';
 
-/** The element's own events by name. None of them bubbles or leaves a shadow root. */
+/** The element's own events, by name. None bubbles or is composed. */
 export interface ConnectorFrameEvents {
   ready: ConnectorReadyEvent;
   save: ConnectorSaveEvent;
@@ -11,5 +11,5 @@ export interface ConnectorFrameEvents {
   error: ConnectorErrorEvent;
 }
 
-/** Every event of the element by name: its own, and those that any HTML element has. */
+/** All events of the element, by name: its own, and those of every HTML element. */
 export type ConnectorFrameEventMap = Omit<HTMLElementEventMap, keyof ConnectorFrameEvents> & ConnectorFrameEvents;

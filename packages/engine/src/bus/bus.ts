@@ -1,4 +1,4 @@
-import type { Batch } from '../records/batch.js';
+import type { Batch } from '../connector-api/batch.js';
 
 /**
  * Outcome of `publish`. `repeated`: the stream already holds a batch with this id; nothing was

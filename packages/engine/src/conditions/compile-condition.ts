@@ -1,6 +1,6 @@
-import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
 import type { LeafCondition, LeafConfig, LeafType, LogicalCondition, LogicalOperator } from './condition.js';
-import { parseKeyPath, valueAt } from './key-path.js';
+import { parseKeyPath, valueAt } from '../connector-api/key-path.js';
 import { orderOf } from './order-of.js';
 
 export type Predicate = (record: DataRecord) => boolean;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../records/record.js';
+import type { JsonValue } from '../connector-api/record.js';
 
 export const LOGICAL_OPERATORS = ['always', 'never', 'and', 'or', 'nor', 'xor'] as const;
 export type LogicalOperator = (typeof LOGICAL_OPERATORS)[number];

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../testing/random.js';
 import { compileCondition } from './compile-condition.js';
 import { LOGICAL_OPERATORS, type LeafCondition, type LogicalCondition } from './condition.js';
-import { parseKeyPath, valueAt } from './key-path.js';
+import { parseKeyPath, valueAt } from '../connector-api/key-path.js';
 import { isCondition, validateCondition } from './validate-condition.js';
-import type { DataRecord } from '../records/record.js';
+import type { DataRecord } from '../connector-api/record.js';
 
 function holds(condition: unknown, record: DataRecord): boolean {
   expect(validateCondition(condition)).toEqual([]);

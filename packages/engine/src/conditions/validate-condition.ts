@@ -1,7 +1,7 @@
-import { Problems, shown, type Problem } from '../pipeline/problem.js';
-import { isRecord, type DataRecord } from '../records/record.js';
+import { Problems, shown, type Problem } from '../problem.js';
+import { isRecord, type DataRecord } from '../connector-api/record.js';
 import { LEAF_TYPES, LOGICAL_OPERATORS, type LogicalCondition } from './condition.js';
-import { parseKeyPath } from './key-path.js';
+import { parseKeyPath } from '../connector-api/key-path.js';
 import { orderOf } from './order-of.js';
 
 const MAX_DEPTH = 8;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../records/record.js';
+import type { JsonValue } from '../connector-api/record.js';
 
 /** A time-limited, exclusive right of one worker to run something. */
 export interface Lease {

@@ -1,4 +1,4 @@
-import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
+import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
 import type { Committed, Coordinator, Cursor, Desired, Lease, Report } from './coordinator.js';
 import type { Store } from './store.js';
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile, syncFolder } from '../files/durable.js';
 import { isErrno } from '../files/is-errno.js';
-import { isRecord, type JsonValue } from '../records/record.js';
+import { isRecord, type JsonValue } from '../connector-api/record.js';
 import type { Store, Stored } from './store.js';
 
 /**

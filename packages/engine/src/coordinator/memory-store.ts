@@ -1,4 +1,4 @@
-import type { JsonValue } from '../records/record.js';
+import type { JsonValue } from '../connector-api/record.js';
 import type { Store, Stored } from './store.js';
 
 /** Creates a store in memory; its content is lost when the process ends. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../records/record.js';
+import type { JsonValue } from '../connector-api/record.js';
 
 export interface Stored {
   readonly value: JsonValue;

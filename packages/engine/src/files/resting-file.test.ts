@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { OpenFiles, RestingFile } from './resting-file.js';
+import { FileHandlePool, IdleFile } from './idle-file.js';
 
 async function somePath(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'resting-'));
@@ -13,9 +13,9 @@ async function somePath(): Promise<string> {
 test('a file is closed once it was not used for a while, and opened again when it is', async () => {
   const path = await somePath();
   await writeFile(path, 'ab');
-  const files = new OpenFiles();
+  const files = new FileHandlePool();
   let rested = 0;
-  const file = new RestingFile(path, 'r+', files, () => (rested += 1));
+  const file = new IdleFile(path, 'r+', files, () => (rested += 1));
   expect(files.size).toBe(0);
   await file.use((handle) => handle.write('c', 0));
   await files.rest();
@@ -31,8 +31,8 @@ test('a file is closed once it was not used for a while, and opened again when i
 test('a file in use stays open', async () => {
   const path = await somePath();
   await writeFile(path, 'ab');
-  const files = new OpenFiles();
-  const file = new RestingFile(path, 'r', files);
+  const files = new FileHandlePool();
+  const file = new IdleFile(path, 'r', files);
   await file.use(async (handle) => {
     for (let n = 0; n < 3; n += 1) await files.rest();
     expect((await handle.read(Buffer.alloc(2), 0, 2, 0)).bytesRead).toBe(2);
@@ -42,8 +42,8 @@ test('a file in use stays open', async () => {
 
 test('one that can not be opened is tried again', async () => {
   const path = await somePath();
-  const files = new OpenFiles();
-  const file = new RestingFile(path, 'r', files);
+  const files = new FileHandlePool();
+  const file = new IdleFile(path, 'r', files);
   await expect(file.use(() => Promise.resolve())).rejects.toThrow('ENOENT');
   expect(files.size).toBe(0);
   await writeFile(path, 'x');
@@ -53,11 +53,11 @@ test('one that can not be opened is tried again', async () => {
 
 test('of many files only so many are open, and all can be used', async () => {
   const path = await somePath();
-  const files = new OpenFiles(5);
+  const files = new FileHandlePool(5);
   const many = await Promise.all(
     Array.from({ length: 40 }, async (_, n) => {
       await writeFile(`${path}.${n}`, `${n}`);
-      return new RestingFile(`${path}.${n}`, 'r', files);
+      return new IdleFile(`${path}.${n}`, 'r', files);
     }),
   );
   for (let round = 0; round < 2; round += 1)

@@ -1,6 +1,6 @@
 import { validateCondition } from '../conditions/validate-condition.js';
 import type { PipelineDefinition } from './definition.js';
-import { Problems, shown, type Problem } from './problem.js';
+import { Problems, shown, type Problem } from '../problem.js';
 import { MAX_ROUTES, routesOf } from './routes.js';
 
 const MAX_NODES = 50;

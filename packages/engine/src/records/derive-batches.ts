@@ -1,5 +1,5 @@
-import { batchId, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
-import { createNamedBatch, type NamedLine } from './gathered-batch.js';
+import { batchId, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from '../connector-api/batch.js';
+import { createNamedBatch, type NamedLine } from './merged-batch.js';
 
 /** The result of transforming the record at `index` of a batch: any number of records. */
 export interface Derived {

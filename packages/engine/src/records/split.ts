@@ -1,4 +1,4 @@
-import { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
+import { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from '../connector-api/batch.js';
 
 export interface BatchLimits {
   /** Default 500. */

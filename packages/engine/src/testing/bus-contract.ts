@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Bus, Delivery } from '../bus/bus.js';
-import { createBatch, type Batch } from '../records/batch.js';
+import { createBatch, type Batch } from '../connector-api/batch.js';
 
 /** A bus under test. `reopen` closes it cleanly and opens it again on the same storage. */
 export interface OpenBus {

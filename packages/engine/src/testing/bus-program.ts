@@ -12,7 +12,7 @@
 import { writeSync } from 'node:fs';
 import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
 import { BusError } from '../bus/bus.js';
-import { createBatch } from '../records/batch.js';
+import { createBatch } from '../connector-api/batch.js';
 
 const [folder = '', first = '1', mode = 'fill'] = process.argv.slice(2);
 // Writes synchronously: buffered output would be lost when the process is killed.

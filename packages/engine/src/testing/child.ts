@@ -21,19 +21,21 @@ export interface Running {
   readonly ended: Promise<number | string>;
 }
 
-/** Compiles a program of this folder, so that tests run the sources and not an old build. */
-export async function compile(name: 'bus-program' | 'pipeline-program'): Promise<Program> {
-  // Resolves from the source and from the compiled file alike.
-  const source = fileURLToPath(new URL(`../../src/testing/${name}.ts`, import.meta.url));
+/**
+ * Compiles a program, so that tests run the sources and not an old build.
+ * @param source file URL of its TypeScript source
+ */
+export async function compile(source: URL): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'program-'));
   const file = join(folder, 'program.mjs');
   await build({
-    entryPoints: [source],
+    entryPoints: [fileURLToPath(source)],
     outfile: file,
     bundle: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
+    conditions: ['source'],
   });
   return {
     start: (args, command = []) => start([...command, process.execPath, file, ...args]),

@@ -26,7 +26,7 @@ export interface BusKills {
  */
 export async function killBus(kills: number, random: () => number): Promise<BusKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-bus-'));
-  const program = await compile('bus-program');
+  const program = await compile(new URL('../../src/testing/bus-program.ts', import.meta.url));
   const stored = new Set<string>();
   const got = new Map<string, number>();
   const result: BusKills = { kills, acknowledged: 0, lost: [], repeated: 0, forgotten: [], damaged: 0 };

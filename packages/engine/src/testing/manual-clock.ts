@@ -1,4 +1,4 @@
-import type { Clock } from '../runner/clock.js';
+import type { Clock } from '../connector-api/clock.js';
 
 /** A clock that only moves when `advance` is called. */
 export class ManualClock implements Clock {

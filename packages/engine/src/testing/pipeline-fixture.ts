@@ -9,11 +9,11 @@ import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.j
 import { createMemoryStore } from '../coordinator/memory-store.js';
 import type { Store } from '../coordinator/store.js';
 import type { ComponentType, PipelineDefinition } from '../pipeline/definition.js';
-import type { Batch } from '../records/batch.js';
-import type { DataRecord } from '../records/record.js';
-import { WRITTEN, type Input, type Output, type WriteResult } from '../runner/ends.js';
-import { PipelineRunner } from '../runner/pipeline-runner.js';
-import type { RunnerLimits } from '../runner/runner-options.js';
+import type { Batch } from '../connector-api/batch.js';
+import type { DataRecord } from '../connector-api/record.js';
+import { WRITTEN, type Input, type Output, type WriteResult } from '../connector-api/index.js';
+import { PipelineRunner } from '../control/pipeline-runner.js';
+import type { RunnerLimits } from '../delivery/runner-options.js';
 import type { TransformConfig } from '../transforms/operation.js';
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
@@ -117,7 +117,7 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
         coordinator: createEmbeddedCoordinator({ store }),
         holder,
         folder: join(folder, 'p'),
-        limits: { beat: 20, leaseTtl: 5_000, grace: 300, retryCap: 20, ...limits },
+        limits: { reconcile: 20, leaseTtl: 5_000, grace: 300, retryCap: 20, ...limits },
       });
       runners.push(runner);
       return runner;

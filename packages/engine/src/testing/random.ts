@@ -1,4 +1,4 @@
-import type { DataRecord, JsonValue } from '../records/record.js';
+import type { DataRecord, JsonValue } from '../connector-api/record.js';
 
 /**
  * Creates a pseudorandom generator of numbers from 0 (inclusive) to 1 (exclusive). The same seed

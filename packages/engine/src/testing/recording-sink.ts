@@ -1,5 +1,5 @@
-import type { Appended, AppendOptions, Sink } from '../runner/ends.js';
-import type { NewLogEntry } from '../runner/pipeline-log.js';
+import type { Appended, AppendOptions, Sink } from '../connector-api/index.js';
+import type { NewLogEntry } from '../connector-api/log-entry.js';
 
 /** A sink in memory that can be full and, like a real one, drops duplicates by position. */
 export class RecordingSink implements Sink {

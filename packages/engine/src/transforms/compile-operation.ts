@@ -1,5 +1,5 @@
-import { parseKeyPath, valueAt, type KeyPath } from '../conditions/key-path.js';
-import type { DataRecord, JsonValue } from '../records/record.js';
+import { parseKeyPath, valueAt, type KeyPath } from '../connector-api/key-path.js';
+import type { DataRecord, JsonValue } from '../connector-api/record.js';
 import { withoutValue, withValue, withValues } from './edit.js';
 import { flattenRecord, leavesOf } from './flatten.js';
 import { mutateType } from './mutate-type.js';
@@ -8,7 +8,7 @@ import type { RecordOperation, TimestampFormat } from './operation.js';
 /**
  * Returns a modified copy of a record.
  * @param now milliseconds since the epoch
- * @throws {TransformRefusal} if an operation can't be applied to this record
+ * @throws {TransformRejection} if an operation can't be applied to this record
  */
 export type Transform = (record: DataRecord, now: number) => DataRecord;
 

@@ -1,4 +1,4 @@
-import { parseKeyPath } from '../conditions/key-path.js';
+import { parseKeyPath } from '../connector-api/key-path.js';
 import { compileOperation, type Transform } from './compile-operation.js';
 import { JqProgram } from './jq/jq-program.js';
 import type { JqOutcome } from './jq/protocol.js';
@@ -21,7 +21,7 @@ export interface BatchStage {
   /**
    * @param lines records as JSON
    * @returns the outcome of each record, in order; `undefined` if aborted by `signal`
-   * @throws {EndError} of kind `retry`
+   * @throws {ConnectorError} of kind `retry`
    */
   run(lines: readonly string[], bounds: Bounds): Promise<readonly JqOutcome[] | undefined>;
 }

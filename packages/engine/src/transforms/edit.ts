@@ -1,11 +1,11 @@
-import { valueAt, type KeyPath } from '../conditions/key-path.js';
-import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
-import { TransformRefusal } from './refusal.js';
+import { valueAt, type KeyPath } from '../connector-api/key-path.js';
+import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
+import { TransformRejection } from './refusal.js';
 
 /**
  * Returns a copy of a record with `value` at a path; everything off the path is shared with the
  * original. Missing objects are created; an array index must exist or be the one after the last.
- * @throws {TransformRefusal} if a value on the path is neither an object nor an array
+ * @throws {TransformRejection} if a value on the path is neither an object nor an array
  */
 export function withValue(record: DataRecord, path: KeyPath, value: JsonValue): DataRecord {
   const [key = '', ...rest] = path;
@@ -18,7 +18,7 @@ export function withValue(record: DataRecord, path: KeyPath, value: JsonValue): 
 /**
  * Returns a copy of a record with `values` set in the object at a path, which is copied only once;
  * with an empty path, in the record itself.
- * @throws {TransformRefusal} as `withValue` does
+ * @throws {TransformRejection} as `withValue` does
  */
 export function withValues(
   record: DataRecord,
@@ -40,12 +40,12 @@ function within(holder: JsonValue | undefined, path: KeyPath, value: JsonValue):
     const list: JsonValue[] = holder.slice();
     const [key = '', ...rest] = path;
     const index = /^\d{1,9}$/.test(key) ? Number(key) : Number.NaN;
-    if (!(index <= list.length)) throw new TransformRefusal('not_an_object', `A list has no place ${key}.`);
+    if (!(index <= list.length)) throw new TransformRejection('not_an_object', `A list has no place ${key}.`);
     list[index] = rest.length === 0 ? value : within(list[index], rest, value);
     return list;
   }
   if (isRecord(holder)) return withValue(holder, path, value);
-  throw new TransformRefusal('not_an_object', `Nothing can be put at ${path.join('.')}: what holds it is no object.`);
+  throw new TransformRejection('not_an_object', `Nothing can be put at ${path.join('.')}: what holds it is no object.`);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { isRecord, type DataRecord, type JsonValue } from '../records/record.js';
-import { TransformRefusal } from './refusal.js';
+import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
+import { TransformRejection } from './refusal.js';
 
 /** Maximum number of keys of a flattened record. */
 const MAX_KEYS = 10_000;
@@ -14,8 +14,8 @@ export function leavesOf(
   const walk = (name: string, at: JsonValue | undefined): void => {
     const children = childrenOf(at);
     if (!children) {
-      if (leaves.has(name)) throw new TransformRefusal('key_taken', `Two values would be called ${name}.`);
-      if (leaves.size === MAX_KEYS) throw new TransformRefusal('too_large', `More than ${MAX_KEYS} keys.`);
+      if (leaves.has(name)) throw new TransformRejection('key_taken', `Two values would be called ${name}.`);
+      if (leaves.size === MAX_KEYS) throw new TransformRejection('too_large', `More than ${MAX_KEYS} keys.`);
       leaves.set(name, at);
       return;
     }
@@ -27,7 +27,7 @@ export function leavesOf(
 
 /**
  * Flattens a record to its leaves.
- * @throws {TransformRefusal} if two of them would have the same key
+ * @throws {TransformRejection} if two of them would have the same key
  */
 export const flattenRecord = (record: DataRecord, delimiter: string): DataRecord =>
   Object.keys(record).length === 0 ? record : Object.fromEntries(leavesOf('', record, delimiter));

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../records/record.js';
+import type { JsonValue } from '../connector-api/record.js';
 import type { MutatedType } from './operation.js';
-import { TransformRefusal } from './refusal.js';
+import { TransformRejection } from './refusal.js';
 
 type Convert = (value: JsonValue) => JsonValue | undefined;
 
@@ -44,11 +44,11 @@ const converters: Record<MutatedType, Convert> = {
 
 /**
  * Converts a value to another type. `null` stays `null`.
- * @throws {TransformRefusal} if it can't be converted
+ * @throws {TransformRejection} if it can't be converted
  */
 export function mutateType(value: JsonValue, type: MutatedType, key: string): JsonValue {
   if (value === null) return null;
   const converted = converters[type](value);
-  if (converted === undefined) throw new TransformRefusal('not_convertible', `The value of ${key} is no ${type}.`);
+  if (converted === undefined) throw new TransformRejection('not_convertible', `The value of ${key} is no ${type}.`);
   return converted;
 }

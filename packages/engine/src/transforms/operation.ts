@@ -1,4 +1,4 @@
-import type { JsonValue } from '../records/record.js';
+import type { JsonValue } from '../connector-api/record.js';
 
 /**
  * The operations of a transform, with their arguments in the stored format. Keys are paths:

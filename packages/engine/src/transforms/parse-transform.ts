@@ -1,6 +1,6 @@
-import { parseKeyPath } from '../conditions/key-path.js';
-import { Problems, shown, type Problem } from '../pipeline/problem.js';
-import { isRecord, type DataRecord } from '../records/record.js';
+import { parseKeyPath } from '../connector-api/key-path.js';
+import { Problems, shown, type Problem } from '../problem.js';
+import { isRecord, type DataRecord } from '../connector-api/record.js';
 import { checkProgram } from './jq/check-program.js';
 import { MUTATED_TYPES, OPERATION_ALIASES, TIMESTAMP_FORMATS } from './operation.js';
 import type { Operation, OperationName, TransformConfig } from './operation.js';
@@ -12,7 +12,7 @@ const MAX_QUERY_BYTES = 16 * 1024;
 /**
  * Parses an untrusted transform and returns it in the stored format, with canonical names and
  * without unknown properties, or returns its problems. Compiles jq programs to validate them.
- * @throws {EndError} `jq`, of kind `retry`: the transform contains jq programs and jq can't be
+ * @throws {ConnectorError} `jq`, of kind `retry`: the transform contains jq programs and jq can't be
  *   started
  *
  * @example

@@ -1,8 +1,8 @@
 /**
  * An operation can't be applied to a record: the record goes to the dead letters with this reason.
  */
-export class TransformRefusal extends Error {
-  override readonly name = 'TransformRefusal';
+export class TransformRejection extends Error {
+  override readonly name = 'TransformRejection';
   /** @param message written by us; may contain the key, never the value */
   constructor(
     readonly code: 'not_convertible' | 'not_an_object' | 'key_taken' | 'too_large',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { DataRecord, JsonValue } from '../records/record.js';
+import type { DataRecord, JsonValue } from '../connector-api/record.js';
 import { randomRecord, seededRandom } from '../testing/random.js';
 import { compileTransform } from './compile-transform.js';
 import { parseTransform } from './parse-transform.js';
-import { TransformRefusal } from './refusal.js';
+import { TransformRejection } from './refusal.js';
 
 const NOW = Date.UTC(2026, 2, 18, 12, 34, 56, 789);
 
@@ -69,7 +69,7 @@ test.each<[string, object, DataRecord, string]>([
     await run(record, [operation, given]);
     expect.unreachable();
   } catch (error) {
-    expect(error).toBeInstanceOf(TransformRefusal);
+    expect(error).toBeInstanceOf(TransformRejection);
     expect(error).toMatchObject({ code });
     expect(String(error)).not.toMatch(/many|900719|999/);
   }

@@ -3,7 +3,7 @@ import { readAppearance } from './read-appearance.js';
 import type { Tokens } from './tokens.js';
 
 /** The applied appearance. */
-export interface Look {
+export interface AppliedAppearance {
   readonly tokens: Tokens;
   /** Calls `listener` with the new tokens when the host page switches between light and dark. */
   onChange(listener: (tokens: Tokens) => void): void;
@@ -16,7 +16,7 @@ export interface Look {
  * @param appearance untrusted; unknown tokens are ignored
  * @param warn called with a message for each invalid token
  */
-export function applyAppearance(appearance: unknown, warn: (message: string) => void): Look {
+export function applyAppearance(appearance: unknown, warn: (message: string) => void): AppliedAppearance {
   const root = document.documentElement;
   const given = readAppearance(appearance, resolve, warn);
   const dark = matchMedia('(prefers-color-scheme: dark)');

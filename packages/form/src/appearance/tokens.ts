@@ -1,6 +1,6 @@
 /**
  * Custom properties of the form. The host sets six tokens; all others are derived from them.
- * `look.ts` sets them on the document element before the form's script has loaded. The view's style
+ * `theme.ts` sets them on the document element before the form's script has loaded. The view's style
  * sheets use these properties instead of literal colors.
  *
  * Text keeps a contrast of 4.5:1 on every surface, and a border that carries meaning 3:1, whatever

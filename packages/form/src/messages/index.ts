@@ -11,7 +11,7 @@ import type { Issue } from '@connector-frame/catalog/types';
 export type Language = typeof data;
 
 /** Messages with placeholders, and the values that fill them. */
-interface Sayings {
+interface MessageFunctions {
   createdOn(iso: string): string;
   addRow(label: string): string;
   removeRow(label: string, position: number): string;
@@ -37,7 +37,7 @@ interface Sayings {
 }
 
 /** All messages of the form: a string per key, or a function if the message has placeholders. */
-export interface Messages extends Omit<Language, keyof Sayings | 'failures' | 'localTime'>, Sayings {
+export interface Messages extends Omit<Language, keyof MessageFunctions | 'failures' | 'localTime'>, MessageFunctions {
   failures: Readonly<Record<keyof Language['failures'], readonly string[]>>;
   /** Describes the allowed range of a number; undefined if it is unbounded. */
   bounds(minimum?: number, maximum?: number): string | undefined;

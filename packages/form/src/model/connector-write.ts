@@ -21,7 +21,7 @@ const suffix = (random: number): string =>
  *
  * @param random from 0 to 1, for the suffix of a generated name
  */
-export const firstWords = (
+export const initialDraft = (
   init: InitMessage,
   type: ConnectorType,
   saved: Connector | undefined,

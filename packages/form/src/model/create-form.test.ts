@@ -57,6 +57,13 @@ describe('loading', () => {
     expect(told).toMatchObject([{ type: 'error', code }]);
   });
 
+  it('reports the ID of an unknown connector type to the host', async () => {
+    const { service, told, loaded } = openForm();
+    service.next.push(refusal(404, 'not_found'));
+    await loaded;
+    expect(told).toMatchObject([{ code: 'type_not_found', message: expect.stringContaining('okta-systemlog') }]);
+  });
+
   it('tells a connector that is gone from a type that is', async () => {
     const { form, service, loaded } = openForm({ existingId: 'con_1' });
     service.next.push(undefined, refusal(404, 'not_found'));

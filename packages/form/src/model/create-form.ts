@@ -3,7 +3,7 @@ import type { Messages } from '../messages/index.js';
 import type { Api } from './api.js';
 import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
-import { changesOf, firstWords } from './connector-write.js';
+import { changesOf, initialDraft } from './connector-write.js';
 import { createEditor, type Editor, type Fields } from './editor.js';
 import { DestinationNotSeen, failureFor, failureOf, type Action } from './failure-of.js';
 import type { Form } from './form.js';
@@ -28,7 +28,7 @@ export interface FormOptions {
 }
 
 /** A form, with the members that only the frame's entry point uses. */
-export interface LivingForm extends Form {
+export interface FormController extends Form {
   /** Whether there are unsaved edits. */
   readonly dirty: boolean;
   /**
@@ -50,7 +50,7 @@ interface Loaded {
 }
 
 /** Error types that require stored secrets to be entered again. */
-const SECRETS_AGAIN: ReadonlySet<string> = new Set([
+const SECRETS_REQUIRED_AGAIN: ReadonlySet<string> = new Set([
   'secret_reentry_required',
   'secret_destination_mismatch',
   'secret_unreadable',
@@ -78,7 +78,7 @@ const idle: Fields = {
 };
 
 /** Loads a form and manages its state until it is saved. A failure never discards user input. */
-export function createForm(options: FormOptions): LivingForm {
+export function createForm(options: FormOptions): FormController {
   const { init, api, channel, messages, warn } = options;
   const subscriptions = createSubscriptions();
   const intents = createIntents();
@@ -98,7 +98,9 @@ export function createForm(options: FormOptions): LivingForm {
 
   const fail = (error: unknown, action: Action): ReturnType<typeof failureOf> => {
     const failure = failureOf(error, action, messages);
-    channel.error(failure);
+    const { code, message } = failure;
+    // The developer of the host page needs the ID; the user does not.
+    channel.error(code === 'type_not_found' ? { ...failure, message: `${message}: ${init.typeId}` } : failure);
     return failure;
   };
 
@@ -117,7 +119,7 @@ export function createForm(options: FormOptions): LivingForm {
         subject,
         saved,
         organization: organization.name,
-        words: firstWords(init, type, saved, random),
+        words: initialDraft(init, type, saved, random),
         messages,
         subscriptions,
         onEdit() {
@@ -154,11 +156,11 @@ export function createForm(options: FormOptions): LivingForm {
    * Assigns the issues of a failed call to their fields. Returns true if every issue matched a
    * field, so that no general message is needed.
    */
-  const land = (error: unknown, { editor }: Loaded): boolean => {
+  const applyServerIssues = (error: unknown, { editor }: Loaded): boolean => {
     if (!(error instanceof ApiError) || error.issues.length === 0) return false;
     const message = error.type === 'secret_unreadable' ? { message: messages.secretUnreadable } : {};
     const issues = error.issues.map((issue) => ({ ...issue, ...message }));
-    return editor.land(issues, SECRETS_AGAIN.has(error.type));
+    return editor.applyServerIssues(issues, SECRETS_REQUIRED_AGAIN.has(error.type));
   };
 
   /**
@@ -180,7 +182,7 @@ export function createForm(options: FormOptions): LivingForm {
       } catch (error) {
         const failure = fail(error, action);
         if (error instanceof SessionExpired) return move({ type: 'expired', failure });
-        const said = land(error, loaded);
+        const said = applyServerIssues(error, loaded);
         if (action === 'test') move({ type: 'tested', test: { state: 'failed', failure } });
         else move({ type: 'save_failed', ...(said ? {} : { failure }) });
       }
@@ -194,14 +196,14 @@ export function createForm(options: FormOptions): LivingForm {
       if (!found) return;
       form.saved = found.connector;
       form.etag = found.etag;
-      form.editor.rebase(found.connector, firstWords(init, form.type, found.connector, random));
+      form.editor.rebase(found.connector, initialDraft(init, form.type, found.connector, random));
       move({ type: 'rebased' });
     } catch (error) {
       move({ type: 'save_failed', failure: fail(error, 'save') });
     }
   }
 
-  const form: LivingForm = {
+  const form: FormController = {
     ...idle,
     get state() {
       return state;

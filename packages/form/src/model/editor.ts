@@ -12,7 +12,7 @@ import { createSecrets } from './secrets.js';
 import type { SecretEvent } from './secret-state.js';
 import type { FormSubject } from './state.js';
 import type { Subscriptions } from './subscriptions.js';
-import { walkFields, type Standing } from './walk-fields.js';
+import { walkFields, type FieldInstance } from './walk-fields.js';
 import type { Connector, ConnectorType, NewConnector } from './wire.js';
 
 export interface EditorOptions {
@@ -65,7 +65,7 @@ export interface Editor {
    * Assigns the service's issues to their fields. With `secretsAgain`, also requires the secrets at
    * their paths to be entered again. Returns whether every issue matched a field.
    */
-  land: (issues: readonly Issue[], secretsAgain: boolean) => boolean;
+  applyServerIssues: (issues: readonly Issue[], secretsAgain: boolean) => boolean;
   /**
    * Returns the content to send: all settings, and only the secrets that were entered or cleared.
    */
@@ -106,15 +106,15 @@ export function createEditor(options: EditorOptions): Editor {
 
   // Rendering looks up every field. A draft is never mutated, so one walk is cached until the next
   // edit.
-  let walked: { draft: Draft; standings: Map<string, Standing> } | undefined;
-  const find = (path: string): Standing | undefined => {
+  let walked: { draft: Draft; instances: Map<string, FieldInstance> } | undefined;
+  const find = (path: string): FieldInstance | undefined => {
     if (walked?.draft !== draft) {
-      const standings = new Map<string, Standing>();
+      const instances = new Map<string, FieldInstance>();
       for (const standing of walkFields(fields, draft, true))
-        if (!standings.has(standing.path)) standings.set(standing.path, standing);
-      walked = { draft, standings };
+        if (!instances.has(standing.path)) instances.set(standing.path, standing);
+      walked = { draft, instances };
     }
-    return walked.standings.get(path);
+    return walked.instances.get(path);
   };
 
   const move = (): void => {
@@ -144,7 +144,7 @@ export function createEditor(options: EditorOptions): Editor {
       move();
       redirect();
     }
-    errors.forgive(path);
+    errors.clearResolved(path);
     onEdit();
   };
 
@@ -175,7 +175,7 @@ export function createEditor(options: EditorOptions): Editor {
       return state === 'kept' || state === 'cleared' ? [] : [{ path, label: labelOf(standing, messages) }];
     });
 
-  const tidy = ({ field, path }: Standing): void => {
+  const tidy = ({ field, path }: FieldInstance): void => {
     const value = getAt(draft, path);
     const meant = normalize(field, value);
     // A saved value is not normalized until the user edits it.
@@ -270,10 +270,10 @@ export function createEditor(options: EditorOptions): Editor {
       return true;
     },
 
-    land(issues, secretsAgain) {
+    applyServerIssues(issues, secretsAgain) {
       refused = true;
       if (secretsAgain) for (const path of secrets.ask(issues.map(({ path }) => path))) notify(path);
-      return errors.land(issues);
+      return errors.applyServerIssues(issues);
     },
 
     content() {

@@ -17,12 +17,12 @@ export interface Errors {
    * Displays the service's issues. Each stays until its field is edited, because the form cannot
    * check it. Returns true if every issue matched a field.
    */
-  land(issues: readonly Issue[]): boolean;
+  applyServerIssues(issues: readonly Issue[]): boolean;
   /**
    * Removes errors anywhere that no longer apply after the user edited `path`. Displays no new
    * ones.
    */
-  forgive(path: string): void;
+  clearResolved(path: string): void;
   /**
    * Forgets the errors below `path`: after rows have shifted, they would be displayed on the wrong
    * row.
@@ -71,12 +71,12 @@ export function createErrors(
       say(() => true, true);
       return said.size === 0;
     },
-    land(issues) {
+    applyServerIssues(issues) {
       landed = issues;
       say(() => true, true);
       return said.size === issues.length;
     },
-    forgive(path) {
+    clearResolved(path) {
       if (said.size === 0) return;
       landed = landed.filter((issue) => !isAtOrBelow(issue.path, path) && !isAtOrBelow(path, issue.path));
       say(() => false);

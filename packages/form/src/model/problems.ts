@@ -6,7 +6,7 @@ import { configOf, isMapRow, type Draft } from './draft.js';
 import type { Field } from './field.js';
 import { keptOf } from './secret-state.js';
 import type { Secrets } from './secrets.js';
-import { walkFields, type Standing } from './walk-fields.js';
+import { walkFields, type FieldInstance } from './walk-fields.js';
 
 /** A validation problem, at the path where it is displayed. */
 export interface Problem {
@@ -88,11 +88,11 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
 }
 
 /** Returns the label of a field, or of a list row, in the summary. */
-export const labelOf = ({ field, list, row }: Standing, messages: Messages): string =>
+export const labelOf = ({ field, list, row }: FieldInstance, messages: Messages): string =>
   list && row ? messages.row(list.label, row) : field.label;
 
 /** Returns every error message that a secret field could display. */
-export function possibleErrors({ field, path }: Standing, { messages, names, secrets }: ProblemContext): string[] {
+export function possibleErrors({ field, path }: FieldInstance, { messages, names, secrets }: ProblemContext): string[] {
   const schema = schemaOf(field);
   if (!schema || field.kind !== 'secret') return [];
   const text: Partial<StringSchema> = schema.type === 'string' ? schema : {};
@@ -118,7 +118,7 @@ export function possibleErrors({ field, path }: Standing, { messages, names, sec
 }
 
 /** Returns the properties of a field that error messages use. */
-function subjectOf({ field, path, cell }: Standing, secrets: Secrets): Parameters<Messages['issue']>[1] {
+function subjectOf({ field, path, cell }: FieldInstance, secrets: Secrets): Parameters<Messages['issue']>[1] {
   const secret = field.kind === 'secret' && secrets.get(path);
   const again = secret && (secret.state === 'reentry' ? 'reentry' : 'replaces' in secret && 'replacing');
   return { ...field, kind: cell ?? field.kind, ...(again && { secret: again }) };

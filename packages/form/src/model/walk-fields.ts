@@ -3,7 +3,7 @@ import type { Draft } from './draft.js';
 import type { Field } from './field.js';
 
 /** A field instance in the draft. */
-export interface Standing {
+export interface FieldInstance {
   field: Field;
   /** JSON Pointer into the draft, including row indexes. */
   path: string;
@@ -25,8 +25,8 @@ export function* walkFields(
   draft: Draft,
   all: boolean,
   parent = '',
-  around: Pick<Standing, 'list' | 'row'> = {},
-): Generator<Standing> {
+  around: Pick<FieldInstance, 'list' | 'row'> = {},
+): Generator<FieldInstance> {
   for (const field of fields) {
     if (!all && !isShown(field.when, draft)) continue;
     const path = parent + field.path;

@@ -3,13 +3,13 @@ import en from '../messages/en.json' with { type: 'json' };
 import { createMessages } from '../messages/index.js';
 import { createApi } from '../model/api.js';
 import { createChannel } from '../model/channel.js';
-import { createForm, type LivingForm } from '../model/create-form.js';
+import { createForm, type FormController } from '../model/create-form.js';
 import { createSession, type Session } from '../model/session.js';
 import { exampleConnector, exampleType } from './example-type.js';
 import { fakeService, json, type Call, type FakeService } from './fake-service.js';
 
 export interface OpenedForm {
-  form: LivingForm;
+  form: FormController;
   service: FakeService;
   /** Messages that the form sent to the host page. */
   told: FrameMessage[];

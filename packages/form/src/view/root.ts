@@ -12,7 +12,7 @@ import { page } from './page/page.js';
 import { colorProtected } from './protected/protected-sheets.js';
 import { SecretControl, secretControls } from './protected/secret-control.js';
 import { View } from './view.js';
-import { warm } from './warm.js';
+import { prerender } from './prerender.js';
 
 /**
  * Renders `form` in `host` for the lifetime of the document; call it once per document. `host`
@@ -52,7 +52,7 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   refuseStrayFiles();
   form.subscribe('*', paint);
   paint();
-  warm(view);
+  prerender(view);
   if (onHeight) watchHeight(host, onHeight);
 }
 

@@ -14,7 +14,7 @@ export interface NewApiKey {
   text: string;
 }
 
-export interface ApiKeyWish {
+export interface ApiKeyParams {
   organizationId: string;
   name: string;
   permissions: readonly Permission[];
@@ -27,7 +27,7 @@ export interface ApiKeyWish {
  * Creates an API key and the row to store: the key's HMAC and a hint to recognize it in a list.
  * @throws ApiError 400 if the given key is not valid
  */
-export function newApiKey(wish: ApiKeyWish, vault: Vault, clock: Clock): NewApiKey {
+export function newApiKey(wish: ApiKeyParams, vault: Vault, clock: Clock): NewApiKey {
   const text = wish.text ?? `${PREFIX}${randomBytes(32).toString('base64url')}`;
   if (!/^[\x21-\x7e]{16,200}$/.test(text)) {
     throw new ApiError(400, 'invalid_request', 'An API key is 16 to 200 visible ASCII characters.');

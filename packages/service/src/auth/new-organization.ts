@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Organization, Tables } from '../store/store.js';
 
-export interface OrganizationWish {
+export interface OrganizationParams {
   name: string;
   /** If absent, the organization is a parent organization. */
   parentId?: string;
@@ -12,7 +12,7 @@ export interface OrganizationWish {
 
 /** Stores an organization together with the data key for its secrets. */
 export async function newOrganization(
-  wish: OrganizationWish,
+  wish: OrganizationParams,
   { tables, vault, clock }: { tables: Tables; vault: Vault; clock: Clock },
 ): Promise<Organization> {
   const now = new Date(clock.now());

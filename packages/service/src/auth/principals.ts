@@ -4,7 +4,7 @@ import { ApiError } from '../http/api-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { ApiKey, Organization, Store } from '../store/store.js';
 import { isLive } from './api-key.js';
-import { createBriefCache } from './brief-cache.js';
+import { createTtlCache } from './ttl-cache.js';
 import type { Principal } from './principal.js';
 import { ended, type SessionTokens } from './session-tokens.js';
 
@@ -12,7 +12,7 @@ import { ended, type SessionTokens } from './session-tokens.js';
  * Cache TTL of database lookups, in milliseconds. A revocation takes effect on every replica within
  * twice this time.
  */
-const BELIEF_MS = 400;
+const CACHE_TTL_MS = 400;
 /** Maximum length of an API key, in characters. */
 const MAX_KEY = 200;
 
@@ -32,7 +32,7 @@ export interface Principals {
    * own check, such as streams.
    */
   lasts(principal: Principal): Promise<boolean>;
-  /** Returns any organization, at most `BELIEF_MS` out of date. */
+  /** Returns any organization, at most `CACHE_TTL_MS` out of date. */
   organization(id: string): Promise<Organization | undefined>;
   /**
    * Clears the caches. Call it after a change of a key or an organization, so that this replica
@@ -42,9 +42,9 @@ export interface Principals {
 }
 
 export function createPrincipals(store: Store, vault: Vault, sessions: SessionTokens, clock: Clock): Principals {
-  const byText = createBriefCache<ApiKey>(BELIEF_MS, clock);
-  const keys = createBriefCache<ApiKey>(BELIEF_MS, clock);
-  const organizations = createBriefCache<Organization>(BELIEF_MS, clock);
+  const byText = createTtlCache<ApiKey>(CACHE_TTL_MS, clock);
+  const keys = createTtlCache<ApiKey>(CACHE_TTL_MS, clock);
+  const organizations = createTtlCache<Organization>(CACHE_TTL_MS, clock);
   const organization = (id: string) => organizations.get(id, () => store.organizations.get(id));
 
   async function lookUp(text: string): Promise<ApiKey | undefined> {

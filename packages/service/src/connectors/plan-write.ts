@@ -4,7 +4,7 @@ import { ApiError, notFound } from '../http/api-error.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
 import type { ConnectorSecrets, StoredSecret } from '../store/store.js';
-import { checkKept, type Kept, type KeptSecret } from './kept-secrets.js';
+import { checkKept, type Kept, type KeptSecret } from './reused-secrets.js';
 import { runtimeConfig } from './runtime-config.js';
 import { checkSecretValues, type SecretWrite } from './secret-write.js';
 

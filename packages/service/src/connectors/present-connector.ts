@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import type { Place, PlaceOf } from '../ingest/places.js';
+import type { IngestAddress, IngestAddressOf } from '../ingest/ingest-addresses.js';
 import type { Connector, SecretNote } from '../store/store.js';
 
-const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
 /** A connector in API responses. It shows that a secret is stored, never its value. */
 export const ConnectorBody = z
@@ -14,10 +14,10 @@ export const ConnectorBody = z
     description: z.string(),
     config: z.object({
       settings: z.record(z.string(), z.unknown()),
-      secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Moment })),
+      secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Timestamp })),
     }),
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     ingest: z
       .object({
         url: z.string().openapi({ description: 'Where records are sent.' }),
@@ -43,7 +43,7 @@ export type ConnectorBody = z.output<typeof ConnectorBody>;
 export function presentConnector(
   connector: Connector,
   notes: readonly SecretNote[],
-  place: Place | undefined,
+  place: IngestAddress | undefined,
 ): ConnectorBody {
   const secrets: ConnectorBody['config']['secrets'] = {};
   for (const { field, id, name, updatedAt } of notes)
@@ -69,7 +69,7 @@ export function presentConnector(
 export function presentConnectors(
   connectors: readonly Connector[],
   notes: readonly SecretNote[],
-  placeOf: PlaceOf,
+  placeOf: IngestAddressOf,
 ): ConnectorBody[] {
   const byConnector = new Map<string, SecretNote[]>();
   for (const note of notes) {

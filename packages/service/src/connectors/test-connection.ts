@@ -1,5 +1,5 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../http/api-error.js';
 import type { Metrics } from '../metrics.js';

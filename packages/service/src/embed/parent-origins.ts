@@ -1,9 +1,9 @@
-import { createBriefCache } from '../auth/brief-cache.js';
+import { createTtlCache } from '../auth/ttl-cache.js';
 import type { Clock } from '../clock.js';
 import type { Organization, Store } from '../store/store.js';
 
 /** Cache TTL of an origin lookup, in milliseconds. */
-const BELIEF_MS = 900;
+const CACHE_TTL_MS = 900;
 
 /**
  * Decides which pages may embed the frame: those that the operator allows for every organization,
@@ -29,7 +29,7 @@ export interface ParentOrigins {
  * @param forAll origins allowed for every organization (`ALLOWED_PARENT_ORIGINS`)
  */
 export function createParentOrigins(forAll: readonly string[], store: Store, clock: Clock): ParentOrigins {
-  const cache = createBriefCache<boolean>(BELIEF_MS, clock);
+  const cache = createTtlCache<boolean>(CACHE_TTL_MS, clock);
   return {
     forget: () => cache.forget(),
 

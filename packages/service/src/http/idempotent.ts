@@ -7,7 +7,7 @@ import { ApiError, invalidRequest } from './api-error.js';
 import type { Answer, Commit } from './route.js';
 
 /** Milliseconds for which a response can be replayed. */
-const REMEMBER = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 /**
  * Duration of a claim, in milliseconds. It is longer than any request can take: when it expires,
  * the process that made the claim is considered dead.
@@ -28,7 +28,7 @@ export interface Intent {
 }
 
 /** Stored form of a response. `principal` is absent in rows of earlier releases. */
-interface StoredAnswer extends Answer {
+interface StoredResponse extends Answer {
   principal?: Principal['type'];
 }
 
@@ -59,7 +59,7 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
       owner,
       now: new Date(now),
       lockedUntil: new Date(now + LEASE),
-      expiresAt: new Date(now + REMEMBER),
+      expiresAt: new Date(now + RETENTION_MS),
     });
     if (claim.state === 'mismatch') throw mismatch();
     if (claim.state === 'in_flight') {
@@ -69,7 +69,7 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
       });
     }
     if (claim.state === 'done') {
-      const { principal: first = principal, ...answer }: StoredAnswer = JSON.parse(claim.answer);
+      const { principal: first = principal, ...answer }: StoredResponse = JSON.parse(claim.answer);
       if (first !== principal) throw mismatch();
       return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
     }
@@ -77,7 +77,7 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
       return await handle((work) =>
         store.transaction(async (tables) => {
           const answer = await work(tables);
-          const stored: StoredAnswer = { ...answer, principal };
+          const stored: StoredResponse = { ...answer, principal };
           if (!(await tables.idempotency.complete(organizationId, key, owner, JSON.stringify(stored)))) {
             throw new ApiError(409, 'idempotency_conflict', 'Another request with this Idempotency-Key was faster.');
           }

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.js';
 import type { Store } from '../store/store.js';
 import { ApiError, invalidRequest, notFound } from './api-error.js';
 import type { Cors } from './cors.js';
-import type { Gate } from './gate.js';
+import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';
 import { describeRoute } from './openapi.js';
 import { readBody } from './read-body.js';
@@ -13,7 +13,7 @@ import { respond } from './respond.js';
 import type { Commit, Route } from './route.js';
 
 export interface MountOptions {
-  gate: Gate;
+  gate: AccessControl;
   store: Store;
   idempotently: Idempotently;
   observe: Observer;
@@ -61,9 +61,9 @@ async function answer(c: Context, route: Route, options: MountOptions): Promise<
     if (result instanceof Response) return request.done(result);
     return request.done(respond(result.status, result.body, { ...headers, ...result.headers }));
   } catch (error) {
-    const refusal = error instanceof ApiError ? error : request.failed(error);
-    const response = respond(refusal.status, refusal.toJSON(), { ...headers, ...refusal.options.headers });
-    return request.done(response, refusal);
+    const rejection = error instanceof ApiError ? error : request.failed(error);
+    const response = respond(rejection.status, rejection.toJSON(), { ...headers, ...rejection.options.headers });
+    return request.done(response, rejection);
   }
 }
 

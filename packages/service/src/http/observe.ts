@@ -15,9 +15,9 @@ export interface ObservedRequest {
   failed(error: unknown): ApiError;
   /**
    * Counts and logs the response, and returns it.
-   * @param refusal the error that the response reports, if any
+   * @param rejection the error that the response reports, if any
    */
-  done(response: Response, refusal?: ApiError): Response;
+  done(response: Response, rejection?: ApiError): Response;
 }
 
 export type Observer = (c: Context, path: string) => ObservedRequest;
@@ -46,16 +46,16 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
           details: { request_id: id },
         });
       },
-      done(response, refusal) {
+      done(response, rejection) {
         const milliseconds = performance.now() - began;
         metrics.observe(method, path, response.status, milliseconds / 1_000);
-        log[levelOf(method, response, refusal)](
+        log[levelOf(method, response, rejection)](
           {
             request_id: id,
             method,
             route: path,
             status: response.status,
-            ...(refusal && { error_type: refusal.type }),
+            ...(rejection && { error_type: rejection.type }),
             ms: Math.round(milliseconds * 10) / 10,
             ...who,
           },
@@ -67,9 +67,9 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
   };
 }
 
-function levelOf(method: string, { status }: Response, refusal: ApiError | undefined): 'debug' | 'info' | 'warn' {
+function levelOf(method: string, { status }: Response, rejection: ApiError | undefined): 'debug' | 'info' | 'warn' {
   // These errors occur only if the database was changed outside the API.
-  if (refusal?.type === 'secret_destination_mismatch' || refusal?.type === 'secret_unreadable') return 'warn';
+  if (rejection?.type === 'secret_destination_mismatch' || rejection?.type === 'secret_unreadable') return 'warn';
   // Successful reads are frequent and carry little information.
   return status < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info';
 }

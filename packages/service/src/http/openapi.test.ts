@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +33,14 @@ describe('/openapi.json', () => {
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
     expect(validator.version).toBe('3.1');
+  });
+
+  it('has the version of the service', async () => {
+    const { body } = await service.call('GET', '/openapi.json');
+    const manifest: { version: string } = JSON.parse(
+      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    expect(body.info.version).toBe(manifest.version);
   });
 
   it('says of each operation who may call it, and which refusals to expect', async () => {

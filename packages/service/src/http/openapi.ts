@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
 import { errorTypes } from './api-error.js';
 import type { Route } from './route.js';
+
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
 
 type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0];
 
@@ -117,7 +122,7 @@ export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
       openapi: '3.1.0',
       info: {
         title: 'Connector Frame',
-        version: '0.1.0',
+        version,
         description: 'Configures the connectors of your customers, and mints the sessions of their frames.',
         license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       },

@@ -120,12 +120,12 @@ async function ask(
   subject: string,
 ): Promise<Allowance> {
   let exceeded = false;
-  const answer = await limiter.consume(subject).catch((refusal: unknown) => {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+  const answer = await limiter.consume(subject).catch((rejection: unknown) => {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
     // `consumedPoints` is not reliable here: it is 0 if the limiter rejects a subject that it has
     // blocked in memory.
     exceeded = true;
-    return refusal;
+    return rejection;
   });
   return {
     scope,

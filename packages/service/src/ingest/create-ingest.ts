@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Receiver, ReceiverAnswer } from '@connector-frame/engine/connectors';
+import type { Receiver, ReceiverResponse } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { apiHeaders } from '../http/respond.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
-import { createBodyRoom } from './body-room.js';
+import { createBodyQuota } from './body-quota.js';
 import { createFindConnector, type FindConnector, type FindOptions } from './find-connector.js';
 import { createReceiveBody, SenderGone, type ReceiveBody } from './receive-body.js';
-import { Refusal } from './refusal.js';
-import { answerOf, notStored, refusalOf, type IngestAnswer, type Known } from './refusal-of.js';
-import { createTally, type Tally } from './tally.js';
+import { HttpError } from './http-error.js';
+import { responseOf, notStored, toHttpError, type IngestResponse, type RequestInfo } from './error-responses.js';
+import { createRejectionCounter, type RejectionCounter } from './rejection-counter.js';
 
 export interface IngestOptions extends FindOptions {
   engine: Pick<PipelineEngine, 'append'>;
@@ -24,13 +24,13 @@ export type Ingest = (request: IncomingMessage, response: ServerResponse) => boo
  * Bytes of bodies in progress, for all and for one organization. A body briefly takes up to four
  * times as much memory.
  */
-const ROOM = 128 * 1024 * 1024;
-const OWN_ROOM = 64 * 1024 * 1024;
+const TOTAL_BYTES = 128 * 1024 * 1024;
+const ORGANIZATION_BYTES = 64 * 1024 * 1024;
 
 interface Tools extends IngestOptions {
   find: FindConnector;
   receive: ReceiveBody;
-  tally: Tally;
+  tally: RejectionCounter;
 }
 
 /**
@@ -42,8 +42,8 @@ export function createIngest(options: IngestOptions): Ingest {
   const tools: Tools = {
     ...options,
     find: createFindConnector(options),
-    receive: createReceiveBody(createBodyRoom(ROOM, OWN_ROOM)),
-    tally: createTally(options.log),
+    receive: createReceiveBody(createBodyQuota(TOTAL_BYTES, ORGANIZATION_BYTES)),
+    tally: createRejectionCounter(options.log),
   };
   return (request, response) => {
     if (request.url?.startsWith('/ingest/') !== true) return false;
@@ -54,14 +54,14 @@ export function createIngest(options: IngestOptions): Ingest {
 
 async function handle(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const began = performance.now();
-  const known: Known = { route: '/ingest' };
-  let answer: IngestAnswer;
+  const known: RequestInfo = { route: '/ingest' };
+  let answer: IngestResponse;
   try {
-    answer = { status: 200, ...(await takeIn(tools, request, known)), headers: {} };
+    answer = { status: 200, ...(await storeRecords(tools, request, known)), headers: {} };
   } catch (error) {
     // The sender has disconnected, so there is no response. Records stored by then are kept.
     if (error instanceof SenderGone) return;
-    answer = answerOf(refusalOf(tools.log, error, known), known.receiver, request.headers['content-type']);
+    answer = responseOf(toHttpError(tools.log, error, known), known.receiver, request.headers['content-type']);
   }
   const { status, contentType, body, headers } = answer;
   const length = Buffer.byteLength(body);
@@ -73,9 +73,9 @@ async function handle(tools: Tools, request: IncomingMessage, response: ServerRe
 
 /**
  * Reads the body of a request and appends its records.
- * @throws Refusal and other errors when not all of the records were stored
+ * @throws HttpError and other errors when not all of the records were stored
  */
-async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Promise<ReceiverAnswer> {
+async function storeRecords(tools: Tools, request: IncomingMessage, known: RequestInfo): Promise<ReceiverResponse> {
   const { connectorId, organizationId, receiver, path } = await tools.find(request);
   known.connectorId = connectorId;
   if (receiver?.path !== path) throw elsewhere(connectorId, receiver);
@@ -95,14 +95,14 @@ async function takeIn(tools: Tools, request: IncomingMessage, known: Known): Pro
   }
 }
 
-function elsewhere(connectorId: string, receiver: Receiver | undefined): Refusal {
+function elsewhere(connectorId: string, receiver: Receiver | undefined): HttpError {
   const place = receiver ? `/ingest/${connectorId}${receiver.path}` : 'another address';
-  return new Refusal(404, 'not_found', `There is nothing here: this connector takes records at ${place}.`);
+  return new HttpError(404, 'not_found', `There is nothing here: this connector takes records at ${place}.`);
 }
 
 function positionOf(request: IncomingMessage): { position?: string } {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return {};
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return { position: `key:${key}` };
-  throw new Refusal(400, 'invalid_request', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
+  throw new HttpError(400, 'invalid_request', 'An Idempotency-Key is 1 to 255 visible ASCII characters.');
 }

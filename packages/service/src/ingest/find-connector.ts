@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors, Receiver } from '@connector-frame/engine/connectors';
-import { createBriefCache } from '../auth/brief-cache.js';
+import type { Connectors } from '@connector-frame/connectors';
+import type { Receiver } from '@connector-frame/engine/connector-api';
+import { createTtlCache } from '../auth/ttl-cache.js';
 import type { Clock } from '../clock.js';
 import type { Connector, Store } from '../store/store.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 import type { IngestTokens } from './tokens.js';
 
 /** Cache TTL of a connector in milliseconds. A deleted one is rejected after that. */
-const BELIEF_MS = 400;
+const CACHE_TTL_MS = 400;
 
 export interface FindOptions {
   store: { connectors: Pick<Store['connectors'], 'ofToken'> };
@@ -35,10 +36,10 @@ export interface Found {
 export type FindConnector = (request: IncomingMessage) => Promise<Found>;
 
 export function createFindConnector({ store, tokens, catalog, connectors, clock }: FindOptions): FindConnector {
-  const known = createBriefCache<Connector>(BELIEF_MS, clock);
+  const known = createTtlCache<Connector>(CACHE_TTL_MS, clock);
   return async (request) => {
     if (request.method !== 'POST')
-      throw new Refusal(405, 'invalid_request', 'Records are sent with POST.', { headers: { Allow: 'POST' } });
+      throw new HttpError(405, 'invalid_request', 'Records are sent with POST.', { headers: { Allow: 'POST' } });
     const [, id = '', path = ''] = /^\/ingest\/([\w-]{1,64})((?:\/\w+)*)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
     const [, token = ''] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
     const row = tokens.isOf(id, token) ? await known.get(id, () => store.connectors.ofToken(id)) : undefined;
@@ -53,8 +54,8 @@ export function createFindConnector({ store, tokens, catalog, connectors, clock 
   };
 }
 
-const unknown = (): Refusal =>
-  new Refusal(
+const unknown = (): HttpError =>
+  new HttpError(
     401,
     'unauthenticated',
     'Send the token of this connector as "Authorization: Bearer <token>". The API tells both, as "ingest" of the connector.',

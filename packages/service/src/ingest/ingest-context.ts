@@ -1,8 +1,8 @@
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Reveal } from '../http/route.js';
 import type { Vault } from '../secrets/vault.js';
-import { createPlaces, type PlaceOf } from './places.js';
+import { createIngestAddresses, type IngestAddressOf } from './ingest-addresses.js';
 import { createPorts, DEFAULT_PORTS, type PortRange, type Ports } from './ports.js';
 import { createRevealTokens } from './reveal-tokens.js';
 import { createIngestTokens } from './tokens.js';
@@ -20,7 +20,7 @@ export interface SyslogSettings {
 
 /** Ingest functions that the connector routes use. */
 export interface IngestContext {
-  placeOf: PlaceOf;
+  placeOf: IngestAddressOf;
   ports: Ports;
   reveal: Reveal;
 }
@@ -31,7 +31,7 @@ export function createIngestContext(
 ): IngestContext {
   const syslogHost = syslog.publicHost ?? new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
   return {
-    placeOf: createPlaces(catalog, connectors, { publicUrl, syslogHost }),
+    placeOf: createIngestAddresses(catalog, connectors, { publicUrl, syslogHost }),
     ports: createPorts(syslog.ports ?? DEFAULT_PORTS, connectors),
     reveal: createRevealTokens(createIngestTokens(secrets)),
   };

@@ -1,6 +1,7 @@
 import type { Catalog } from '@connector-frame/catalog';
-import { EndError } from '@connector-frame/engine';
-import type { Connectors, ListenAt } from '@connector-frame/engine/connectors';
+import { ConnectorError } from '@connector-frame/engine';
+import type { Connectors } from '@connector-frame/connectors';
+import type { ListenAt } from '@connector-frame/engine/connector-api';
 import type { Clock } from '../clock.js';
 import type { Connector } from '../store/store.js';
 import type { PortRange } from './ports.js';
@@ -23,7 +24,7 @@ export interface ListenOptions {
 
 /**
  * Returns where an input listens on a port of its own, or `undefined` if its type does not listen.
- * @throws EndError `no_port`, permanent
+ * @throws ConnectorError `no_port`, permanent
  */
 export type ListenAtOf = (connector: Connector) => ListenAt | undefined;
 
@@ -41,7 +42,7 @@ export function createListenAt(options: ListenOptions): ListenAtOf {
     if (port === null || port < first || port > last) {
       const why =
         port === null ? 'This input has no port, since all were taken' : `Its port ${port} is not among those`;
-      throw new EndError('no_port', `${why} (SYSLOG_PORTS is ${first}-${last}).`, 'permanent');
+      throw new ConnectorError('no_port', `${why} (SYSLOG_PORTS is ${first}-${last}).`, 'permanent');
     }
     // Created on first use: most services never need it.
     tls ??= ownCertificate(folder, publicHost, clock);

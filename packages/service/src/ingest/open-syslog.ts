@@ -1,12 +1,12 @@
 import type { Catalog } from '@connector-frame/catalog';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import type { Logger } from 'pino';
 import { systemClock as clock } from '../clock.js';
 import type { Env } from '../env.js';
 import type { Store } from '../store/store.js';
 import type { SyslogSettings } from './ingest-context.js';
 import { createListenAt, type ListenAtOf } from './listen-at.js';
-import { givePorts } from './ports.js';
+import { assignPorts } from './ports.js';
 
 /** Reads the public address for syslog senders from the environment. */
 export const syslogSettings = ({ SYSLOG_PUBLIC_HOST, SYSLOG_PORTS, PUBLIC_URL }: Env): Required<SyslogSettings> => ({
@@ -28,7 +28,7 @@ export async function openSyslog(
   const files = key !== undefined && cert !== undefined ? { files: { key, cert } } : {};
   const listenAt = createListenAt({ catalog, connectors, clock, host, range, publicHost, folder, ...files });
   const types = catalog.list('input').filter((type) => connectors(type).listens === true);
-  await givePorts(
+  await assignPorts(
     store,
     types.map((type) => type.type_id),
     { range, log },

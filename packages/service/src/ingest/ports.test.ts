@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
-import { givePorts } from './ports.js';
+import { assignPorts } from './ports.js';
 
 describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name', (databases) => {
   let service: TestService;
@@ -61,7 +61,7 @@ describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name
     const before = await service.store.connectors.withoutPort(['monad-syslog']);
     expect(before.length).toBeGreaterThan(2);
     const options = { range: { first: 8_000, last: 8_001 }, log: service.logger };
-    await givePorts(service.store, ['monad-syslog'], options);
+    await assignPorts(service.store, ['monad-syslog'], options);
     expect(await service.store.connectors.withoutPort(['monad-syslog'])).toHaveLength(before.length - 2);
     expect(service.log.join('')).toContain('no port is left');
   });

@@ -1,5 +1,5 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
-import type { Connectors } from '@connector-frame/engine/connectors';
+import type { Connectors } from '@connector-frame/connectors';
 import type { Logger } from 'pino';
 import { ApiError } from '../http/api-error.js';
 import type { Store, Tables } from '../store/store.js';
@@ -34,7 +34,7 @@ export function createPorts(range: PortRange, connectors: Connectors): Ports {
 }
 
 /** Assigns a port to each connector that was created before ports existed, until none is left. */
-export async function givePorts(
+export async function assignPorts(
   store: Store,
   types: readonly string[],
   { range, log }: { range: PortRange; log: Logger },

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Slots } from '../pipelines/running/slots.js';
-import type { BodyRoom } from './body-room.js';
-import { later, Refusal } from './refusal.js';
+import { Semaphore } from '../pipelines/running/semaphore.js';
+import type { BodyQuota } from './body-quota.js';
+import { later, HttpError } from './http-error.js';
 
 /** Maximum bytes of a request body on the wire, before decompression. */
 const MAX_WIRE = 8 * 1024 * 1024;
 /** Bodies that are decompressed concurrently; the others wait. */
-const UNPACKING = 4;
+const MAX_UNPACKING = 4;
 /**
  * Bytes of a body above the limit that are read and discarded, so that its sender can read the
  * response.
@@ -32,15 +32,15 @@ export type ReceiveBody = (request: IncomingMessage, organizationId: string, max
 
 /**
  * Creates a function that reads bodies within the limits per body, per organization and in total.
- * @throws Refusal, SenderGone
+ * @throws HttpError, SenderGone
  */
-export function createReceiveBody(room: BodyRoom): ReceiveBody {
-  const slots = new Slots(UNPACKING);
+export function createReceiveBody(room: BodyQuota): ReceiveBody {
+  const slots = new Semaphore(MAX_UNPACKING);
   return async (request, organizationId, maxBytes) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
     const packed = /^(?:x-)?gzip$/i.test(encoding);
     if (!packed && encoding.toLowerCase() !== 'identity')
-      throw new Refusal(415, 'unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
+      throw new HttpError(415, 'unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
     let held = 0;
     const done = (): void => {
       room.give(organizationId, held);
@@ -78,9 +78,9 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let refusal: unknown;
+    let rejection: unknown;
     const refuse = (error: unknown): void => {
-      refusal ??= error;
+      rejection ??= error;
       chunks.length = 0;
     };
     const declared = Number(request.headers['content-length'] ?? 0);
@@ -88,8 +88,8 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
     if (declared > MAX_DISCARD) return reject(tooLarge(max));
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (refusal === undefined && size > max) refuse(tooLarge(max));
-      if (refusal !== undefined) return size > MAX_DISCARD ? reject(refusal) : undefined;
+      if (rejection === undefined && size > max) refuse(tooLarge(max));
+      if (rejection !== undefined) return size > MAX_DISCARD ? reject(rejection) : undefined;
       try {
         hold(chunk.length);
         chunks.push(chunk);
@@ -99,7 +99,7 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
       return undefined;
     });
     request.once('end', () => {
-      if (refusal !== undefined) return reject(refusal);
+      if (rejection !== undefined) return reject(rejection);
       const [only] = chunks;
       return resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
     });
@@ -115,7 +115,7 @@ async function unpack(wire: Buffer, max: number): Promise<Buffer> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(max, 'unpacked ');
-    throw new Refusal(
+    throw new HttpError(
       400,
       'invalid_request',
       'The body is not what Content-Encoding says: it can not be unpacked as gzip.',
@@ -123,7 +123,7 @@ async function unpack(wire: Buffer, max: number): Promise<Buffer> {
   }
 }
 
-const tooLarge = (max: number, what = ''): Refusal =>
-  new Refusal(413, 'payload_too_large', `The ${what}body is larger than ${max / 1024 / 1024} MiB. Send several.`, {
+const tooLarge = (max: number, what = ''): HttpError =>
+  new HttpError(413, 'payload_too_large', `The ${what}body is larger than ${max / 1024 / 1024} MiB. Send several.`, {
     headers: { Connection: 'close' },
   });

@@ -1,5 +1,11 @@
-import { PipelineLog, type Amount, type Appended, type AppendOptions, type LogEntry } from '@connector-frame/engine';
-import type { PipelineState } from '@connector-frame/engine';
+import {
+  type Amount,
+  type Appended,
+  type AppendOptions,
+  type LogEntry,
+  PipelineLog,
+  type PipelineState,
+} from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
 
 /** Throughput of a pipeline in one interval. */
@@ -61,7 +67,7 @@ export interface PipelineEngine {
   append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested>;
 }
 
-const NOTHING = { bytes: 0, records: 0 } as const;
+const ZERO = { bytes: 0, records: 0 } as const;
 
 /** Engine of a process that runs no pipelines, so nothing is measured. */
 export const noEngine: PipelineEngine = {
@@ -69,8 +75,8 @@ export const noEngine: PipelineEngine = {
     Promise.resolve({
       pipeline_id: id,
       status: 'Unknown',
-      ingress: NOTHING,
-      egress: NOTHING,
+      ingress: ZERO,
+      egress: ZERO,
       errors: 0,
       last_ingested_time: null,
       last_error: null,
@@ -80,8 +86,8 @@ export const noEngine: PipelineEngine = {
         node_slug: node.slug,
         component_type: node.component_type,
         status: 'Unknown',
-        ingress: NOTHING,
-        egress: NOTHING,
+        ingress: ZERO,
+        egress: ZERO,
         errors: 0,
       })),
     }),

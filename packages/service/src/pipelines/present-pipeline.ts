@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Pipeline } from '../store/store.js';
 import { EdgeBody, NodeBody } from './graph-bodies.js';
 
-const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
 /** A pipeline in the list of pipelines that use a connector. */
 export const PipelineUse = z
@@ -19,8 +19,8 @@ export const PipelineUse = z
 export const PipelineRow = PipelineUse.extend({
   organization_id: z.string(),
   description: z.string(),
-  created_at: Moment,
-  updated_at: Moment,
+  created_at: Timestamp,
+  updated_at: Timestamp,
   version: z.int().openapi({ description: 'Grows by one with each change; the ETag is made from it.' }),
 }).openapi('PipelineRow');
 

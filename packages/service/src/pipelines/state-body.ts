@@ -17,7 +17,7 @@ export const Status = z.enum(STATUSES).openapi({
 });
 
 export const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
-const Moment = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 const counts = {
   ingress: Amount,
   egress: Amount,
@@ -30,9 +30,9 @@ export const PipelineStateBody = z
     pipeline_id: z.string(),
     status: Status,
     ...counts,
-    last_ingested_time: Moment.nullable(),
+    last_ingested_time: Timestamp.nullable(),
     last_error: z
-      .object({ time: Moment, node_id: z.string().optional(), code: z.string(), message: z.string() })
+      .object({ time: Timestamp, node_id: z.string().optional(), code: z.string(), message: z.string() })
       .nullable(),
     waiting: z.int().openapi({ description: 'Records in the buffer.' }),
     nodes: z.array(
@@ -47,4 +47,4 @@ export const PipelineStateBody = z
   })
   .openapi('PipelineState');
 
-export type PipelineStateAnswer = z.infer<typeof PipelineStateBody>;
+export type PipelineStateResponse = z.infer<typeof PipelineStateBody>;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 
 const databases = embedded();
 let service: TestService;

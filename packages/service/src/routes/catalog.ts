@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { Context } from 'hono';
 import { requireKind, requireType } from '../auth/session-scope.js';
-import type { MadeAnswer } from '../connectors/catalog-answers.js';
+import type { CachedResponse } from '../connectors/catalog-responses.js';
 import { accepts } from '../embed/send-asset.js';
 import { notFound } from '../http/api-error.js';
 import { isCurrent } from '../http/etag.js';
@@ -97,7 +97,7 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
   ];
 }
 
-function cached(c: Context, { text, tag, gzip }: MadeAnswer): Answer {
+function cached(c: Context, { text, tag, gzip }: CachedResponse): Answer {
   const headers = { ETag: tag, Vary: 'Origin, Accept-Encoding' };
   if (isCurrent(c.req.header('if-none-match'), tag)) return { status: 304, headers };
   if (!gzip || !accepts(c.req.header('accept-encoding') ?? '', 'gzip')) return { status: 200, body: text, headers };

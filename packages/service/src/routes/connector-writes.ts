@@ -10,7 +10,7 @@ import { storePlan } from '../connectors/store-plan.js';
 import { invalidRequest, notFound } from '../http/api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
-import { tellEngine } from '../pipelines/tell-engine.js';
+import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Connector, SecretNote } from '../store/store.js';
 import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
 import { countTest } from './connection-tests.js';
@@ -168,7 +168,7 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
     await tables.connectors.update(after);
     return saved(context, after, await storePlan(plan, after, tables, vault, now));
   });
-  await tellEngine(context, organization.id, params.id);
+  await notifyEngine(context, organization.id, params.id);
   return answer;
 }
 

@@ -2,10 +2,10 @@ import type { Catalog } from '@connector-frame/catalog';
 import type { Principals } from '../auth/principals.js';
 import type { SessionTokens } from '../auth/session-tokens.js';
 import type { Clock } from '../clock.js';
-import type { CatalogAnswers } from '../connectors/catalog-answers.js';
+import type { CatalogResponses } from '../connectors/catalog-responses.js';
 import type { ConnectionTests } from '../connectors/test-connection.js';
 import type { ParentOrigins } from '../embed/parent-origins.js';
-import type { Gate } from '../http/gate.js';
+import type { AccessControl } from '../http/access-control.js';
 import type { RateLimits } from '../http/rate-limits.js';
 import type { IngestContext } from '../ingest/ingest-context.js';
 import type { Metrics } from '../metrics.js';
@@ -19,9 +19,9 @@ export interface RouteContext {
   vault: Vault;
   sessions: SessionTokens;
   principals: Principals;
-  gate: Gate;
+  gate: AccessControl;
   catalog: Catalog;
-  catalogAnswers: CatalogAnswers;
+  catalogAnswers: CatalogResponses;
   tests: ConnectionTests;
   engine: PipelineEngine;
   /** Aborted when the service begins to shut down. */

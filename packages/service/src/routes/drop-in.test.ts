@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { appendFile, cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,6 +100,53 @@ describe('the drop-in', () => {
       },
     });
     expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it.each(['connector-frame.js', 'connector-catalog.js', 'connector-frame.LICENSE.txt'])(
+    'gets another version when %s differs from the release, so that no URL ever changes its content',
+    async (name) => {
+      const folder = `${element.folder}-${name}`;
+      try {
+        await cp(element.folder, folder, { recursive: true });
+        const versions = [(await loadDropIn(folder)).version];
+        for (const change of [' ', '\n']) {
+          await appendFile(join(folder, 'dist', name), change);
+          versions.push((await loadDropIn(folder)).version);
+        }
+        const development = expect.stringMatching(/^3\.14\.1-dev\.[0-9a-f]{16}$/);
+        expect(versions).toEqual(['3.14.1', development, development]);
+        expect(new Set(versions).size).toBe(3);
+
+        const changed = await createTestService({
+          database: await embedded().open(),
+          dropIn: await loadDropIn(folder),
+        });
+        const answers: [status: number, cacheControl: string | null][] = [];
+        for (const version of ['3.14.1', versions[2], '3']) {
+          const { status, headers } = await changed.app.request(`/v/${version}/connector-frame.js`);
+          answers.push([status, headers.get('cache-control')]);
+        }
+        await changed.store.close();
+        expect(answers).toEqual([
+          [404, 'no-store'],
+          [200, 'public, max-age=31536000, immutable'],
+          [200, 'public, max-age=300'],
+        ]);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  );
+
+  it('gets a version of its own before the release', async () => {
+    const folder = `${element.folder}-unreleased`;
+    try {
+      await cp(element.folder, folder, { recursive: true });
+      await writeFile(join(folder, 'releases.json'), '{}');
+      expect((await loadDropIn(folder)).version).toMatch(/^3\.14\.1-dev\.[0-9a-f]{16}$/);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('says what to do when it is missing', async () => {

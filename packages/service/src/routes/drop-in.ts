@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { DROP_IN_SCRIPTS, type DropIn } from '../embed/drop-in.js';
+import { DROP_IN_LICENSES, DROP_IN_SCRIPTS, type DropIn } from '../embed/drop-in.js';
 import type { Asset } from '../embed/form-assets.js';
 import { sendAsset } from '../embed/send-asset.js';
 import { ApiError } from '../http/api-error.js';
@@ -12,16 +12,13 @@ export interface DropInOptions {
   publicUrl: string;
 }
 
-/** The script refers to this file by a path relative to its own URL. */
-const LICENCES = 'connector-frame.LICENSE.txt';
-
 /**
  * Any page can load these files, including one that is cross-origin isolated or checks their hash
  * (`crossorigin`).
  */
 const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 /** The files of a full version never change. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 /**
  * Pages that use the major version get a new release within minutes. No `stale-while-revalidate`: a
  * page opened once a day would run yesterday's script, without the latest security fixes and
@@ -45,7 +42,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
    * @throws ApiError 404 if the service does not have this version
    */
   function cachingOf(asked: string): string {
-    if (asked === version) return FOR_EVER;
+    if (asked === version) return IMMUTABLE;
     if (asked === major) return FOR_MINUTES;
     const versions = [version, major];
     throw new ApiError(404, 'not_found', `This service has no such version. It has ${versions.join(' and ')}.`, {
@@ -101,7 +98,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
       'The script that defines `<connector-catalog>`, for host pages',
       dropIn.scripts['connector-catalog.js'].script,
     ),
-    file(LICENCES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
+    file(DROP_IN_LICENSES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
 
     publicRoute(
       {

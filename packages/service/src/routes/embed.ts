@@ -48,7 +48,7 @@ export function embedRoutes(
         if (parent === undefined || more.length > 0 || !isPageOrigin(parent)) return refuse();
         if (!(await parentOrigins.isAllowed(parent))) {
           // Anyone can cause this database lookup, so count it against the client address.
-          await gate.countStranger(c);
+          await gate.countAnonymous(c);
           return refuse();
         }
         return sendAsset(c, page.asset, page.headers(parent));

@@ -31,7 +31,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
    * @returns a function that releases it
    * @throws ApiError 429 if all are in use
    */
-  function takeStream(organizationId: string): () => void {
+  function acquireStream(organizationId: string): () => void {
     const open = streams.get(organizationId) ?? 0;
     if (open >= MOST_STREAMS) {
       const message = `An organization may follow ${MOST_STREAMS} logs at a time. Close one first.`;
@@ -95,7 +95,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         // Hono drops the body of a HEAD response, so nothing would end the stream.
         if (c.req.method === 'HEAD') return new Response(null, { headers: eventStreamHeaders });
         const last = /^\d{1,16}$/.exec(c.req.header('last-event-id') ?? '')?.[0];
-        const release = takeStream(organization.id);
+        const release = acquireStream(organization.id);
         async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
           for await (const entry of engine.tail(id, signal, Number(last ?? 0))) {
             // The API key may be revoked or expire while the stream is open.

@@ -6,7 +6,7 @@ import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Answer, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
-import { tellEngine } from '../pipelines/tell-engine.js';
+import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Transform } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
@@ -29,7 +29,7 @@ const ChangeTransform = z
   .object({ name: Name.optional(), description: Description.optional(), config: Config.optional() })
   .openapi('ChangeTransform', { example: { config: { operations } } });
 
-const Moment = z.iso.datetime();
+const Timestamp = z.iso.datetime();
 
 const TransformBody = z
   .object({
@@ -40,8 +40,8 @@ const TransformBody = z
     config: z.object({
       operations: z.array(z.object({ operation: z.string(), arguments: z.record(z.string(), z.unknown()) })),
     }),
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     version: z.int(),
   })
   .openapi('Transform');
@@ -164,7 +164,7 @@ export function transformRoutes(context: RouteContext): Route[] {
           await tables.transforms.update(after);
           return saved(after);
         });
-        await tellEngine(context, organization.id, params.id);
+        await notifyEngine(context, organization.id, params.id);
         return answer;
       },
     ),

@@ -24,7 +24,7 @@ export async function readKeyFile(folder: string): Promise<MasterKey | undefined
  * Creates a key file, and syncs it to disk before anything is sealed with the key. Never overwrites
  * one.
  */
-export async function makeKeyFile(folder: string): Promise<MasterKey> {
+export async function createKeyFile(folder: string): Promise<MasterKey> {
   const bytes = randomBytes(32);
   const file = await open(keyFile(folder), 'wx', 0o600);
   try {

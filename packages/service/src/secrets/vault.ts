@@ -38,7 +38,7 @@ export interface OrganizationVault {
    * destination that its row names, which may no longer be that of its connector.
    * @throws SealError
    */
-  leaveFormat1(secret: SealedSecret): Buffer;
+  migrateFormat1(secret: SealedSecret): Buffer;
 }
 
 /** A secret was sealed for another destination or transport than its connector has now. */
@@ -71,7 +71,7 @@ export interface Vault {
    * Refuses format 1 from now on for every data key whose secrets have all left it.
    * @returns how many data keys still accept it
    */
-  refuseFormat1(tables: Tables): Promise<number>;
+  rejectFormat1(tables: Tables): Promise<number>;
 }
 
 /** The master key does not match the database. The message names the id of the required key. */
@@ -157,11 +157,11 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
       return row?.masterKeyId === keys.current.id;
     },
 
-    async refuseFormat1(tables) {
+    async rejectFormat1(tables) {
       let left = 0;
       for (const row of await tables.dataKeys.inFormat1()) {
         const key = keyOf(wrapping, row);
-        if (!key || !(await tables.dataKeys.leaveFormat1(row, wrapKey(wrapping, row, key, false)))) left += 1;
+        if (!key || !(await tables.dataKeys.migrateFormat1(row, wrapKey(wrapping, row, key, false)))) left += 1;
       }
       return left;
     },
@@ -233,7 +233,7 @@ function organizationVault(
       }
     },
 
-    leaveFormat1(secret) {
+    migrateFormat1(secret) {
       const plain = openFormat1(secret);
       const binding = bindingOf(bindingKey, secret, new Map([[FORMAT_1, secret.destination ?? '']]));
       return seal(key, at(secret), plain, JSON.stringify(binding));

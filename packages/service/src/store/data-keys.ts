@@ -34,7 +34,7 @@ export function createDataKeys(queries: Queries): DataKeys {
       return queries.select().from(table).where(label);
     },
 
-    async leaveFormat1(key, wrapped) {
+    async migrateFormat1(key, wrapped) {
       const left = queries
         .select({ id: secrets.id })
         .from(secrets)

@@ -2,7 +2,7 @@ import type { JsonValue, Store, Stored } from '@connector-frame/engine';
 import { and, gte, inArray, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import { engineState as table } from './tables.js';
-import { together } from './together.js';
+import { batchRequests } from './batch-requests.js';
 
 /** The engine's state in the service's database. */
 export interface EngineState extends Store {
@@ -29,7 +29,7 @@ const MOST = 500;
  * because each statement blocks the process briefly on the embedded database.
  */
 export function createEngineState(queries: Queries): EngineState {
-  const get = together<string, Stored | undefined>(async (group) => {
+  const get = batchRequests<string, Stored | undefined>(async (group) => {
     const keys = [...new Set(group.map(({ item }) => item))];
     const rows = await queries.select().from(table).where(inArray(table.key, keys));
     const found = new Map(
@@ -38,7 +38,7 @@ export function createEngineState(queries: Queries): EngineState {
     for (const { item, resolve } of group) resolve(found.get(item));
   }, MOST);
 
-  const change = together<Change, number | undefined>(async (group) => {
+  const change = batchRequests<Change, number | undefined>(async (group) => {
     // Of two changes to one key, the later one is applied after the earlier one is done.
     for (let rest = [...group]; rest.length > 0;) {
       const round = [...new Map(rest.toReversed().map((each) => [each.item.key, each])).values()];

@@ -15,12 +15,12 @@ export interface FolderLock {
 }
 
 /** Wording of the error for a folder that is already locked. */
-export interface LockWords {
+export interface LockMessages {
   what: string;
   advice: string;
 }
 
-const DATA_FOLDER: LockWords = {
+const DATA_FOLDER: LockMessages = {
   what: 'The data folder',
   advice: 'Stop it first, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.',
 };
@@ -60,7 +60,7 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
     started: startedAt(process.pid),
     since: new Date().toISOString(),
   };
-  if (!(await createExclusively(path, mine))) await takeOver(path, mine, words);
+  if (!(await createExclusively(path, mine))) await replaceStaleLock(path, mine, words);
   await clearDrafts(folder);
 
   const heartbeat = setInterval(() => {
@@ -83,11 +83,11 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
  * Takes over a dead lock. Of several concurrent attempts, the one that creates the guard file
  * beside the lock wins.
  */
-async function takeOver(path: string, mine: Holder, words: LockWords): Promise<void> {
+async function replaceStaleLock(path: string, mine: Holder, words: LockMessages): Promise<void> {
   const guard = `${path}.takeover`;
   // A process that was killed during a takeover leaves its guard file, which is a lock like any
   // other.
-  if (!(await createExclusively(guard, mine))) await takeOver(guard, mine, words);
+  if (!(await createExclusively(guard, mine))) await replaceStaleLock(guard, mine, words);
   try {
     const holder = await readHolder(path);
     if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder, words);
@@ -192,7 +192,7 @@ function sameHolder(a: Holder, b: Holder): boolean {
   return a.pid === b.pid && a.host === b.host && a.started === b.started && a.since === b.since;
 }
 
-function inUse(path: string, holder: Holder | undefined, { what, advice }: LockWords): FolderInUseError {
+function inUse(path: string, holder: Holder | undefined, { what, advice }: LockMessages): FolderInUseError {
   const who = holder
     ? `process ${holder.pid} on ${holder.host}, since ${holder.since}`
     : 'a process that is just starting';

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { postgresql } from '../../../../test/support/databases.js';
 import { systemClock } from '@connector-frame/engine';
-import { listenForHints } from '../pipelines/running/pipeline-hints.js';
+import { listenForChanges } from '../pipelines/running/change-notifications.js';
 import { createStore } from './create-store.js';
 import { postgresDatabase, type Database } from './database.js';
 import { loadMigrations, migrate } from './migrate.js';
@@ -80,7 +80,7 @@ it('a connection that listens and is reset is made again, and the process goes o
   const over = new AbortController();
   const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
   const heard: string[] = [];
-  const listening = listenForHints(database, (id) => heard.push(id), over.signal, clock);
+  const listening = listenForChanges(database, (id) => heard.push(id), over.signal, clock);
   await expect.poll(open).toBeGreaterThan(0);
   await turns();
   reset();

@@ -187,7 +187,7 @@ export interface DataKeys {
    * Stores a rewrapped key, unless it was changed in the meantime or still seals a secret in format
    * 1. Returns whether it was stored.
    */
-  leaveFormat1(key: WrappedKey, wrapped: Buffer): Promise<boolean>;
+  migrateFormat1(key: WrappedKey, wrapped: Buffer): Promise<boolean>;
 }
 
 /**

@@ -10,15 +10,15 @@ const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
   fromDriver: (value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength),
 });
 
-const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+const timestamptz = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 
 export const organizations = pgTable('organizations', {
   id: text('id').primaryKey(),
   parentId: text('parent_id'),
   name: text('name').notNull(),
   allowedOrigins: text('allowed_origins').array().notNull(),
-  createdAt: moment('created_at').notNull(),
-  updatedAt: moment('updated_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
 });
 
 export const dataKeys = pgTable('data_keys', {
@@ -26,7 +26,7 @@ export const dataKeys = pgTable('data_keys', {
   organizationId: text('organization_id'),
   masterKeyId: text('master_key_id').notNull(),
   wrapped: bytes('wrapped').notNull(),
-  createdAt: moment('created_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
 });
 
 export const apiKeys = pgTable('api_keys', {
@@ -36,9 +36,9 @@ export const apiKeys = pgTable('api_keys', {
   digest: bytes('digest').notNull(),
   hint: text('hint').notNull(),
   permissions: text('permissions').array().$type<Permission[]>().notNull(),
-  createdAt: moment('created_at').notNull(),
-  expiresAt: moment('expires_at'),
-  revokedAt: moment('revoked_at'),
+  createdAt: timestamptz('created_at').notNull(),
+  expiresAt: timestamptz('expires_at'),
+  revokedAt: timestamptz('revoked_at'),
 });
 
 export const connectors = pgTable('connectors', {
@@ -50,15 +50,15 @@ export const connectors = pgTable('connectors', {
   description: text('description').notNull(),
   settings: jsonb('settings').$type<Record<string, unknown>>().notNull(),
   version: integer('version').notNull(),
-  createdAt: moment('created_at').notNull(),
-  updatedAt: moment('updated_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
   /** Set for types that listen. */
   port: integer('port'),
 });
 
 export const freedPorts = pgTable('freed_ports', {
   port: integer('port').primaryKey(),
-  freedAt: moment('freed_at').notNull(),
+  freedAt: timestamptz('freed_at').notNull(),
 });
 
 export const secrets = pgTable('secrets', {
@@ -75,8 +75,8 @@ export const secrets = pgTable('secrets', {
    * inside `sealed`.
    */
   destination: text('destination'),
-  createdAt: moment('created_at').notNull(),
-  updatedAt: moment('updated_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
 });
 
 /** A node as stored, including client fields that the service does not know. */
@@ -91,8 +91,8 @@ export const transforms = pgTable('transforms', {
   description: text('description').notNull(),
   config: jsonb('config').$type<TransformConfig>().notNull(),
   version: integer('version').notNull(),
-  createdAt: moment('created_at').notNull(),
-  updatedAt: moment('updated_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
 });
 
 export const pipelines = pgTable('pipelines', {
@@ -104,8 +104,8 @@ export const pipelines = pgTable('pipelines', {
   nodes: jsonb('nodes').$type<readonly StoredNode[]>().notNull(),
   edges: jsonb('edges').$type<readonly StoredEdge[]>().notNull(),
   version: integer('version').notNull(),
-  createdAt: moment('created_at').notNull(),
-  updatedAt: moment('updated_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
 });
 
 export const pipelineComponents = pgTable('pipeline_components', {
@@ -120,8 +120,8 @@ export const idempotencyKeys = pgTable('idempotency_keys', {
   key: text('key').notNull(),
   requestDigest: bytes('request_digest').notNull(),
   owner: text('owner').notNull(),
-  lockedUntil: moment('locked_until').notNull(),
-  expiresAt: moment('expires_at').notNull(),
+  lockedUntil: timestamptz('locked_until').notNull(),
+  expiresAt: timestamptz('expires_at').notNull(),
   answer: text('answer'),
 });
 

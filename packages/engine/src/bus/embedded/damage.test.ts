@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBatch } from '../../records/batch.js';
+import { createBatch } from '../../connector-api/batch.js';
 import { someBatch } from '../../testing/bus-contract.js';
 import { seededRandom } from '../../testing/random.js';
 import type { Bus } from '../bus.js';

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Batch } from '../../records/batch.js';
+import type { Batch } from '../../connector-api/batch.js';
 import { BusError, type Bus, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
-import { OpenFiles } from '../../files/resting-file.js';
+import { FileHandlePool } from '../../files/idle-file.js';
 import { namesIn, type Damage } from './segments.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
@@ -43,7 +43,7 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
   return new EmbeddedBus(options.folder, {
     maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
     segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
-    files: new OpenFiles(),
+    files: new FileHandlePool(),
     fresh: { bytes: 0, maxBytes: FRESH_BYTES },
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),

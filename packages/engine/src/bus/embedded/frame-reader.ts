@@ -1,4 +1,4 @@
-import { OpenFiles, RestingFile } from '../../files/resting-file.js';
+import { FileHandlePool, IdleFile } from '../../files/idle-file.js';
 import { bodyFits, decodeHead, HEAD_BYTES, MAGIC, type FrameHead } from './frame.js';
 
 export type ReadFrame =
@@ -20,11 +20,11 @@ const NOTHING = Buffer.alloc(0);
 export class FrameReader {
   #window = NOTHING;
   #windowAt = 0;
-  readonly #file: RestingFile;
+  readonly #file: IdleFile;
 
   /** @param among pool that closes the file while it is idle */
-  constructor(path: string, among = new OpenFiles()) {
-    this.#file = new RestingFile(path, 'r', among, () => (this.#window = NOTHING));
+  constructor(path: string, among = new FileHandlePool()) {
+    this.#file = new IdleFile(path, 'r', among, () => (this.#window = NOTHING));
   }
 
   close(): Promise<void> {

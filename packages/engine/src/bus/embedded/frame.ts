@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { Batch } from '../../records/batch.js';
-import { encodeLines } from '../../records/encode-lines.js';
+import type { Batch } from '../../connector-api/batch.js';
+import { encodeLines } from '../../connector-api/encode-lines.js';
 
 /**
  * `batch` holds records; `ids` holds the ids of earlier batches, so that duplicates are detected

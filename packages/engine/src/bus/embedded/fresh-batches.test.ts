@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createBatch } from '../../records/batch.js';
-import { FreshBatches, type FreshBatch } from './fresh-batches.js';
+import { createBatch } from '../../connector-api/batch.js';
+import { BatchCache, type CachedBatch } from './fresh-batches.js';
 
 /** Creates a batch of ten bytes, as stored. */
-const fresh = (sequence: number): FreshBatch => ({
+const fresh = (sequence: number): CachedBatch => ({
   batch: createBatch(`id-${sequence}`, ['{"a":123}']),
   publishedAt: 0,
   segment: 1,
@@ -12,7 +12,7 @@ const fresh = (sequence: number): FreshBatch => ({
 });
 
 test('a batch is found where its frame begins, and nowhere else', () => {
-  const newest = new FreshBatches({ bytes: 0, maxBytes: 100 });
+  const newest = new BatchCache({ bytes: 0, maxBytes: 100 });
   newest.add(fresh(1));
   expect(newest.at(1, 1, 100)?.batch.id).toBe('id-1');
   expect([newest.at(1, 1, 0), newest.at(1, 2, 100), newest.at(2, 1, 100)]).toEqual([undefined, undefined, undefined]);
@@ -20,7 +20,7 @@ test('a batch is found where its frame begins, and nowhere else', () => {
 
 test('all streams together keep no more than there is room for, and give it back', () => {
   const room = { bytes: 0, maxBytes: 35 };
-  const [one, other] = [new FreshBatches(room), new FreshBatches(room)];
+  const [one, other] = [new BatchCache(room), new BatchCache(room)];
   for (const sequence of [1, 2]) one.add(fresh(sequence));
   for (const sequence of [1, 2]) other.add(fresh(sequence));
   expect([room.bytes, other.at(1, 1, 100)?.batch.id, other.at(2, 1, 200)]).toEqual([30, 'id-1', undefined]);

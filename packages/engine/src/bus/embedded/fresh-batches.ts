@@ -1,8 +1,8 @@
-import type { Batch } from '../../records/batch.js';
+import type { Batch } from '../../connector-api/batch.js';
 import type { Position } from './position-file.js';
 
 /** A batch that is stored on disk and still cached in memory. */
-export interface FreshBatch {
+export interface CachedBatch {
   readonly batch: Batch;
   /** Milliseconds since the epoch. */
   readonly publishedAt: number;
@@ -14,7 +14,7 @@ export interface FreshBatch {
 }
 
 /** Memory budget shared by all streams of a bus, in bytes as stored. */
-export interface FreshRoom {
+export interface CacheBudget {
   bytes: number;
   readonly maxBytes: number;
 }
@@ -23,14 +23,14 @@ export interface FreshRoom {
  * Write-through cache of the newest batches of a stream. A consumer that keeps up reads from it and
  * skips reading, verifying and splitting the stored frames. A consumer that lags reads the files.
  */
-export class FreshBatches {
-  readonly #bySequence = new Map<number, FreshBatch>();
+export class BatchCache {
+  readonly #bySequence = new Map<number, CachedBatch>();
   #bytes = 0;
 
-  constructor(private readonly room: FreshRoom) {}
+  constructor(private readonly room: CacheBudget) {}
 
   /** Caches the batch if the budget allows it. */
-  add(fresh: FreshBatch): void {
+  add(fresh: CachedBatch): void {
     const bytes = sizeOf(fresh);
     if (this.room.bytes + bytes > this.room.maxBytes) return;
     this.#bySequence.set(fresh.done.sequence, fresh);
@@ -39,7 +39,7 @@ export class FreshBatches {
   }
 
   /** Returns the batch whose frame begins at this offset, if it is cached. */
-  at(sequence: number, segment: number, offset: number): FreshBatch | undefined {
+  at(sequence: number, segment: number, offset: number): CachedBatch | undefined {
     const fresh = this.#bySequence.get(sequence);
     return fresh?.segment === segment && fresh.offset === offset ? fresh : undefined;
   }
@@ -64,4 +64,4 @@ export class FreshBatches {
   }
 }
 
-const sizeOf = ({ batch }: FreshBatch): number => batch.bytes + batch.lines.length;
+const sizeOf = ({ batch }: CachedBatch): number => batch.bytes + batch.lines.length;

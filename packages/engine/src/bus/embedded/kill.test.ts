@@ -24,7 +24,7 @@ const limits = spawnSync('prlimit', ['--version']).status === 0;
 
 test.runIf(limits)('a disk that takes no more fails the batch, not the stream; then it goes on', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bus-'));
-  const program = await compile('bus-program');
+  const program = await compile(new URL('../../testing/bus-program.ts', import.meta.url));
   onTestFinished(async () => {
     await program.remove();
     await rm(folder, { recursive: true, force: true });

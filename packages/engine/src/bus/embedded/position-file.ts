@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
+import { IdleFile, type FileHandlePool } from '../../files/idle-file.js';
 import { isErrno } from '../../files/is-errno.js';
 
 /** Progress of one consumer: the last acknowledged batch, and where the next one begins. */
@@ -26,14 +26,14 @@ const SLOT_BYTES = 40;
 export class PositionFile {
   #generation = 0;
   #made: boolean;
-  readonly #file: RestingFile;
+  readonly #file: IdleFile;
 
   private constructor(
     private readonly path: string,
-    files: OpenFiles,
+    files: FileHandlePool,
     made: boolean,
   ) {
-    this.#file = new RestingFile(path, constants.O_RDWR | constants.O_CREAT, files);
+    this.#file = new IdleFile(path, constants.O_RDWR | constants.O_CREAT, files);
     this.#made = made;
   }
 
@@ -43,7 +43,7 @@ export class PositionFile {
    */
   static async open(
     path: string,
-    files: OpenFiles,
+    files: FileHandlePool,
     fresh = false,
   ): Promise<{ file: PositionFile; position?: Position }> {
     const saved = fresh ? undefined : await contentOf(path);

@@ -1,8 +1,8 @@
-import { createBatch } from '../../records/batch.js';
+import { createBatch } from '../../connector-api/batch.js';
 import type { Delivery } from '../bus.js';
 import type { FrameHead } from './frame.js';
-import type { FreshBatches } from './fresh-batches.js';
-import type { OpenFiles } from '../../files/resting-file.js';
+import type { BatchCache } from './fresh-batches.js';
+import type { FileHandlePool } from '../../files/idle-file.js';
 import { FrameReader } from './frame-reader.js';
 import type { Position } from './position-file.js';
 import type { Damage, Segment, Segments } from './segments.js';
@@ -19,8 +19,8 @@ export interface Reading {
   damaged(damage: Damage): void;
   /** Open readers. The stream closes those that abandoned iterators leave open. */
   readers: Set<FrameReader>;
-  files: OpenFiles;
-  newest: FreshBatches;
+  files: FileHandlePool;
+  newest: BatchCache;
 }
 
 /**

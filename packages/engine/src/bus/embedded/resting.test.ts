@@ -2,16 +2,18 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { OpenFiles } from '../../files/resting-file.js';
-import { batchId, createBatch } from '../../records/batch.js';
+import { FileHandlePool } from '../../files/idle-file.js';
+import { batchId, createBatch } from '../../connector-api/batch.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
 const batch = (n: number) => createBatch(batchId(String(n)), [JSON.stringify({ n, text: 'x'.repeat(100) })]);
 
-async function someStream(segmentBytes: number): Promise<{ folder: string; files: OpenFiles; options: StreamOptions }> {
+async function someStream(
+  segmentBytes: number,
+): Promise<{ folder: string; files: FileHandlePool; options: StreamOptions }> {
   const root = await mkdtemp(join(tmpdir(), 'resting-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
-  const files = new OpenFiles();
+  const files = new FileHandlePool();
   // With no memory for the cache, all batches are read from the files.
   const fresh = { bytes: 0, maxBytes: 0 };
   const options = { maxBytes: 1e9, segmentBytes, files, fresh, now: Date.now, onDamage: () => expect.unreachable() };

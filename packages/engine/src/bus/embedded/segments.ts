@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeAll } from '../../files/durable.js';
-import { RestingFile, type OpenFiles } from '../../files/resting-file.js';
+import { IdleFile, type FileHandlePool } from '../../files/idle-file.js';
 import { decodeHead, HEAD_BYTES, idsFrame, type FrameHead } from './frame.js';
 import { FrameReader } from './frame-reader.js';
 import { RecentIds } from './recent-ids.js';
@@ -41,7 +41,7 @@ export class Segments {
   lastSequence = 0;
   /** Records in all batches so far. */
   records = 0;
-  #tail: RestingFile | undefined;
+  #tail: IdleFile | undefined;
   #made = false;
   /** The last segment ends in damaged bytes; leave it as it is and append to a new one. */
   #sealed = false;
@@ -50,7 +50,7 @@ export class Segments {
     private readonly folder: string,
     private readonly stream: string,
     private readonly segmentBytes: number,
-    private readonly files: OpenFiles,
+    private readonly files: FileHandlePool,
     private readonly report: (damage: Damage) => void,
   ) {}
 
@@ -58,7 +58,7 @@ export class Segments {
     folder: string,
     stream: string,
     segmentBytes: number,
-    files: OpenFiles,
+    files: FileHandlePool,
     report: (damage: Damage) => void,
     fresh = false,
   ): Promise<Segments> {
@@ -140,8 +140,8 @@ export class Segments {
     await file?.close().catch(() => undefined);
   }
 
-  #open(path: string): RestingFile {
-    return new RestingFile(path, 'r+', this.files, () => this.recent.rest());
+  #open(path: string): IdleFile {
+    return new IdleFile(path, 'r+', this.files, () => this.recent.rest());
   }
 
   async #rotate(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Waiters that are all woken together. */
-export class Sleepers {
+export class Waiters {
   #wakes: (() => void)[] = [];
 
   /** Resolves at the next `wakeAll`, or when `signal` is aborted. */

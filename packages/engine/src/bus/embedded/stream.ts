@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OpenFiles } from '../../files/resting-file.js';
-import type { Batch } from '../../records/batch.js';
+import type { FileHandlePool } from '../../files/idle-file.js';
+import type { Batch } from '../../connector-api/batch.js';
 import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
 import { batchFrame, HEAD_BYTES } from './frame.js';
-import { FreshBatches, type FreshRoom } from './fresh-batches.js';
+import { BatchCache, type CacheBudget } from './fresh-batches.js';
 import type { FrameReader } from './frame-reader.js';
 import { PositionFile } from './position-file.js';
 import { readFrom } from './read-from.js';
 import { Room } from './room.js';
 import { namesIn, Segments, type Damage, type Segment } from './segments.js';
-import { Sleepers } from './sleepers.js';
+import { Waiters } from './sleepers.js';
 import { StreamConsumer } from './stream-consumer.js';
 
 export interface StreamOptions {
@@ -18,8 +18,8 @@ export interface StreamOptions {
   maxBytes: number;
   /** Size in bytes at which a new segment is started. */
   segmentBytes: number;
-  files: OpenFiles;
-  fresh: FreshRoom;
+  files: FileHandlePool;
+  fresh: CacheBudget;
   now(): number;
   onDamage(damage: Damage): void;
 }
@@ -40,7 +40,7 @@ export class EmbeddedStream {
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #room: Room;
   readonly #readers = new Set<FrameReader>();
-  readonly #newest: FreshBatches;
+  readonly #newest: BatchCache;
   /** Number of active readers. */
   #reading = 0;
   #queue: Entry[] = [];
@@ -49,7 +49,7 @@ export class EmbeddedStream {
   #flushing: Promise<void> | undefined;
   #closed = false;
   #damagedBytes = 0;
-  readonly #sleepers = new Sleepers();
+  readonly #sleepers = new Waiters();
 
   private constructor(
     private readonly folder: string,
@@ -59,7 +59,7 @@ export class EmbeddedStream {
     fresh: boolean,
   ) {
     this.#fresh = fresh;
-    this.#newest = new FreshBatches(options.fresh);
+    this.#newest = new BatchCache(options.fresh);
     this.#room = new Room(options.maxBytes, () => this.segments.end - this.#slowest());
   }
 

@@ -1,4 +1,4 @@
-import type { KeyPath } from '../../conditions/key-path.js';
+import type { KeyPath } from '../../connector-api/key-path.js';
 
 /**
  * Builtins that customers' jq programs must not use: they read other records or files, or end jq

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { JqThread, type Ran } from './jq-thread.js';
-import { EndError } from '../../runner/ends.js';
+import { ConnectorError } from '../../connector-api/index.js';
 import type { JqJob } from './protocol.js';
 
 /** Milliseconds after which an idle thread is terminated. */
@@ -16,7 +16,7 @@ class Lane {
 
   /**
    * Runs a job on a free thread.
-   * @throws {EndError} `jq`, of kind `retry`: no thread can be started
+   * @throws {ConnectorError} `jq`, of kind `retry`: no thread can be started
    */
   async run(job: JqJob): Promise<Ran> {
     if (this.#busy >= this.size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -69,6 +69,6 @@ async function open(): Promise<JqThread> {
   try {
     return await JqThread.open();
   } catch (error) {
-    throw new EndError('jq', 'jq could not be started.', 'retry', undefined, { cause: error });
+    throw new ConnectorError('jq', 'jq could not be started.', 'retry', undefined, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
-import type { KeyPath } from '../../conditions/key-path.js';
-import { EndError } from '../../runner/ends.js';
+import type { KeyPath } from '../../connector-api/key-path.js';
+import { ConnectorError } from '../../connector-api/index.js';
 import { guardProgram } from './guard-program.js';
 import { jqLanes } from './jq-pool.js';
 import type { Ran } from './jq-thread.js';
@@ -29,7 +29,7 @@ export class JqProgram {
    * @param lines one JSON object per line
    * @param bounds `maxBytes` of output and `maxMs` of thread time in milliseconds for all records;
    *   one time slice may exceed them
-   * @throws {EndError} `jq`, of kind `retry`: no thread can be started
+   * @throws {ConnectorError} `jq`, of kind `retry`: no thread can be started
    */
   async run(
     lines: readonly string[],
@@ -58,7 +58,7 @@ export class JqProgram {
         spent.bytes += sizeOf(more);
       } else if (ran.at >= 0) refused.set(from + ran.at, ran.why);
       else if (ran.why === 'jq_timeout') spent.starts += 1;
-      else throw new EndError('jq', 'jq could not be started.');
+      else throw new ConnectorError('jq', 'jq could not be started.');
     }
     return outcomes;
   }

@@ -140,7 +140,7 @@ export class SecretControl extends HTMLElement {
   #caretOn = true;
   #blink: ReturnType<typeof setInterval> | undefined;
   #watch: VisibilityWatch | undefined;
-  #lookForCovers: ReturnType<typeof setTimeout> | undefined;
+  #coverCheck: ReturnType<typeof setTimeout> | undefined;
   #blocking: ReturnType<typeof setTimeout> | undefined;
   /** Why it rejects input, set once this has lasted `BLOCK_MS`. */
   #blocked: 'clipped' | 'covered' | undefined;
@@ -192,7 +192,7 @@ export class SecretControl extends HTMLElement {
       this.#box.showPopover();
     }
     this.#resized.observe(this.#inner);
-    this.#watch = watchVisibility(this.#inner, () => this.#look());
+    this.#watch = watchVisibility(this.#inner, () => this.#updateState());
   }
 
   disconnectedCallback(): void {
@@ -201,7 +201,7 @@ export class SecretControl extends HTMLElement {
     this.#watch = undefined;
     this.#waiting = [];
     this.#setFocused(false);
-    clearTimeout(this.#lookForCovers);
+    clearTimeout(this.#coverCheck);
   }
 
   /** Redraws the text in the current colors. */
@@ -303,10 +303,10 @@ export class SecretControl extends HTMLElement {
       // focus only: a scroll on each key press would let the host page count them.
       this.#scrollIntoView();
       void this.#check();
-      this.#lookForCoversSoon();
+      this.#scheduleCoverCheck();
     } else document.removeEventListener('selectionchange', onSelection);
     this.#caretOn = true;
-    this.#look();
+    this.#updateState();
   }
 
   readonly #onSelection = (): void => {
@@ -384,7 +384,7 @@ export class SecretControl extends HTMLElement {
   async confirmDestination(scroll: boolean): Promise<boolean> {
     if (this.destinationSeen) return true;
     if (scroll) this.#scrollIntoView();
-    await this.#lookAtDestination();
+    await this.#checkDestination();
     return this.destinationSeen;
   }
 
@@ -393,7 +393,7 @@ export class SecretControl extends HTMLElement {
    * current text. What this process knows of the embedding pages may be one or two frames old, and
    * a page could change the line and hide it immediately.
    */
-  async #lookAtDestination(): Promise<void> {
+  async #checkDestination(): Promise<void> {
     const sentTo = this.#options?.sentTo;
     for (let looks = 0; looks < 2; looks += 1) {
       if (looks > 0) await new Promise((resolve) => setTimeout(resolve, SEEN_MS));
@@ -427,7 +427,7 @@ export class SecretControl extends HTMLElement {
     this.#waiting.push(() => this.#apply(edit(this.#state()), true));
     if (takesInput(this.#watch?.visibility)) this.#makeWaitingEdits();
     else void this.#check();
-    this.#lookForCoversSoon();
+    this.#scheduleCoverCheck();
   }
 
   #makeWaitingEdits(): void {
@@ -438,22 +438,22 @@ export class SecretControl extends HTMLElement {
     if (edits.length > 0 && !this.#focused) this.dispatchEvent(new FocusEvent('blur'));
   }
 
-  #lookForCoversSoon(): void {
-    if (this.#lookForCovers !== undefined) return;
-    this.#lookForCovers = setTimeout(() => {
-      this.#lookForCovers = undefined;
-      if (this.#focused) void this.#lookAtDestination();
+  #scheduleCoverCheck(): void {
+    if (this.#coverCheck !== undefined) return;
+    this.#coverCheck = setTimeout(() => {
+      this.#coverCheck = undefined;
+      if (this.#focused) void this.#checkDestination();
     }, COVER_LOOK_MS);
   }
 
   /** Checks the visibility again and acts on it. */
   async #check(): Promise<void> {
     await this.#watch?.check();
-    this.#look();
+    this.#updateState();
   }
 
   /** Acts on the last known visibility: applies the queued edits, or blocks input. */
-  #look(): void {
+  #updateState(): void {
     const visibility = this.#watch?.visibility;
     const isHidden = visibility === 'clipped' || visibility === 'covered';
     if (takesInput(visibility)) this.#makeWaitingEdits();

@@ -88,7 +88,7 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
     covers?.disconnect();
     covers = undefined;
   };
-  const lookForCovers = (): void => {
+  const checkCovers = (): void => {
     if (timer !== undefined) return;
     // An observer that has reported a cover reports nothing until the cover ends, so start a new
     // one.
@@ -126,7 +126,7 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
         if (certains.length > 0) {
           clearTimeout(scrolling);
           scrolling = undefined;
-          lookForCovers();
+          checkCovers();
         }
       }
       for (const resolve of checks.splice(0)) resolve(visibility);

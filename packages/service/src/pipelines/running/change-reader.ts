@@ -1,6 +1,6 @@
 import type { Clock } from '@connector-frame/engine';
 import type { RunningRow } from '../../store/running-pipelines.js';
-import { Hints } from './hints.js';
+import { PendingChanges } from './pending-changes.js';
 
 export interface ChangeReaderOptions {
   /** Returns the pipelines in `ids` that exist in the database. */
@@ -18,19 +18,19 @@ export interface ChangeReaderOptions {
 /** Pipelines per database read. */
 const PAGE = 100;
 /** Retry delay in milliseconds. */
-export const AGAIN = 5_000;
+export const RETRY_MS = 5_000;
 /**
  * At startup, milliseconds to wait for one page to be applied before the next one is read
  * concurrently.
  */
-const PATIENCE = 2_000;
+const STARTUP_WAIT_MS = 2_000;
 
 /** Reads pipelines that may have changed, page by page, in the order in which they were queued. */
 export class ChangeReader {
   /** Ids to read. `#urgent` holds those that a caller is waiting for. */
   readonly #queue = new Set<string>();
   readonly #urgent = new Set<string>();
-  readonly #hints = new Hints();
+  readonly #pendingChanges = new PendingChanges();
   readonly #working = new Set<Promise<unknown>>();
   readonly #waiting = new Set<() => void>();
   #begun = false;
@@ -48,17 +48,17 @@ export class ChangeReader {
 
   /**
    * Queues a pipeline to be read.
-   * @param told whether a change was reported: `caughtUp` then waits for it
+   * @param reported whether a change was reported: `caughtUp` then waits for it
    */
-  look(id: string, told = false): void {
+  enqueue(id: string, reported = false): void {
     if (this.options.closing.aborted) return;
-    if (told) this.#hints.tell(id);
+    if (reported) this.#pendingChanges.add(id);
     this.#queue.add(id);
     if (this.#begun) this.#pump();
   }
 
   /** Prioritizes a queued pipeline that a caller is waiting for. */
-  hurry(id: string): void {
+  prioritize(id: string): void {
     if (this.#queue.has(id)) this.#urgent.add(id);
   }
 
@@ -68,8 +68,8 @@ export class ChangeReader {
    */
   async caughtUp(signal: AbortSignal): Promise<void> {
     const { closing } = this.options;
-    const now = this.#hints.last;
-    while ((!this.#begun || this.#hints.pendingUpTo(now)) && !signal.aborted && !closing.aborted)
+    const now = this.#pendingChanges.last;
+    while ((!this.#begun || this.#pendingChanges.pendingUpTo(now)) && !signal.aborted && !closing.aborted)
       await new Promise<void>((resolve) => {
         const done = (): void => {
           signal.removeEventListener('abort', done);
@@ -88,15 +88,15 @@ export class ChangeReader {
     await Promise.all(this.#working);
   }
 
-  #pump(patient = false): void {
-    this.#pumping ??= this.#readAll(patient).finally(() => {
+  #pump(startup = false): void {
+    this.#pumping ??= this.#readAll(startup).finally(() => {
       this.#pumping = undefined;
       // Reads ids that were queued while the last read finished.
       if (this.#queue.size > 0 && !this.options.closing.aborted) this.#pump();
     });
   }
 
-  async #readAll(patient: boolean): Promise<void> {
+  async #readAll(startup: boolean): Promise<void> {
     const { load, apply, failed, clock, closing } = this.options;
     while (this.#queue.size > 0 && !closing.aborted) {
       const ids = this.#take();
@@ -107,21 +107,21 @@ export class ChangeReader {
         for (const id of ids) this.#queue.add(id);
         // Releases the waiting callers: until the next read, records go to the pipelines known so
         // far.
-        this.#hints.clear();
+        this.#pendingChanges.clear();
         this.#wake();
         failed(error);
-        await clock.sleep(AGAIN, closing);
+        await clock.sleep(RETRY_MS, closing);
         continue;
       }
       const found = new Map(rows.map((row) => [row.pipeline.id, row]));
       const done = Promise.all(ids.map((id) => apply(id, found.get(id))));
-      this.#hints.done(ids);
+      this.#pendingChanges.done(ids);
       this.#wake();
       const working = done.finally(() => this.#working.delete(working));
       this.#working.add(working);
       // Limits the rows that are in memory at startup, but does not let one slow pipeline block all
       // others.
-      if (patient) await this.#patience(working);
+      if (startup) await this.#waitFor(working);
     }
   }
 
@@ -131,14 +131,14 @@ export class ChangeReader {
       this.#urgent.delete(id);
       this.#queue.delete(id);
     }
-    this.#hints.take(ids);
+    this.#pendingChanges.take(ids);
     return ids;
   }
 
-  async #patience(working: Promise<unknown>): Promise<void> {
+  async #waitFor(working: Promise<unknown>): Promise<void> {
     const over = new AbortController();
     const done = working.finally(() => over.abort());
-    await Promise.race([done, this.options.clock.sleep(PATIENCE, over.signal)]);
+    await Promise.race([done, this.options.clock.sleep(STARTUP_WAIT_MS, over.signal)]);
   }
 
   #wake(): void {

@@ -1,7 +1,7 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import {
-  EndError,
+  ConnectorError,
   type Clock,
   type Components,
   type Input,
@@ -9,7 +9,8 @@ import {
   type Output,
   type TransformConfig,
 } from '@connector-frame/engine';
-import { connectors, createInputOf, type ConnectorContext, type ListenAt } from '@connector-frame/engine/connectors';
+import { connectors, createInputOf } from '@connector-frame/connectors';
+import type { ConnectorContext, ListenAt } from '@connector-frame/engine/connector-api';
 import type { Egress } from '@connector-frame/engine/egress';
 import { runtimeConfig } from '../../connectors/runtime-config.js';
 import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/open-secrets.js';
@@ -89,7 +90,7 @@ function partsOf(
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
     const message = `This release has no ${connector.kind} type ${connector.type}, which ${node.slug} is of.`;
-    throw new EndError('no_runtime', message, 'permanent');
+    throw new ConnectorError('no_runtime', message, 'permanent');
   }
   const listen = listenAt?.(connector);
   const context: ConnectorContext = {
@@ -109,7 +110,7 @@ function secretsOf(node: StoredNode, opened: OpenedByConnector): ConnectorConfig
       if (!opening.error) return [field, opening.value];
       throw opening.error instanceof DestinationError
         ? mismatch(node, field, opening.error.changed)
-        : new EndError(
+        : new ConnectorError(
             'secret_unreadable',
             `The secret ${field} of ${node.slug} can't be opened. Enter it again.`,
             'permanent',
@@ -118,14 +119,14 @@ function secretsOf(node: StoredNode, opened: OpenedByConnector): ConnectorConfig
   );
 }
 
-function mismatch({ slug }: StoredNode, field: string, changed: readonly string[]): EndError {
+function mismatch({ slug }: StoredNode, field: string, changed: readonly string[]): ConnectorError {
   const what = changed.length > 0 ? `: ${changed.join(', ')}` : '';
   const message = `The settings of ${slug} are not the ones its secret ${field} was saved for${what}. Check them, then enter the secret again.`;
-  return new EndError('secret_destination_mismatch', message, 'permanent');
+  return new ConnectorError('secret_destination_mismatch', message, 'permanent');
 }
 
 /** Hides the message of an unknown error, which may contain configuration values. */
 function problemOf(error: unknown, node: StoredNode): MissingPart {
-  if (error instanceof EndError) return { code: error.code, message: error.message };
+  if (error instanceof ConnectorError) return { code: error.code, message: error.message };
   return { code: 'invalid_config', message: `The configuration of ${node.slug} makes up nothing that could run.` };
 }

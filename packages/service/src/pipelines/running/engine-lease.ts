@@ -64,13 +64,13 @@ export async function takeEngine({ folder, state, clock, log }: TakeOptions): Pr
     const coordinator = createEmbeddedCoordinator({ store: state, now: () => clock.now() });
     const lease = await coordinator.acquire(ENGINE, holder, LEASE_TTL);
     if (!lease) throw inUse(await coordinator.holder(ENGINE), clock.now());
-    const beat = new Beat(coordinator, lease, clock, log);
+    const heartbeat = new Heartbeat(coordinator, lease, clock, log);
     return {
       holder,
       epoch: lease.token,
-      lost: beat.lost.signal,
+      lost: heartbeat.lost.signal,
       async release() {
-        await beat.end();
+        await heartbeat.end();
         await lock.release();
       },
     };
@@ -80,7 +80,7 @@ export async function takeEngine({ folder, state, clock, log }: TakeOptions): Pr
   }
 }
 
-class Beat {
+class Heartbeat {
   readonly lost = new AbortController();
   readonly #ending = new AbortController();
   readonly #done: Promise<void>;

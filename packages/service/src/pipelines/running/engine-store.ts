@@ -9,12 +9,12 @@ export interface EngineStore extends Store {
 }
 
 /** Reports per SQL statement. */
-const AT_ONCE = 100;
+const MAX_CONCURRENT = 100;
 /**
  * Tokens reserved per process: how often one process may acquire the lease of one pipeline before
  * its tokens overlap those of the next process.
  */
-const TAKINGS = 2 ** 20;
+const TOKENS_PER_PROCESS = 2 ** 20;
 
 /**
  * Creates the store behind the coordinator of the embedded engine. Cursors are in the database once
@@ -28,7 +28,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
   const reports = new Map<string, Stored>();
   const own = new Map<string, Stored>();
   const changed = new Set<string>();
-  const first: Stored = { version: 1, value: { token: epoch * TAKINGS } };
+  const first: Stored = { version: 1, value: { token: epoch * TOKENS_PER_PROCESS } };
   let turn = Promise.resolve();
 
   /** Serializes flushes and removals. */
@@ -116,7 +116,8 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
     flush() {
       return inTurn(async () => {
         const keys = [...changed];
-        for (let from = 0; from < keys.length; from += AT_ONCE) await write(keys.slice(from, from + AT_ONCE));
+        for (let from = 0; from < keys.length; from += MAX_CONCURRENT)
+          await write(keys.slice(from, from + MAX_CONCURRENT));
       });
     },
   };

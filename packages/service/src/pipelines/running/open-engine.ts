@@ -15,12 +15,12 @@ import { createRunningPipelines } from '../../store/running-pipelines.js';
 import type { Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
-import { FigureKeeper, type EngineFigures } from './engine-figures.js';
+import { EngineMetricsRecorder, type EngineMetrics } from './engine-metrics.js';
 import { takeEngine } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
-import { findLeftBehind } from './left-behind.js';
+import { findOrphans } from './orphans.js';
 import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
-import { listenForHints } from './pipeline-hints.js';
+import { listenForChanges } from './change-notifications.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
@@ -39,7 +39,7 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
 export interface RunningEngine extends PipelineEngine {
   /** Resolves once every pipeline has been started. Callers don't have to await it. */
   readonly begun: Promise<void>;
-  figures(): EngineFigures;
+  figures(): EngineMetrics;
   /**
    * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
    * Idempotent.
@@ -78,14 +78,14 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
     reseal: (reseals: readonly Reseal[]) =>
       tables.secrets.reseal(reseals).catch(warn('secrets could not be sealed again; the next start does it')),
-    limits: () => ({ ...quietLimits(), ...limits }),
+    limits: () => ({ ...idleLimits(), ...limits }),
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
-  const figures = new FigureKeeper();
+  const figures = new EngineMetricsRecorder();
   const closing = new AbortController();
 
   async function begin(): Promise<void> {
-    const left = await findLeftBehind({ state, coordinator, bus, streams, pipelines });
+    const left = await findOrphans({ state, coordinator, bus, streams, pipelines });
     await supervisor.begin();
     if (closing.signal.aborted) return;
     await left.forget((id, nodeId) => supervisor.has(id, nodeId));
@@ -122,7 +122,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       () => figures.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
       'figures could not be taken',
     ),
-    listenForHints(database, (id) => supervisor.changed(id), closing.signal, clock),
+    listenForChanges(database, (id) => supervisor.changed(id), closing.signal, clock),
   ];
 
   let ended: Promise<void> | undefined;
@@ -159,8 +159,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
  * them often: ten thousand idle pipelines cost almost nothing. Random intervals spread the
  * reconciliations of pipelines over time.
  */
-const quietLimits = (): Partial<RunnerLimits> => ({
-  beat: 45_000 + Math.random() * 30_000,
+const idleLimits = (): Partial<RunnerLimits> => ({
+  reconcile: 45_000 + Math.random() * 30_000,
   leaseTtl: 600_000,
   grace: 4_000,
 });

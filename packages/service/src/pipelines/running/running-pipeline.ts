@@ -99,7 +99,7 @@ export class RunningPipeline {
       const runner = this.#runner;
       if (!runner) return CLOSED;
       try {
-        const appended = await runner.append(lines, options);
+        const appended = await runner.sink.append(lines, options);
         // The runner was closed to be recreated: the next runner takes the records.
         const isLast = this.#ready === undefined && this.#runner === runner && !this.#removed;
         if (appended.stored || appended.reason !== 'closed' || isLast) return appended;
@@ -203,7 +203,7 @@ export class RunningPipeline {
     const components = componentsOf(row, opened, this.tools);
     const reseals = [...opened.values()].flatMap((each) => each.reseals);
     await reseal(reseals);
-    await this.#unmake(row);
+    await this.#discardRunner(row);
     await coordinator.setDesired(id, enabled);
     const runner = new PipelineRunner({
       definition: { id, nodes, edges },
@@ -229,7 +229,7 @@ export class RunningPipeline {
   }
 
   /** Stops the previous runner. It finishes its current work and accepts records until then. */
-  async #unmake(row: RunningRow): Promise<void> {
+  async #discardRunner(row: RunningRow): Promise<void> {
     const before = this.#runner;
     if (!before) return;
     this.#logged().add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectors } from '@connector-frame/engine/connectors';
+import { connectors } from '@connector-frame/connectors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allTypes, exampleBody, typeOf } from '../../../../../test/support/connectors.js';
 import { embedded, postgresql } from '../../../../../test/support/databases.js';

@@ -5,11 +5,11 @@ import { describeError } from '../../describe-error.js';
 import type { RunningPipelines, RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline } from '../../store/store.js';
 import type { Ingested, PipelineEngine, PipelineMetrics } from '../engine.js';
-import { AGAIN, ChangeReader } from './change-reader.js';
+import { RETRY_MS, ChangeReader } from './change-reader.js';
 import { InputIndex } from './input-index.js';
 import { INTERVAL_SECONDS } from './metrics-history.js';
 import { RunningPipeline, type RunningTools } from './running-pipeline.js';
-import { Slots } from './slots.js';
+import { Semaphore } from './semaphore.js';
 
 export interface SupervisorOptions {
   pipelines: RunningPipelines;
@@ -18,7 +18,7 @@ export interface SupervisorOptions {
 }
 
 /** Pipelines that are started or changed concurrently. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 /** Rows per page. On the embedded database, each page blocks the process briefly. */
 const SWEEP_PAGE = 250;
 
@@ -30,7 +30,7 @@ const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
 export class Supervisor implements PipelineEngine {
   readonly #running = new Map<string, RunningPipeline>();
   readonly #index = new InputIndex();
-  readonly #slots = new Slots(AT_ONCE);
+  readonly #slots = new Semaphore(MAX_CONCURRENT);
   readonly #closing = new AbortController();
   readonly #reader: ChangeReader;
   #beginning: Promise<void> | undefined;
@@ -40,7 +40,7 @@ export class Supervisor implements PipelineEngine {
     this.#reader = new ChangeReader({
       load: (ids) => options.pipelines.load(ids),
       apply: (id, row) => this.#apply(id, row),
-      failed: (error) => this.#complain(error, 'pipelines could not be read; next try in a moment'),
+      failed: (error) => this.#logFailure(error, 'pipelines could not be read; next try in a moment'),
       clock: options.tools.clock,
       closing: this.#closing.signal,
     });
@@ -74,7 +74,7 @@ export class Supervisor implements PipelineEngine {
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void {
     if (this.#closing.signal.aborted) return;
     if (nodes) this.#index.set(this.#ofId(pipelineId), inputsOf(nodes));
-    this.#reader.look(pipelineId, true);
+    this.#reader.enqueue(pipelineId, true);
   }
 
   metrics(pipelineId: string): PipelineMetrics {
@@ -101,7 +101,7 @@ export class Supervisor implements PipelineEngine {
     const pipelines = [...this.#index.of(connectorId)];
     const [first] = pipelines;
     if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
-    for (const each of pipelines) this.#reader.hurry(each.id);
+    for (const each of pipelines) this.#reader.prioritize(each.id);
     if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
     // After `full`, the sender sends all records again, which would duplicate them in every
     // pipeline that stored them: append to none if one is full.
@@ -119,13 +119,13 @@ export class Supervisor implements PipelineEngine {
       const page = await this.options.pipelines.stamps(after, SWEEP_PAGE);
       for (const { id, stamp } of page) {
         unseen.delete(id);
-        if (this.#running.get(id)?.stamp !== stamp) this.#reader.look(id);
+        if (this.#running.get(id)?.stamp !== stamp) this.#reader.enqueue(id);
       }
       const last = page.at(-1);
       if (!last || page.length < SWEEP_PAGE) break;
       after = last.id;
     }
-    for (const id of unseen) this.#reader.look(id);
+    for (const id of unseen) this.#reader.enqueue(id);
   }
 
   /** Stops accepting records and lets each pipeline finish its current work. */
@@ -138,7 +138,7 @@ export class Supervisor implements PipelineEngine {
 
   async #begin(): Promise<void> {
     const { pipelines } = this.options;
-    await this.#insist(async () => {
+    await this.#retry(async () => {
       for (let after = ''; !this.#closing.signal.aborted;) {
         const page = await pipelines.inputs(after, SWEEP_PAGE);
         for (const { pipelineId, connectorId } of page) this.#index.set(this.#ofId(pipelineId), [connectorId]);
@@ -163,7 +163,7 @@ export class Supervisor implements PipelineEngine {
       try {
         await this.#slots.run(() => running.remove());
       } catch (error) {
-        this.#complain(error, 'what is left of a pipeline could not be removed; the next start does it', id);
+        this.#logFailure(error, 'what is left of a pipeline could not be removed; the next start does it', id);
       }
       return;
     }
@@ -172,7 +172,7 @@ export class Supervisor implements PipelineEngine {
     try {
       await this.#slots.run(() => own.apply(row));
     } catch (error) {
-      this.#complain(error, 'a pipeline could not be started; next try in a moment', id);
+      this.#logFailure(error, 'a pipeline could not be started; next try in a moment', id);
       void this.#later(id);
     }
   }
@@ -187,26 +187,26 @@ export class Supervisor implements PipelineEngine {
 
   async #later(id: string): Promise<void> {
     await this.#pause();
-    this.#reader.look(id);
+    this.#reader.enqueue(id);
   }
 
   #pause(): Promise<void> {
-    return this.options.tools.clock.sleep(AGAIN, this.#closing.signal);
+    return this.options.tools.clock.sleep(RETRY_MS, this.#closing.signal);
   }
 
   /** Retries until `work` succeeds or the supervisor closes. */
-  async #insist(work: () => Promise<void>): Promise<void> {
+  async #retry(work: () => Promise<void>): Promise<void> {
     while (!this.#closing.signal.aborted) {
       try {
         return await work();
       } catch (error) {
-        this.#complain(error, 'pipelines could not be listed; next try in a moment');
+        this.#logFailure(error, 'pipelines could not be listed; next try in a moment');
         await this.#pause();
       }
     }
   }
 
-  #complain(error: unknown, message: string, pipelineId?: string): void {
+  #logFailure(error: unknown, message: string, pipelineId?: string): void {
     this.options.log.warn({ ...(pipelineId && { pipeline_id: pipelineId }), problem: describeError(error) }, message);
   }
 }

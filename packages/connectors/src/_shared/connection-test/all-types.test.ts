@@ -1,0 +1,36 @@
+import { exampleConfig } from '@connector-frame/catalog';
+import { validateConfig } from '@connector-frame/catalog/validate';
+import { expect, test } from 'vitest';
+import { typeOf, undeclaredFields } from '../../../../../test/support/declared-fields.js';
+import { createEgress } from '@connector-frame/engine/egress';
+import { registry } from '../../registry.js';
+import type { Tester } from '@connector-frame/engine/connector-api';
+
+/** One entry for each authentication method that a type offers. */
+const choices = [
+  [],
+  [['/settings/auth_config/type', 'bot_token'] as const],
+  [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
+];
+
+/** Every name resolves to a closed address, so each test ends before its first connection. */
+const closed = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
+
+const testers = [...registry].flatMap(([name, { testConnection }]): [string, Tester][] =>
+  testConnection ? [[name, testConnection]] : [],
+);
+
+test.each(testers)('%s makes a connection out of the fields that the catalog declares', async (name, tester) => {
+  const { config: schema } = typeOf(name);
+  for (const choice of choices) {
+    const config = exampleConfig(schema, { optional: true, choices: new Map(choice) });
+    expect(validateConfig(schema, config)).toEqual([]);
+    // The connection tests do not cover these features.
+    delete config.settings['entra_service_principal_auth'];
+    delete config.settings['ssl_mode'];
+    for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
+    const outcome = await tester(config, { egress: closed, signal: new AbortController().signal });
+    expect(outcome).toMatchObject({ ok: false, reason: 'egress_refused' });
+    expect(undeclaredFields(name, outcome)).toEqual([]);
+  }
+});

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exampleConfig } from '@connector-frame/catalog';
+import { expect, onTestFinished, test } from 'vitest';
+import { typeOf } from '../../../../../test/support/declared-fields.js';
+import { attempt, hurriedClock, noted } from '../../../../../test/support/output-attempt.js';
+import { createEgress } from '@connector-frame/engine/egress';
+import { registry } from '../../registry.js';
+
+/** Every name resolves to a closed address, so each test ends before its first connection. */
+const egress = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
+
+/** One entry for each authentication method that a type offers. */
+const choices = [
+  [],
+  [['/settings/auth_config/type', 'bot_token'] as const],
+  [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
+];
+/** Outputs that write nothing, or only to this machine. */
+const local = new Set(['output:dev-null', 'output:file']);
+
+const outputs = [...registry].flatMap(([name, { createOutput }]) =>
+  createOutput ? [[name, createOutput] as const] : [],
+);
+
+test.each(outputs)(
+  '%s runs on the fields that the catalog declares, and goes out through the guard',
+  async (name, create) => {
+    const type = typeOf(name);
+    const filesFolder = await mkdtemp(join(tmpdir(), 'outputs-'));
+    onTestFinished(() => rm(filesFolder, { recursive: true, force: true }));
+    for (const choice of choices) {
+      const config = exampleConfig(type.config, { optional: true, choices: new Map(choice) });
+      // The example certificates are not valid PEM.
+      for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
+      const output = create(config, { type, egress, clock: hurriedClock(), filesFolder });
+      const { failure } = await attempt(output, noted(1));
+      if (local.has(name)) expect(failure).toBeUndefined();
+      else expect(failure).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
+      await output.close?.();
+    }
+  },
+);

@@ -1,0 +1,56 @@
+import { ConnectorError, type Egress, EgressError, type EgressInit } from '@connector-frame/engine/connector-api';
+import { egressFailure } from './failures.js';
+
+/** Timeout of one request, in milliseconds. It may carry half a megabyte to a busy server. */
+const TIMEOUT_MS = 30_000;
+/** Maximum bytes of a response body; anything beyond is discarded. */
+const MAX_ANSWER = 64 * 1024;
+
+/** A complete response. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export interface Sending extends Pick<EgressInit, 'headers' | 'body' | 'verifyTls' | 'ca' | 'maxBytes'> {
+  url: string;
+  /** Default `POST`. */
+  method?: string;
+  /** Name as used in a sentence: `Splunk`, `the server`. */
+  product: string;
+}
+
+/**
+ * Sends one request of an output and reads the whole response; a response that breaks off is an
+ * error. Delivery is at least once anyway, so the request is marked repeatable: it may be resent if
+ * a pooled connection turns out to be closed.
+ *
+ * @throws ConnectorError, or the reason of `signal`
+ */
+export async function send(
+  egress: Egress,
+  { url, method = 'POST', product, maxBytes = MAX_ANSWER, ...init }: Sending,
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    const response = await egress.fetch(url, {
+      ...init,
+      method,
+      signal,
+      maxBytes,
+      longer: 'cut',
+      timeoutMs: TIMEOUT_MS,
+      repeatable: true,
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (error) {
+    if (error instanceof EgressError) throw egressFailure(error.reason, product);
+    throw error;
+  }
+}
+
+/** The batch can't be written because of the connector's configuration. */
+export function invalidConfig(message: string): ConnectorError {
+  return new ConnectorError('invalid_config', message, 'permanent');
+}

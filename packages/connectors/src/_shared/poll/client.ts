@@ -1,0 +1,179 @@
+import type { ConnectorConfig, ConnectorTypeData, PollDefinition, PollRequest } from '@connector-frame/catalog/types';
+import { getAt } from '@connector-frame/catalog/validate';
+import {
+  type Clock,
+  type Egress,
+  EgressError,
+  type EgressReason,
+  type FailureKind,
+} from '@connector-frame/engine/connector-api';
+import { statusFailure, unexpected, unreachable, type Subject } from '../connection-test/failures.js';
+import { failed } from '../connection-test/outcome.js';
+import { addressOf, readAddress } from './address.js';
+import { chosenWay, createAuthentication, secretsOf } from './authentication.js';
+import { Pace } from './pace.js';
+import { PollError } from './poll-error.js';
+import { spentFor, throttledFor } from './rate.js';
+import type { Authentication, Grant, Token } from './signing.js';
+import type { Values } from './template.js';
+
+export interface Answer {
+  headers: Headers;
+  /** Parsed JSON. */
+  body: unknown;
+}
+
+export interface ClientParts {
+  type: ConnectorTypeData;
+  poll: PollDefinition;
+  config: ConnectorConfig;
+  egress: Egress;
+  clock: Clock;
+}
+
+/** Maximum bytes of one page. The largest pages of any vendor are a few MB. */
+const MAX_PAGE = 16 * 1024 * 1024;
+const DEFAULT_LIFETIME_S = 300;
+const HOUR = 3_600_000;
+const NEVER_BETTER: readonly EgressReason[] = [
+  'egress_refused',
+  'invalid_address',
+  'invalid_header',
+  'redirected',
+  'too_large',
+];
+
+/**
+ * An HTTP client for one vendor and configuration. Throws only `PollError`, whose message never
+ * quotes a response, or the signal's reason.
+ */
+export class PollClient {
+  readonly subject: Subject;
+  readonly #base: URL;
+  readonly #authentication: Authentication;
+  readonly #pace: Pace;
+
+  /** @throws PollError `invalid_config` */
+  constructor(private readonly parts: ClientParts) {
+    const { type, poll, config, clock } = parts;
+    const way = chosenWay(poll.authentication, config);
+    const address = /\{\{(\/settings\/[^{}]+)\}\}/.exec(poll.base_url)?.[1];
+    const credential = way && secretsOf(way).at(-1);
+    this.subject = {
+      product: type.vendor,
+      ...(address !== undefined && { address }),
+      ...(credential !== undefined && { credential }),
+    };
+    if (!way) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
+    this.#base = readAddress(poll.base_url, { settings: config.settings }, this.subject);
+    this.#pace = new Pace(
+      poll.rate?.limit === undefined ? undefined : getAt(config, poll.rate.limit),
+      clock,
+      type.vendor,
+    );
+    const credentials = { config, subject: this.subject, now: () => clock.now(), requester: this.#token.bind(this) };
+    this.#authentication = createAuthentication(way, credentials);
+  }
+
+  url(request: PollRequest, values: Values): URL {
+    return addressOf(this.#base, request, values, this.subject);
+  }
+
+  /** Sends the request that verifies the configuration. */
+  check(signal: AbortSignal): Promise<Answer> {
+    const { poll, config, clock } = this.parts;
+    const until = clock.now();
+    return this.get(this.url(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
+  }
+
+  /** Parses a link from a response; `undefined` unless it has the base URL's origin. */
+  ownUrl(text: string): URL | undefined {
+    const url = URL.canParse(text, this.#base) ? new URL(text, this.#base) : undefined;
+    return url?.origin === this.#base.origin && url.username === '' && url.password === '' ? url : undefined;
+  }
+
+  async get(url: URL, signal: AbortSignal): Promise<Answer> {
+    await this.#pace.turn(signal);
+    const first = await this.#send(url, signal);
+    // A token may be revoked before it expires.
+    const response = first.status === 401 && this.#authentication.renew() ? await this.#send(url, signal) : first;
+    return this.#read(response);
+  }
+
+  async #send(url: URL, signal: AbortSignal): Promise<Response> {
+    const headers = new Headers({ accept: 'application/json' });
+    for (const [name, value] of Object.entries(this.parts.poll.headers ?? {})) headers.set(name, value);
+    const request = { method: 'GET', url: new URL(url), headers };
+    await this.#authentication.sign(request, signal);
+    return this.#exchange(request.url, { headers: request.headers, signal });
+  }
+
+  async #exchange(
+    url: URL,
+    init: { method?: string; headers: Headers; body?: string; signal: AbortSignal },
+  ): Promise<Response> {
+    try {
+      return await this.parts.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
+    } catch (error) {
+      init.signal.throwIfAborted();
+      if (!(error instanceof EgressError)) throw error;
+      const { reason } = error;
+      const outcome =
+        reason === 'too_large'
+          ? failed('unexpected_answer', `${this.subject.product} answered with more than 16 MiB at once.`)
+          : unreachable(reason, this.subject);
+      throw new PollError(outcome, NEVER_BETTER.includes(reason) ? 'permanent' : 'retry');
+    }
+  }
+
+  async #read(response: Response): Promise<Answer> {
+    const { status, headers } = response;
+    const body = await this.#body(response);
+    if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
+    if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
+    const spent = spentFor(this.parts.poll.rate ?? {}, headers, this.parts.clock.now());
+    if (spent !== undefined) this.#pace.close(spent);
+    return { headers, body };
+  }
+
+  /**
+   * Parses the body of a response as JSON; `undefined` if it is not JSON.
+   *
+   * @throws PollError `rate_limited`
+   */
+  async #body(response: Response): Promise<unknown> {
+    const { status, headers } = response;
+    const body = await readJson(response);
+    const afterMs = throttledFor(this.parts.poll.rate ?? {}, { status, headers, body }, this.parts.clock.now());
+    if (afterMs === undefined) return body;
+    this.#pace.close(afterMs);
+    throw this.#pace.throttled(afterMs, status);
+  }
+
+  async #token({ url, headers, body }: Grant, signal: AbortSignal): Promise<Token> {
+    const response = await this.#exchange(url, { method: 'POST', headers, body, signal });
+    const { status } = response;
+    const answer = await this.#body(response);
+    // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
+    const refused = [400, 401, 403].includes(status);
+    if (!response.ok)
+      throw new PollError(statusFailure(refused ? 401 : status, this.subject), refused ? 'permanent' : kindOf(status), {
+        status,
+      });
+    const value: unknown = getAt(answer, '/access_token');
+    const lifetime = Number(getAt(answer, '/expires_in') ?? DEFAULT_LIFETIME_S);
+    if (typeof value !== 'string' || value === '') throw new PollError(unexpected(this.subject), 'retry');
+    return { value, lifetime: lifetime > 0 ? lifetime : DEFAULT_LIFETIME_S };
+  }
+}
+
+const kindOf = (status: number): FailureKind =>
+  status >= 500 || status === 408 || status < 400 ? 'retry' : 'permanent';
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return JSON.parse(await response.text()) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+import type { ConnectorConfig, PollDefinition, PollStream } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
+import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
+import { text } from '../read.js';
+import { PollClient } from './client.js';
+import { listEach } from './list-each.js';
+import { PollError } from './poll-error.js';
+import { StreamReader } from './read-stream.js';
+import { isDue } from './schedule.js';
+import { readState, type PollState, type StreamState } from './state.js';
+import type { StreamParts } from './stream-parts.js';
+
+const DEFAULT_INTERVAL_S = 60;
+/** Interval for checking a schedule, in milliseconds. */
+const LOOK_MS = 30_000;
+
+/** Creates the input that a catalog type's `poll` definition describes. */
+export function createPollInput(poll: PollDefinition): CreateInput {
+  return (config, context) => new PollInput(poll, withDefaults(context.type.config, config), context);
+}
+
+class PollInput implements PageInput {
+  readonly kind = 'pages';
+  readonly readsAhead = true;
+  readonly intervalMs: number;
+  readonly #client: PollClient;
+  readonly #schedule: string | undefined;
+  /** Time up to which the schedule was checked, in milliseconds since the epoch. */
+  #looked = 0;
+  #begun: number | undefined;
+  #answered = false;
+
+  /** @throws PollError `invalid_config` */
+  constructor(
+    private readonly poll: PollDefinition,
+    private readonly config: ConnectorConfig,
+    private readonly context: ConnectorContext,
+  ) {
+    const { type, egress, clock } = context;
+    this.#client = new PollClient({ type, poll, config, egress, clock });
+    this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
+    this.intervalMs = this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : LOOK_MS;
+  }
+
+  async *pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
+    const now = this.context.clock.now();
+    let state = readState(cursor);
+    if (!this.#isDue(state, now)) {
+      await this.#greet(signal);
+      return;
+    }
+    this.#begun ??= now;
+    for await (const next of this.#readAll(state, signal)) {
+      state = next.cursor;
+      yield next;
+    }
+    if (this.#schedule !== undefined && !signal.aborted) yield { records: [], cursor: { ...state, ran: now } };
+  }
+
+  /**
+   * Reads all streams. A permanent failure of one stream does not stop the others; it is thrown at
+   * the end.
+   */
+  async *#readAll(before: PollState, signal: AbortSignal): AsyncGenerator<Page & { cursor: PollState }, void, void> {
+    let state = before;
+    let failure: unknown;
+    for (const stream of this.poll.streams) {
+      const entries = stream.each ? await listEach(stream.each, this.#client, this.config, signal) : [undefined];
+      state = { ...state, streams: withoutGone(state.streams, stream, entries) };
+      for (const each of entries) {
+        const key = keyOf(stream, each);
+        try {
+          for await (const page of this.#reader(
+            { stream, entries: entries.length, ...(each !== undefined && { each }) },
+            state.streams[key],
+          ).read(signal)) {
+            this.#answered = true;
+            state = { ...state, streams: { ...state.streams, [key]: page.state } };
+            yield { records: page.records, cursor: state };
+          }
+        } catch (error) {
+          const alone = this.poll.streams.length * entries.length === 1;
+          if (alone || !(error instanceof PollError && error.kind === 'permanent')) throw error;
+          failure ??= error;
+        }
+        if (signal.aborted) return;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  #reader(of: Pick<StreamParts, 'stream' | 'each' | 'entries'>, before: StreamState | undefined): StreamReader {
+    const { config, context } = this;
+    const { clock } = context;
+    return new StreamReader({ ...of, client: this.#client, config, clock, begun: this.#begun ?? clock.now() }, before);
+  }
+
+  #isDue({ ran, streams }: PollState, now: number): boolean {
+    if (this.#schedule === undefined || ran === undefined) return true;
+    // Finish a run that was interrupted.
+    if (Object.values(streams).some(({ place }) => place !== undefined)) return true;
+    const due = isDue(this.#schedule, Math.max(ran, this.#looked), now);
+    if (!due) this.#looked = now;
+    return due;
+  }
+
+  /**
+   * Sends one check request if the vendor has not responded yet, so that no success status is
+   * reported unverified.
+   */
+  async #greet(signal: AbortSignal): Promise<void> {
+    if (this.#answered) return;
+    await this.#client.check(signal);
+    this.#answered = true;
+  }
+}
+
+const keyOf = (stream: PollStream, each: string | undefined): string =>
+  each === undefined ? stream.name : `${stream.name}/${each}`;
+
+/** Drops the state of list entries that no longer exist, so that the cursor does not grow. */
+function withoutGone(
+  streams: PollState['streams'],
+  stream: PollStream,
+  entries: readonly (string | undefined)[],
+): PollState['streams'] {
+  const known = new Set(entries.map((each) => keyOf(stream, each)));
+  return Object.fromEntries(
+    Object.entries(streams).filter(
+      ([key]) => known.has(key) || (key !== stream.name && !key.startsWith(`${stream.name}/`)),
+    ),
+  );
+}

@@ -1,0 +1,45 @@
+import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import { readSeen, type SeenEntry } from './seen.js';
+
+/** The position in a stream. Times are milliseconds since the epoch. */
+export type StreamState = {
+  /** Hash of the stream's URL. If it changes, reading starts over. */
+  of?: string;
+  /** Start of the current time window. */
+  since?: number;
+  /** End of the current time window, while it is being read. */
+  until?: number;
+  /** Next page: a link, a token, a number or an id. */
+  place?: string;
+  /** Time of the newest record read so far. */
+  newest?: number;
+  seen?: SeenEntry[];
+};
+
+/** The cursor of a polled input. */
+export type PollState = {
+  streams: Record<string, StreamState>;
+  /** When the last scheduled run started. */
+  ran?: number;
+};
+
+/** Parses a stored cursor; if it is invalid, reading starts over. */
+export function readState(cursor: JsonValue | undefined): PollState {
+  if (!isRecord(cursor) || !isRecord(cursor['streams'])) return { streams: {} };
+  const streams = Object.entries(cursor['streams']).map(([name, value]) => [name, readStream(value)] as const);
+  const { ran } = cursor;
+  return { streams: Object.fromEntries(streams), ...(typeof ran === 'number' && { ran }) };
+}
+
+function readStream(value: JsonValue | undefined): StreamState {
+  if (!isRecord(value)) return {};
+  const { of, since, until, place, newest, seen } = value;
+  return {
+    ...(typeof of === 'string' && { of }),
+    ...(typeof since === 'number' && { since }),
+    ...(typeof until === 'number' && { until }),
+    ...(typeof place === 'string' && { place }),
+    ...(typeof newest === 'number' && { newest }),
+    seen: readSeen(seen),
+  };
+}

@@ -1,0 +1,47 @@
+import type { ConnectorConfig, PollStream } from '@connector-frame/catalog/types';
+import type { Clock, DataRecord } from '@connector-frame/engine/connector-api';
+import type { PollClient } from './client.js';
+import type { StreamState } from './state.js';
+import type { Values } from './template.js';
+
+const DEFAULT_SEEN = 5_000;
+const LEAST_SEEN = 100;
+
+export interface StreamParts {
+  stream: PollStream;
+  client: PollClient;
+  config: ConnectorConfig;
+  clock: Clock;
+  /**
+   * When reading was first attempted, in milliseconds since the epoch. A stream without a cursor
+   * starts there.
+   */
+  begun: number;
+  /** Id of the list entry that the stream is read for. */
+  each?: string;
+  /** Number of list entries that share the deduplication limit. Default 1. */
+  entries?: number;
+}
+
+export interface StreamPage {
+  records: DataRecord[];
+  state: StreamState;
+}
+
+/** Returns the values for a stream's templates. */
+export function valuesOf({ stream, config, each }: StreamParts, { since, until }: StreamState, place?: string): Values {
+  return {
+    settings: config.settings,
+    page_size: stream.page_size,
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+    ...(each !== undefined && { each }),
+    ...(stream.cursor.kind === 'id' && place !== undefined && { after: place }),
+  };
+}
+
+/** Returns how many delivered records to remember for deduplication. */
+export function seenLimit({ stream: { cursor }, entries = 1 }: StreamParts): number {
+  const limit = ('seen' in cursor ? cursor.seen : undefined) ?? DEFAULT_SEEN;
+  return Math.max(LEAST_SEEN, Math.ceil(limit / entries));
+}

@@ -1,0 +1,31 @@
+import type { PollDefinition, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { withDefaults } from '@connector-frame/catalog/validate';
+import { systemClock, type Tester } from '@connector-frame/engine/connector-api';
+import { createTester } from '../connection-test/create-tester.js';
+import { unexpected } from '../connection-test/failures.js';
+import { passed } from '../connection-test/outcome.js';
+import { PollClient } from './client.js';
+import { PollError } from './poll-error.js';
+import { recordsIn } from './records.js';
+
+/** Creates the connection test of a polled type without its own: it sends the `check` request. */
+export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
+  return createTester({ product: type.vendor }, async (config, { egress, signal }) => {
+    try {
+      const client = new PollClient({
+        type,
+        poll,
+        config: withDefaults(type.config, config),
+        egress,
+        clock: systemClock,
+      });
+      const { body } = await client.check(signal);
+      const found = recordsIn(poll.check.records, body);
+      if (!found) return unexpected(client.subject);
+      return passed(found.length === 1 ? 'Read 1 record' : `Read ${found.length} records`);
+    } catch (error) {
+      if (error instanceof PollError) return error.outcome;
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * S11, S21: the server echoes the secrets of every connector type in each part of a response. Test
+ * outcomes, error messages and refusals must not contain them, in six encodings.
+ */
+import { inspect } from 'node:util';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCertificate } from '../../../test/support/certificate.js';
+import { CANARY_HOST, canaryConfigs, type CanaryConfig } from '../../../test/support/canary/canary-configs.js';
+import { modes, openEchoWorld, type EchoWorld } from '../../../test/support/canary/echo-world.js';
+import { hurriedClock, noted } from '../../../test/support/output-attempt.js';
+import { encodings, findLeaks } from '../../../test/support/secret-texts.js';
+import { ConnectorError, type Egress, failureOf } from '@connector-frame/engine/connector-api';
+
+const certificate = createCertificate(CANARY_HOST);
+const all = canaryConfigs(certificate);
+const cases = all.filter(({ code, secrets }) => Object.keys(secrets).length > 0 && !code.receiver && !code.listens);
+
+let world: EchoWorld;
+let folder: string;
+beforeAll(async () => {
+  const kafka = all.filter(({ type }) => type.type_id === 'kafka');
+  world = await openEchoWorld(kafka.flatMap(({ secrets }) => Object.values(secrets)).join(' '), certificate);
+  folder = await mkdtemp(join(tmpdir(), 'canary-'));
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/**
+ * Runs the connection test and the runtime once. Returns everything that users or logs could show:
+ * outcomes, messages, stacks.
+ */
+async function trace({ type, code, config }: CanaryConfig, egress: Egress): Promise<string> {
+  const seen: unknown[] = [];
+  const stop = new AbortController();
+  const context = { type, egress, clock: hurriedClock(), filesFolder: folder };
+  const note = (error: unknown): void => {
+    if (!(error instanceof ConnectorError)) throw error;
+    seen.push(failureOf(error), error.message, error.stack);
+  };
+  if (code.testConnection) seen.push(await code.testConnection(config, { egress, signal: stop.signal }));
+  try {
+    const output = code.createOutput?.(config, context);
+    if (output) {
+      try {
+        await output.open?.(stop.signal);
+        seen.push(await output.write(noted(2), stop.signal));
+      } finally {
+        await output.close?.();
+      }
+    }
+    const input = code.createInput?.(config, context);
+    if (input?.kind === 'pages') {
+      const pages = input.pages(undefined, stop.signal)[Symbol.asyncIterator]();
+      await pages.next();
+      await pages.return?.();
+    }
+  } catch (error) {
+    note(error);
+  } finally {
+    stop.abort();
+  }
+  return inspect(seen, { depth: 10, maxStringLength: null }) + JSON.stringify(seen);
+}
+
+describe('secrets echoed by the server (S11, S21)', () => {
+  test.each(cases.map((each) => [each.name, each] as const))(
+    '%s: no outcome, message or refusal contains one',
+    async (_name, each) => {
+      const before = world.visits();
+      const speaksHttp = !['kafka', 'postgresql'].includes(each.type.type_id);
+      for (const mode of speaksHttp ? modes : modes.slice(0, 1)) {
+        world.mode = mode;
+        const seen = await trace(each, world.egress);
+        expect({ mode: mode.name, leaks: findLeaks(each.secrets, { seen }) }).toEqual({ mode: mode.name, leaks: [] });
+      }
+      expect(world.visits()).toBeGreaterThan(before);
+    },
+    300_000,
+  );
+
+  test('the secrets were sent, so the search could have found them', () => {
+    const received = world.received();
+    const sent = cases.filter(({ secrets }) =>
+      Object.values(secrets).some((secret) => encodings(secret).some((form) => received.includes(form))),
+    );
+    const names = new Set(sent.map(({ name }) => name.split(' ')[0]));
+    expect(names.size).toBeGreaterThanOrEqual(15);
+    for (const name of ['output:http', 'output:splunk', 'input:postgresql', 'input:okta-systemlog', 'output:slack'])
+      expect(names).toContain(name);
+  });
+});

@@ -1,0 +1,4 @@
+import { createDevNullOutput } from './output.js';
+import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+
+export const devNullOutput: ConnectorCode = { createOutput: () => createDevNullOutput() };

@@ -1,0 +1,100 @@
+import type { ConnectorContext, Output } from '@connector-frame/engine/connector-api';
+import { createPartWriter, partsOf, type PartResult } from '../_shared/output/in-parts.js';
+import { statusFailure, unexpected } from '../_shared/output/failures.js';
+import { send, type Answer } from '../_shared/output/send.js';
+import { FILTER, itemsOf, outcomeOf, wantsTimestamp } from './bulk-items.js';
+
+/**
+ * Maximum bytes of a request. The lowest known server limit is 10 MiB, on small Amazon instances. A
+ * typical batch is smaller.
+ */
+const MAX_BYTES = 5_000_000;
+/** Maximum bytes of a response. Fits one that rejects 500 documents with long reasons. */
+const MAX_ANSWER = 4_000_000;
+
+export interface Cluster {
+  /** Product name as used in messages. */
+  product: string;
+  /** Base URL without a trailing slash. */
+  base: string;
+  index: string;
+  authorization: string;
+  verifyTls: boolean;
+  ca?: string;
+  /**
+   * Path of a request that identifies the user. `open` accepts any response but 401, 429 and 5xx.
+   */
+  probe: string;
+}
+
+/**
+ * Creates documents with `_bulk`, which reports the result of each one. The document ID is the
+ * record ID, so repeated records are not duplicated. Only the `create` action works for both
+ * indices and data streams.
+ * https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk
+ */
+export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorContext): Output {
+  const { product, base, index, authorization, verifyTls, ca } = cluster;
+  const headers = { accept: 'application/json', authorization };
+  const init = { verifyTls, product, ...(ca !== undefined && { ca }) };
+  const action = (id: string): string => JSON.stringify({ create: { _index: index, _id: id } });
+  /** Whether a data stream has rejected a document without `@timestamp`. */
+  let timestamps = false;
+
+  function bulk(documents: readonly { id: string; line: string }[], signal: AbortSignal): Promise<Answer> {
+    const body = documents.map(({ id, line }) => `${action(id)}\n${line}\n`).join('');
+    const type = { 'content-type': 'application/x-ndjson' };
+    const url = `${base}/_bulk?filter_path=${FILTER}`;
+    return send(egress, { ...init, url, headers: { ...headers, ...type }, body, maxBytes: MAX_ANSWER }, signal);
+  }
+
+  const writeInParts = createPartWriter();
+  return {
+    async open(signal) {
+      const answer = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
+      // A 400, 403, 404 or 405 shows that the cluster responds, but nothing about write access.
+      if (answer.status === 401 || answer.status === 429 || answer.status >= 500)
+        throw statusFailure(answer, product, clock.now());
+    },
+    write: (batch, signal) => {
+      const parts = partsOf(
+        batch.lines.map((line) => Buffer.byteLength(line) + index.length + 100),
+        Infinity,
+        MAX_BYTES,
+      );
+      return writeInParts(batch, parts, async function writePart(indexes): Promise<PartResult> {
+        const documents = indexes.map((at) => {
+          const line = batch.lines[at] ?? '{}';
+          return { id: batch.recordId(at), line: timestamps ? withTimestamp(line, clock.now()) : line };
+        });
+        const answer = await bulk(documents, signal);
+        if (answer.status === 413) return { unwanted: `${product} does not accept a record of this size (HTTP 413).` };
+        if (answer.status !== 200) throw statusFailure(answer, product, clock.now());
+        const items = itemsOf(parse(answer.text, product), indexes.length, product);
+        if (!timestamps && items.some(wantsTimestamp)) {
+          timestamps = true;
+          // Documents that the first request created return 409 now, which counts as written.
+          return writePart(indexes);
+        }
+        return outcomeOf(items, indexes, product);
+      });
+    },
+  };
+}
+
+/** Returns a record's JSON, with the current time as `@timestamp` if it has none. */
+function withTimestamp(line: string, now: number): string {
+  const record: unknown = line.includes('"@timestamp"') ? JSON.parse(line) : {};
+  if (typeof record !== 'object' || record === null || Object.hasOwn(record, '@timestamp')) return line;
+  const rest = line.trimStart().slice(1);
+  const time = `{"@timestamp":${JSON.stringify(new Date(now).toISOString())}`;
+  return rest.trimStart().startsWith('}') ? `${time}${rest}` : `${time},${rest}`;
+}
+
+function parse(text: string, product: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw unexpected(product);
+  }
+}

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { typeOf } from '../../../../test/support/declared-fields.js';
+import { kcat, startKafka, type Kafka } from '../../../../test/support/kafka.js';
+import { createEgress } from '@connector-frame/engine/egress';
+import { ConnectorError, type DataRecord, type JsonValue, systemClock } from '@connector-frame/engine/connector-api';
+import { createKafkaInput } from './input.js';
+
+let cluster: Kafka;
+beforeAll(async () => {
+  cluster = await startKafka();
+}, 60_000);
+afterAll(() => cluster.close());
+
+const egress = createEgress({ allow: ['127.0.0.0/8'] });
+
+interface Run {
+  records: DataRecord[];
+  cursor: JsonValue | undefined;
+}
+
+/** Reads like the engine until `enough` returns true, then stops as for a pause. */
+async function read(
+  settings: Record<string, unknown>,
+  enough: (records: readonly DataRecord[], pages: number) => boolean,
+  cursor?: JsonValue,
+  deliver: (records: readonly DataRecord[]) => Promise<void> = () => Promise.resolve(),
+): Promise<Run> {
+  const config = {
+    settings: {
+      bootstrap_servers: cluster.brokers,
+      auto_offset_reset: 'smallest',
+      session_timeout_ms: 3_000,
+      ...settings,
+    },
+    secrets: {},
+  };
+  const input = createKafkaInput(config, { type: typeOf('input:kafka'), egress, clock: systemClock });
+  const stop = new AbortController();
+  const run: Run = { records: [], cursor };
+  let pages = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      for await (const page of input.pages(run.cursor, stop.signal)) {
+        await deliver(page.records);
+        run.records.push(...page.records);
+        run.cursor = page.cursor;
+        pages += 1;
+        if (enough(run.records, pages)) {
+          stop.abort();
+          break;
+        }
+      }
+      return run;
+    } catch (error) {
+      // Kafka may ask to retry while the group rebalances; the runner then continues at the cursor.
+      if (!(error instanceof ConnectorError && error.code === 'upstream_error') || attempt === 5) throw error;
+    }
+  }
+}
+
+const upTo = (count: number) => (records: readonly DataRecord[]) => records.length >= count;
+const produce = (topic: string, lines: readonly string[], ...args: string[]): void =>
+  void kcat(cluster.brokers, ['-P', '-t', topic, ...args], `${lines.join('\n')}\n`);
+const numbered = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_each, index) => JSON.stringify({ n: from + index }));
+const numbers = (records: readonly DataRecord[]): number[] =>
+  records.map(({ n }) => Number(n)).toSorted((a, b) => a - b);
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_each, index) => from + index);
+
+test.concurrent('messages as records, with what Kafka says of them', async () => {
+  produce(
+    'shapes',
+    ['{"n":1,"offset":"mine","big":12345678901234567890}'],
+    '-p',
+    '2',
+    '-k',
+    'key-1',
+    '-H',
+    'a=b',
+    '-H',
+    'c=d',
+  );
+  produce('shapes', ['plain text'], '-p', '2');
+  const { records } = await read({ topics: ['shapes'], group_id: 'g-shapes', key_field: 'key' }, upTo(2));
+  expect(records).toEqual([
+    {
+      n: 1,
+      offset: 'mine',
+      big: '12345678901234567890',
+      topic: 'shapes',
+      partition: 2,
+      _offset: 0,
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
+      key: 'key-1',
+      headers: { a: 'b', c: 'd' },
+    },
+    expect.objectContaining({ message: 'plain text', topic: 'shapes', partition: 2, offset: 1 }) as unknown,
+  ]);
+});
+
+test.concurrent.each(['gzip', 'snappy', 'lz4'])('messages that librdkafka packed with %s', async (compression) => {
+  produce(`packed-${compression}`, numbered(0, 3_000), '-z', compression);
+  const { records } = await read({ topics: [`packed-${compression}`], group_id: `g-${compression}` }, upTo(3_000));
+  expect(numbers(records)).toEqual(range(0, 3_000));
+});
+
+test.concurrent(
+  '5,000 messages over pauses: each comes once, nothing that came meanwhile is lost',
+  async () => {
+    produce('many', numbered(0, 2_500));
+    // Commit after every page: on a busy machine the member may be removed from the group, and then
+    // there is no final commit.
+    const settings = { topics: ['many'], group_id: 'g-many', commit_interval_ms: 0 };
+    const first = await read(settings, upTo(700));
+    produce('many', numbered(2_500, 5_000));
+    const second = await read(settings, upTo(900), first.cursor);
+    const third = await read(settings, upTo(5_000 - first.records.length - second.records.length), second.cursor);
+    expect(numbers([...first.records, ...second.records, ...third.records])).toEqual(range(0, 5_000));
+    // The group's offsets lack only the last page: a reader without the cursor rereads no more than
+    // that.
+    const other = await read(settings, (_records, pages) => pages === 4);
+    expect(other.records.length).toBeLessThanOrEqual(500);
+  },
+  60_000,
+);
+
+test.concurrent(
+  'a page that was not delivered comes again, and no other',
+  async () => {
+    produce('again', numbered(0, 100), '-p', '1');
+    const settings = { topics: ['again'], group_id: 'g-again' };
+    const failing = read(settings, upTo(100), undefined, async (records) => {
+      if (records.length > 0) throw new Error('output');
+    });
+    await expect(failing).rejects.toThrow('output');
+    const { records, cursor: after } = await read(settings, upTo(100));
+    expect(numbers(records)).toEqual(range(0, 100));
+    produce('again', numbered(100, 101), '-p', '1');
+    expect(numbers((await read(settings, upTo(1), after)).records)).toEqual([100]);
+  },
+  60_000,
+);
+
+test.concurrent(
+  'from new messages on: what came while it was paused is not passed over',
+  async () => {
+    produce('fresh', numbered(0, 10));
+    const settings = { topics: ['fresh'], group_id: 'g-fresh', auto_offset_reset: 'largest' };
+    const { records, cursor } = await read(settings, (_records, pages) => pages === 1);
+    expect(records).toEqual([]);
+    produce('fresh', numbered(10, 20));
+    expect(numbers((await read(settings, upTo(10), cursor)).records)).toEqual(range(10, 20));
+  },
+  60_000,
+);
+
+test.concurrent('no position and none to be chosen', async () => {
+  produce('strict', numbered(0, 1));
+  const settings = { topics: ['strict'], group_id: 'g-strict', auto_offset_reset: 'error' };
+  await expect(read(settings, upTo(1))).rejects.toMatchObject({ code: 'no_position', kind: 'permanent' });
+});
+
+test.concurrent('topics by a pattern', async () => {
+  produce('logs-a', numbered(0, 5));
+  produce('logs-b', numbered(5, 10));
+  produce('other-logs', numbered(10, 15));
+  const { records } = await read({ topics: ['^logs-.*'], group_id: 'g-pattern' }, upTo(10));
+  expect(numbers(records)).toEqual(range(0, 10));
+  expect(() =>
+    createKafkaInput(
+      { settings: { bootstrap_servers: cluster.brokers, topics: ['^(a+)+$'], group_id: 'g' }, secrets: {} },
+      { type: typeOf('input:kafka'), egress, clock: systemClock },
+    ),
+  ).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+});
+
+test.concurrent(
+  'two members share the partitions, and one goes while a page is under way: none missed',
+  async () => {
+    const settings = { topics: ['shared'], group_id: 'g-shared', commit_interval_ms: 100 };
+    produce('shared', numbered(0, 4_000));
+    const seen: DataRecord[] = [];
+    const slowly = async (records: readonly DataRecord[]): Promise<void> => {
+      seen.push(...records);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    };
+    const complete = (): boolean => new Set(numbers(seen)).size === 4_000;
+    let second: Promise<unknown> | undefined;
+    const first = read(
+      settings,
+      (records) => {
+        if (records.length > 200)
+          second ??= read(settings, (_records, pages) => complete() || pages > 400, undefined, slowly);
+        return records.length > 1_500;
+      },
+      undefined,
+      slowly,
+    );
+    await first;
+    await second;
+    expect(new Set(numbers(seen))).toEqual(new Set(range(0, 4_000)));
+    expect(seen.length).toBeLessThan(4_000 + 2_500);
+  },
+  120_000,
+);
+
+test.concurrent('a broker that nobody may reach is refused, one that is not there is tried again', async () => {
+  const config = { settings: { bootstrap_servers: cluster.brokers, topics: ['a'], group_id: 'g' }, secrets: {} };
+  const closed = createKafkaInput(config, {
+    type: typeOf('input:kafka'),
+    egress: createEgress({ allow: [] }),
+    clock: systemClock,
+  });
+  if (closed.kind !== 'pages') throw new Error('no pages');
+  const { signal } = new AbortController();
+  await expect(closed.pages(undefined, signal)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'egress_refused',
+    kind: 'permanent',
+  });
+  await expect(read({ bootstrap_servers: '127.0.0.1:1', topics: ['a'], group_id: 'g' }, upTo(1))).rejects.toMatchObject(
+    {
+      code: 'connect_failed',
+      kind: 'retry',
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { setTimeout as timeout } from 'node:timers/promises';
+import type { ConnectorConfig } from '@connector-frame/catalog/types';
+import {
+  type ConnectorContext,
+  ConnectorError,
+  type Output,
+  type WriteResult,
+} from '@connector-frame/engine/connector-api';
+import { endError, invalidConfig } from './connector-error.js';
+import { insertBatch } from './insert.js';
+import { describeOutputTable, type OutputTable } from './output-table.js';
+import { readOutputTarget } from './output-target.js';
+import { openSession, QueryError, type Query, type Session } from './session.js';
+
+/** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
+const QUERY_MS = 75_000;
+const NO_UNIQUE_INDEX = '42P10';
+
+interface Place {
+  query: Query;
+  table: OutputTable;
+}
+
+/** Inserts records into a table. Each field goes to the column of the same name. */
+export function createPostgresqlOutput(config: ConnectorConfig, { egress }: ConnectorContext): Output {
+  const target = readOutputTarget(config);
+  if ('ok' in target) throw invalidConfig(target);
+  const { database } = target;
+  let session: Session | undefined;
+  let table: OutputTable | undefined;
+
+  const hangUp = (): void => {
+    session?.destroy();
+    session = undefined;
+    table = undefined;
+  };
+
+  async function use(signal: AbortSignal): Promise<Place> {
+    if (session?.closed) hangUp();
+    if (!session) {
+      session = await openSession(database, egress, signal, { queryMs: QUERY_MS });
+      await session.query("SET statement_timeout = '60s'");
+    }
+    table ??= await describeOutputTable(session.query, config.settings);
+    return { query: session.query, table };
+  }
+
+  async function guarded<T>(signal: AbortSignal, work: (place: Place) => Promise<T>): Promise<T> {
+    signal.addEventListener('abort', hangUp, { once: true });
+    try {
+      return await work(await use(signal));
+    } catch (error) {
+      // Discard everything for the next attempt: the table may have changed.
+      hangUp();
+      if (error instanceof QueryError && error.state === NO_UNIQUE_INDEX) {
+        const message = "The column for the record's ID needs a unique index.";
+        throw new ConnectorError('invalid_config', message, 'permanent');
+      }
+      throw endError(error);
+    } finally {
+      signal.removeEventListener('abort', hangUp);
+    }
+  }
+
+  return {
+    open: (signal) => guarded(signal, async () => undefined),
+    write: (batch, signal) =>
+      guarded(signal, async (place): Promise<WriteResult> => {
+        const refused = await insertBatch(place.query, place.table, batch);
+        return refused.length === 0 ? {} : { refused };
+      }),
+    close: async () => {
+      // A clean shutdown of the session is optional: wait at most 1 s for it.
+      if (session)
+        await Promise.race([session.end().catch(() => undefined), timeout(1_000, undefined, { ref: false })]);
+      hangUp();
+    },
+  };
+}

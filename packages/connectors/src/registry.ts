@@ -1,0 +1,49 @@
+import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
+import { datadogOutput } from './datadog/index.js';
+import { demoInput } from './demo/index.js';
+import { devNullOutput } from './dev-null/index.js';
+import { elasticsearchOutput } from './elasticsearch/index.js';
+import { fileOutput } from './file/index.js';
+import { githubAuditLogsInput } from './github/index.js';
+import { httpOutput } from './http/index.js';
+import { kafkaInput, kafkaOutput } from './kafka/index.js';
+import { monadHttpInput } from './monad-http/index.js';
+import { monadOtelInput } from './monad-otel/index.js';
+import { monadSyslogInput } from './monad-syslog/index.js';
+import { oktaSystemLogInput } from './okta/index.js';
+import { opensearchOutput } from './opensearch/index.js';
+import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
+import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
+import { slackOutput } from './slack/index.js';
+import { splunkOutput } from './splunk/index.js';
+
+/**
+ * Connector code by kind and type id: `input:okta-systemlog`. A type that is not listed has no
+ * connection test or runtime of its own.
+ */
+export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
+  ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
+  ['input:demo', demoInput],
+  ['input:github-audit-logs', githubAuditLogsInput],
+  ['input:kafka', kafkaInput],
+  ['input:monad-http', monadHttpInput],
+  ['input:monad-otel', monadOtelInput],
+  ['input:monad-syslog', monadSyslogInput],
+  ['input:object-storage', objectStorageInput],
+  ['input:okta-systemlog', oktaSystemLogInput],
+  ['input:postgresql', postgresqlInput],
+  ['input:s3', s3Input],
+  ['output:datadog', datadogOutput],
+  ['output:dev-null', devNullOutput],
+  ['output:elasticsearch', elasticsearchOutput],
+  ['output:file', fileOutput],
+  ['output:http', httpOutput],
+  ['output:kafka', kafkaOutput],
+  ['output:object-storage', objectStorageOutput],
+  ['output:opensearch', opensearchOutput],
+  ['output:postgresql', postgresqlOutput],
+  ['output:s3', s3Output],
+  ['output:slack', slackOutput],
+  ['output:splunk', splunkOutput],
+]);

@@ -1,0 +1,104 @@
+import type { BucketClient } from './client.js';
+import { listObjects, type Listed } from './list-objects.js';
+import { folderOf, isInLayout, type Layout } from './partition.js';
+import { isBehind } from './progress.js';
+
+/** Maximum number of listed objects to hold until they are read. */
+const MAX_FOUND = 20_000;
+/** Milliseconds between full listings. In between, day folders allow listing only the last days. */
+const SWEEP_MS = 3_600_000;
+const DAY = 86_400_000;
+
+/** The result of a listing. */
+export interface Findings {
+  /** Sorted by timestamp, then by key. */
+  objects: readonly Listed[];
+  /** There were more objects; these are the earliest. */
+  more: boolean;
+  /** When the listing started, in the storage's time: milliseconds since the epoch. */
+  at: number;
+  /** Whether everything was listed, not only the folders of the last days. */
+  full: boolean;
+}
+
+export interface FinderOptions {
+  client: BucketClient;
+  prefix: string;
+  layout: Layout | undefined;
+  matches: (key: string) => boolean;
+  now: () => number;
+}
+
+/** Finds objects that have not been read yet. */
+export class Finder {
+  /** Number of requests of the last listing. */
+  requests = 0;
+  #sweptAt: number | undefined;
+  /** Whether every key of the last full listing was in a day folder directly below the prefix. */
+  #inOrder = false;
+
+  constructor(private readonly options: FinderOptions) {}
+
+  /**
+   * Lists the bucket and returns the earliest objects to read.
+   * @param isWanted also receives the storage's time, in milliseconds since the epoch
+   * @throws ConnectorError
+   */
+  async look(isWanted: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<Findings> {
+    const { client, prefix, layout, matches, now } = this.options;
+    const startAfter =
+      layout && this.#inOrder && this.#sweptAt !== undefined && now() - this.#sweptAt < SWEEP_MS
+        ? `${prefix}${folderOf(layout, now() - 2 * DAY)}`
+        : undefined;
+    const began = now();
+    const earliest = new Earliest();
+    let at: number | undefined;
+    let inOrder = layout !== undefined;
+    this.requests = 0;
+    for await (const page of listObjects(client, {
+      prefix,
+      signal,
+      now,
+      ...(startAfter !== undefined && { startAfter }),
+    })) {
+      this.requests += 1;
+      at ??= page.at;
+      for (const object of page.objects) {
+        // A folder marker, or an object without records.
+        if (object.size === 0) continue;
+        inOrder &&= layout !== undefined && isInLayout(layout, object.key.slice(prefix.length));
+        if (matches(object.key) && isWanted(object, at)) earliest.add(object);
+      }
+    }
+    const { objects, more } = earliest.take();
+    const full = startAfter === undefined;
+    if (full && !more) {
+      this.#sweptAt = began;
+      this.#inOrder = inOrder;
+    }
+    return { objects, more, at: at ?? began, full };
+  }
+}
+
+/** Collects the earliest of many objects in bounded memory. */
+class Earliest {
+  #objects: Listed[] = [];
+  #more = false;
+
+  add(object: Listed): void {
+    this.#objects.push(object);
+    if (this.#objects.length >= 2 * MAX_FOUND) this.#cut();
+  }
+
+  take(): { objects: readonly Listed[]; more: boolean } {
+    this.#cut();
+    return { objects: this.#objects, more: this.#more };
+  }
+
+  #cut(): void {
+    this.#objects.sort((a, b) => (isBehind(a, b) ? 1 : -1));
+    if (this.#objects.length <= MAX_FOUND) return;
+    this.#objects.length = MAX_FOUND;
+    this.#more = true;
+  }
+}

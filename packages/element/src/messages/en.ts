@@ -1,0 +1,49 @@
+/**
+ * The texts of `<connector-frame>` and `<connector-catalog>` outside of the form. The form in the
+ * frame has its own.
+ */
+export interface ElementMessages {
+  /** Announced to screen readers while the form loads. */
+  loading: string;
+  /** Title of the view that replaces a form that can't be shown. The cause is shown below it. */
+  loadFailed: string;
+  /** Button of that view. */
+  tryAgain: string;
+  /** Causes to show instead of `error.message`, by `error.code`. */
+  causes: Readonly<Partial<Record<string, string>>>;
+  /** Placeholder and label of the catalog's search field. */
+  searchProducts: string;
+  /** Label of the category filter. */
+  category: string;
+  /** Option of the category filter that shows everything. */
+  allCategories: string;
+  /** Label of the list of connector types. */
+  products: string;
+  /** Number of the connector types that match, and of all. */
+  count: (found: number, total: number) => string;
+  /** Announced to screen readers while the catalog loads. */
+  loadingProducts: string;
+  /** Shown if the catalog could not be loaded, before the cause. */
+  productsFailed: string;
+  /** Shown if no connector type matches the search. */
+  noMatches: string;
+}
+
+/** English, the default. */
+export const en: ElementMessages = {
+  loading: 'Loading the form',
+  loadFailed: 'The form could not be loaded',
+  tryAgain: 'Try again',
+  causes: {},
+  searchProducts: 'Search products',
+  category: 'Category',
+  allCategories: 'All categories',
+  products: 'Products',
+  count(found, total) {
+    const products = total === 1 ? '1 product' : `${total} products`;
+    return found === total ? products : `${found} of ${products}`;
+  },
+  loadingProducts: 'Loading the products',
+  productsFailed: 'The products could not be loaded.',
+  noMatches: 'Nothing matches. Try another word, or all categories.',
+};

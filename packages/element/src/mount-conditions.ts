@@ -1,0 +1,30 @@
+import type { Option } from '@connector-frame/core/options';
+import { elementOptions, type CompleteOptions, type ElementOptions } from './element-options.js';
+
+/**
+ * Returns what is wrong with options that can't become valid by waiting for others, or `undefined`.
+ */
+export function findProblem(options: ElementOptions): string | undefined {
+  const { kind } = options;
+  const { values } = elementOptions.kind;
+  if (kind && !values.includes(kind)) return `kind: "${kind}" is not ${values.join(' or ')}`;
+  for (const [name, { type }] of Object.entries<Option<unknown>>(elementOptions)) {
+    const value: unknown = Object(options)[name];
+    if (type === 'object' && typeof value === 'string') return `${name}: "${value}" is not JSON`;
+  }
+  return undefined;
+}
+
+/** Whether a form can be mounted: there is a connector type, and a session or a source of one. */
+export function isComplete(options: ElementOptions): options is CompleteOptions {
+  const { kind, typeId, sessionToken, organizationId, fetchSession, hostUrl, tenantId } = options;
+  const session = (sessionToken && organizationId) || fetchSession || (hostUrl && tenantId);
+  return Boolean(kind && typeId && session);
+}
+
+/** Identity of the mounted form. A change requires a remount; `''` means no form. */
+export function identityOf(options: ElementOptions): string {
+  const { kind, typeId, existingId, organizationId, frameOrigin, apiBase, hostUrl, tenantId } = options;
+  if (!kind || !typeId) return '';
+  return JSON.stringify([kind, typeId, existingId, organizationId, frameOrigin, apiBase, hostUrl, tenantId]);
+}

@@ -1,0 +1,57 @@
+import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { Egress } from '../egress/index.js';
+import type { Clock } from './clock.js';
+import type { Input } from './input.js';
+import type { Output } from './output.js';
+import type { Tester } from './tester.js';
+import type { Receiver } from './receiver.js';
+
+/** The dependencies of an input or output, besides its configuration. */
+export interface ConnectorContext {
+  /** The connector type, with its catalog data. */
+  type: ConnectorTypeData;
+  /** The only network access a connector may use. */
+  egress: Egress;
+  clock: Clock;
+  /**
+   * Local directory that a file output may write to. Absent: the operator has not configured one.
+   */
+  filesFolder?: string;
+  /**
+   * Address and port that a push input listens on. Absent: it receives requests through the
+   * service's HTTP server.
+   */
+  listen?: ListenAt;
+}
+
+/** A local address and port reserved for one connector. */
+export interface ListenAt {
+  host: string;
+  port: number;
+  /** PEM. Absent: senders can't encrypt. */
+  tls?: { key: string; cert: string };
+}
+
+/**
+ * Creates an input without opening any connection.
+ *
+ * @param config validated against the type's schema, with secrets in plaintext
+ * @throws ConnectorError `invalid_config`, permanent: the input can't run with these fields
+ */
+export type CreateInput = (config: ConnectorConfig, context: ConnectorContext) => Input;
+/** Like `CreateInput`, for outputs. */
+export type CreateOutput = (config: ConnectorConfig, context: ConnectorContext) => Output;
+
+/** The code of a connector type. */
+export interface ConnectorCode {
+  /** Absent: the type has no connection test, and the form shows no button. */
+  testConnection?: Tester;
+  /** Absent, for an input: the type has no runtime. */
+  createInput?: CreateInput;
+  /** Absent, for an output: the type has no runtime. */
+  createOutput?: CreateOutput;
+  /** Handles HTTP requests for a push input. Absent: the service accepts none for this type. */
+  receiver?: Receiver;
+  /** The input opens its own port: `ConnectorContext.listen`. */
+  listens?: true;
+}

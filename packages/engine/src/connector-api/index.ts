@@ -1,0 +1,23 @@
+/**
+ * What a connector implements, and what it may use: the only part of the engine that a package of
+ * connectors imports.
+ */
+export { withDeadline } from '../egress/deadline.js';
+export type { Egress, EgressInit, EgressTarget } from '../egress/egress.js';
+export { EgressError, type EgressReason } from '../egress/error.js';
+export { isSendable } from '../egress/request.js';
+export { secure } from '../egress/secure.js';
+export { isErrno } from '../files/is-errno.js';
+export { LineFile } from '../files/line-file.js';
+export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
+export { systemClock, type Clock } from './clock.js';
+export type { ConnectorCode, ConnectorContext, CreateInput, CreateOutput, ListenAt } from './connector-code.js';
+export { ConnectorError, failureOf, type Failure, type FailureKind } from './connector-error.js';
+export { encodeLines, type Around } from './encode-lines.js';
+export type { Appended, AppendOptions, Input, Page, PageInput, PushInput, Sink, Unreadable } from './input.js';
+export * from './key-path.js';
+export type { LogEntry, NewLogEntry } from './log-entry.js';
+export { WRITTEN, type Batching, type Output, type Rejection, type RetryLimits, type WriteResult } from './output.js';
+export { BodyError, type Receiver, type ReceiverResponse } from './receiver.js';
+export { isRecord, type DataRecord, type JsonValue } from './record.js';
+export type * from './tester.js';

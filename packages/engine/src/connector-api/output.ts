@@ -1,0 +1,74 @@
+import type { Batch } from './batch.js';
+
+/** A record that the output rejects permanently. */
+export interface Rejection {
+  /** Index in the batch. */
+  readonly index: number;
+  /**
+   * A stable code, or a short sentence written by us; never text from the remote side, which may
+   * contain a secret.
+   */
+  readonly reason: string;
+}
+
+/** Result of writing a batch. Records that are not listed were written. */
+export interface WriteResult {
+  readonly refused?: readonly Rejection[];
+  readonly retry?: {
+    readonly indexes: readonly number[];
+    readonly reason: string;
+    /** Milliseconds the remote side asked to wait. */
+    readonly afterMs?: number;
+    /** The remote side applied rate limiting rather than failed. */
+    readonly throttled?: boolean;
+  };
+}
+
+/**
+ * Batching limits of an output. The first limit reached triggers the write; the last batch may
+ * exceed it.
+ */
+export interface Batching {
+  readonly records: number;
+  /** Bytes of JSON. */
+  readonly bytes: number;
+  /** Milliseconds since the first record arrived. */
+  readonly waitMs: number;
+}
+
+/** Limits of the delay between two attempts. */
+export interface RetryLimits {
+  /** Maximum milliseconds before the first retry; doubles with each attempt. */
+  firstMs: number;
+  /** Maximum milliseconds between two attempts. */
+  maxMs: number;
+}
+
+/** An output: writes records to a destination. */
+export interface Output {
+  /**
+   * Merges several batches into one write; none of them is acknowledged before it succeeds. A pause
+   * writes what is there without waiting for more. The id of a merged batch is that of the position
+   * it begins at: a redelivered batch may hold more or fewer records than before. It should
+   * therefore replace what was written under its id, not be dropped as a duplicate.
+   */
+  readonly batching?: Batching;
+  /** Limits that the vendor recommends. Default: those of the engine, 300 and 30,000. */
+  readonly retry?: Partial<RetryLimits>;
+  /**
+   * Checks the connection. Called before the first batch of a run, and retried until it succeeds.
+   * @throws {ConnectorError}
+   */
+  open?(signal: AbortSignal): Promise<void>;
+  /**
+   * Writes a batch; resolves once it is durable at the destination. The same batch may be
+   * redelivered with the same id and record ids. An error applies to the whole batch.
+   * @throws {ConnectorError}
+   */
+  write(batch: Batch, signal: AbortSignal): Promise<WriteResult>;
+  /** Releases resources at the end of a run, including a pause. The next run begins with `open`. */
+  close?(): Promise<void>;
+}
+
+/** Result for a batch that was written completely. */
+export const WRITTEN: WriteResult = {};

@@ -1,7 +1,0 @@
-import type { ConnectorCode } from '../connector-code.js';
-import { createKafkaInput } from './input.js';
-import { createKafkaOutput } from './output.js';
-import { testKafkaInput, testKafkaOutput } from './test-connection.js';
-
-export const kafkaInput: ConnectorCode = { testConnection: testKafkaInput, createInput: createKafkaInput };
-export const kafkaOutput: ConnectorCode = { testConnection: testKafkaOutput, createOutput: createKafkaOutput };

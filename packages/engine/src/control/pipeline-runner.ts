@@ -1,0 +1,280 @@
+import type { Lease } from '../coordinator/coordinator.js';
+import type { PipelineStatus } from '../pipeline/definition.js';
+import { inputOf, routesOf } from '../pipeline/routes.js';
+import { compileTransform } from '../transforms/compile-transform.js';
+import { ReconcileLoop } from './reconcile-loop.js';
+import { systemClock } from '../connector-api/clock.js';
+import type { NodeCounts } from '../pipeline/counters.js';
+import { failureOf } from '../connector-api/connector-error.js';
+import type { Input, Sink } from '../connector-api/input.js';
+import { IngestBuffer } from '../ingest/ingest-buffer.js';
+import { Listener } from '../ingest/listener.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { Observer } from './observer.js';
+import { PipelineLog } from '../pipeline/pipeline-log.js';
+import { observationIn, totalsOf, worst, type PipelineState } from '../pipeline/pipeline-state.js';
+import { readPipelineState } from './read-pipeline-state.js';
+import { Reporter } from './reporter.js';
+import { missingPart, Run, type RunParts } from '../delivery/run.js';
+import { DEFAULT_LIMITS, type RunnerLimits, type RunnerOptions } from '../delivery/runner-options.js';
+import { statusOf } from '../pipeline/status.js';
+import { createPipelineContext, type PipelineContext } from '../delivery/pipeline-context.js';
+
+const CLOSED: Sink = { append: async () => ({ stored: false, reason: 'closed' }) };
+
+/**
+ * Runs one pipeline: holds its lease, reconciles it with the desired state, and reports its
+ * observed state. Records of a push input are accepted and stored from `start` to `stop`, paused or
+ * not.
+ *
+ * @example
+ * ```ts
+ * const runner = new PipelineRunner({
+ *   definition,
+ *   components: { inputs, outputs, transforms: new Map() },
+ *   bus,
+ *   coordinator,
+ *   holder: 'worker-1',
+ *   folder: '/var/lib/connector-frame/pipeline-1',
+ * });
+ * await runner.start();
+ * // ...
+ * await runner.stop();
+ * ```
+ */
+export class PipelineRunner {
+  readonly log: PipelineLog;
+  readonly #options: RunnerOptions;
+  readonly #limits: RunnerLimits;
+  readonly #context: PipelineContext;
+  readonly #missing: ReturnType<typeof missingPart>;
+  readonly #input: { readonly nodeId: string; readonly input: Input } | undefined;
+  readonly #buffer: IngestBuffer | undefined;
+  readonly #listener: Listener | undefined;
+  readonly #observer: Observer;
+  readonly #reporter: Reporter;
+  readonly #keeper: LeaseKeeper;
+  readonly #loop: ReconcileLoop;
+  #run: Run | undefined;
+
+  constructor(options: RunnerOptions) {
+    const { definition, components, bus, coordinator, holder } = options;
+    const { id: pipelineId } = definition;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.log = options.log ?? new PipelineLog(() => (options.clock ?? systemClock).now());
+    this.#context = createPipelineContext(options, this.#limits, this.log, {
+      counted: () => this.#loop.reportSoon(),
+      changed: () => this.#loop.wake(),
+    });
+    const { clock, counters, health } = this.#context;
+    this.#missing = missingPart(definition, components);
+    const node = inputOf(definition);
+    const input = node && components.inputs.get(node.id);
+    this.#input = node && input && { nodeId: node.id, input };
+    if (node && input?.kind === 'push') {
+      const stream = `${pipelineId}.${node.id}`;
+      this.#buffer = new IngestBuffer({ bus, stream, pipelineId, nodeId: node.id, context: this.#context });
+      this.#listener = new Listener(node.id, input, this.#context);
+    }
+    this.#observer = new Observer({ bus, stream: this.#buffer?.stream, counters, health, log: this.log });
+    this.#reporter = new Reporter({ coordinator, pipelineId, clock, counters, observer: this.#observer });
+    this.#keeper = new LeaseKeeper({
+      coordinator,
+      pipelineId,
+      holder,
+      clock,
+      ttl: this.#limits.leaseTtl,
+      taken: () => this.#taken(),
+      lost: () => this.#lost(),
+    });
+    this.#loop = new ReconcileLoop(clock, this.#limits, () => this.#reconcileSafely());
+  }
+
+  /**
+   * Starts a push input and the reconcile loop. The pipeline runs as soon as the runner holds the
+   * lease and the pipeline is enabled.
+   */
+  async start(): Promise<void> {
+    const { coordinator, definition } = this.#options;
+    this.#context.counters.load(observationIn((await coordinator.reported(definition.id))?.value ?? null)?.counts);
+    // Only outputs on a path are consumers: records for any other output would fill the buffer.
+    await this.#buffer?.open([...routesOf(definition).keys()]);
+    if (this.#buffer) await this.#listener?.open(this.#buffer);
+    this.#loop.start();
+  }
+
+  /** Stores records of a push input; reports `closed` if the pipeline has none. */
+  get sink(): Sink {
+    return this.#buffer ?? CLOSED;
+  }
+
+  /** Finishes the current work, then pauses. Buffered records and cursors are kept. */
+  async pause(): Promise<void> {
+    await this.#options.coordinator.setDesired(this.#options.definition.id, false);
+    await this.#loop.tick();
+    await this.#run?.stop();
+    await this.#loop.tick();
+  }
+
+  async resume(): Promise<void> {
+    await this.#options.coordinator.setDesired(this.#options.definition.id, true);
+    await this.#loop.tick();
+  }
+
+  /**
+   * Returns the current state of the pipeline.
+   * @param wanted desired state if the caller knows it; default: read from the coordinator
+   */
+  state(wanted?: boolean): Promise<PipelineState> {
+    const { coordinator, definition } = this.#options;
+    const token = this.#keeper.lease?.token;
+    const live = token === undefined ? undefined : { token, observe: () => this.#observer.observe(this.#working) };
+    return readPipelineState(coordinator, definition, this.#context.clock.now(), live, wanted);
+  }
+
+  /**
+   * Returns the current state synchronously, without the nodes. The state of the buffer is that of
+   * the last observation.
+   * @param enabled desired state
+   */
+  summary(enabled: boolean): NodeCounts & { status: PipelineStatus } {
+    const { clock, counters, health } = this.#context;
+    const now = clock.now();
+    const seen = { held: this.#keeper.lease !== undefined, heartbeatAt: now, working: this.#working };
+    const facts = { enabled, ...seen, full: this.#observer.full, ...worst(Object.values(health.facts)) };
+    return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, counters) };
+  }
+
+  /** Returns whether the buffer is full now; always `false` for an input without a buffer. */
+  async full(): Promise<boolean> {
+    return this.#buffer !== undefined && (await this.#options.bus.stats(this.#buffer.stream)).full;
+  }
+
+  /** Increases whenever a counter changes. */
+  get revision(): number {
+    return this.#context.counters.revision;
+  }
+
+  /**
+   * Finishes the current work, closes the input and releases the lease. Stored records are kept.
+   */
+  async stop(): Promise<void> {
+    if (this.#loop.stopped) return;
+    await this.#loop.stop();
+    await this.#close(() => this.#listener?.close());
+    await this.#buffer?.close();
+    await this.#run?.stop();
+    await this.#loop.settled();
+    // The listener closes a push input.
+    const input = this.#input?.input;
+    if (input?.kind === 'pages') await this.#close(() => input.close?.());
+    const lease = this.#keeper.letGo();
+    if (!lease) return;
+    this.log.add({ level: 'info', code: 'stopped', message: 'pipeline stopped; buffered records are kept' });
+    try {
+      await this.#report(lease, true);
+      await this.#options.coordinator.release(lease);
+    } catch (error) {
+      // The lease will expire.
+      const { code } = failureOf(error);
+      this.log.add({ level: 'error', code: 'coordinator', message: `final report failed (${code})` });
+    }
+  }
+
+  /** Stops, and deletes the buffer, cursor, counters and dead letters. */
+  async remove(): Promise<void> {
+    await this.stop();
+    const { bus, coordinator, definition } = this.#options;
+    if (this.#buffer) await bus.remove(this.#buffer.stream);
+    await coordinator.forget(definition.id);
+    await this.#context.deadLetters.remove();
+  }
+
+  /** An input that fails to close must not block the shutdown. */
+  async #close(close: () => Promise<void> | undefined): Promise<void> {
+    try {
+      await close();
+    } catch (error) {
+      const { code } = failureOf(error);
+      this.log.add({ level: 'warn', code: 'close_failed', message: `The input could not be closed (${code}).` });
+    }
+  }
+
+  get #working(): boolean {
+    return this.#run !== undefined;
+  }
+
+  /** Failures are retried in the next run of the loop. */
+  async #reconcileSafely(): Promise<void> {
+    try {
+      await this.#reconcile();
+    } catch (error) {
+      const { code } = failureOf(error);
+      this.log.add({ level: 'error', code: 'coordinator', message: `The coordinator could not be reached (${code}).` });
+      this.#keeper.loseExpired();
+    }
+  }
+
+  async #reconcile(): Promise<void> {
+    const lease = await this.#keeper.hold();
+    if (!lease || this.#loop.stopped) return;
+    const { coordinator, definition } = this.#options;
+    const enabled = (await coordinator.desired(definition.id))?.enabled ?? true;
+    if (enabled && !this.#run && this.#missing === undefined) this.#begin(lease);
+    if (!enabled && this.#run && !this.#run.stopping) {
+      this.log.add({ level: 'info', code: 'pausing', message: 'draining' });
+      void this.#run.stop();
+    }
+    await this.#report(lease, false);
+  }
+
+  async #taken(): Promise<void> {
+    const { coordinator, definition, holder } = this.#options;
+    const { counters, health } = this.#context;
+    const reported = await coordinator.reported(definition.id);
+    // Another worker has updated the counters in the meantime.
+    if (reported && reported.holder !== holder) counters.load(observationIn(reported.value)?.counts);
+    if (this.#missing === undefined) return;
+    const { nodeId, code, message } = this.#missing;
+    health.reset([nodeId]);
+    health.failed(nodeId, { code, message, kind: 'permanent' }, 0);
+  }
+
+  #lost(): void {
+    this.log.add({ level: 'warn', code: 'lease_lost', message: 'lease lost; another worker may run this pipeline' });
+    this.#run?.abort();
+  }
+
+  #begin(lease: Lease): void {
+    if (!this.#input) return;
+    const { definition, components, bus, coordinator } = this.#options;
+    const parts: RunParts = {
+      definition,
+      ...this.#input,
+      outputs: components.outputs,
+      transforms: new Map([...components.transforms].map(([id, config]) => [id, compileTransform(config)])),
+      bus,
+      ...(this.#buffer && { stream: this.#buffer.stream }),
+      reportListener: () => this.#listener?.reportState(),
+      coordinator,
+      lease,
+    };
+    const run = new Run(parts, this.#context, this.#limits.grace);
+    this.#run = run;
+    this.log.add({ level: 'info', code: 'started', message: 'pipeline started' });
+    void this.#finish(run);
+  }
+
+  async #finish(run: Run): Promise<void> {
+    const end = await run.ended;
+    this.#run = undefined;
+    if (end === 'fenced') this.#keeper.lose();
+    else if (!this.#loop.stopped) this.log.add({ level: 'info', code: 'paused', message: 'pipeline paused' });
+    this.#loop.wake();
+  }
+
+  async #report(lease: Lease, always: boolean): Promise<void> {
+    if (!(await this.#reporter.report(lease, this.#working, always))) this.#keeper.lose();
+  }
+}

@@ -1,0 +1,142 @@
+import { MAX_BATCH_BYTES, type Batch } from '../connector-api/batch.js';
+import { deriveBatches, type Derived } from '../records/derive-batches.js';
+import { isRecord } from '../connector-api/record.js';
+import type { BatchStage, Transform } from '../transforms/compile-transform.js';
+import { TransformRejection } from '../transforms/refusal.js';
+import type { Counters } from '../pipeline/counters.js';
+import type { DeadLetter } from './dead-letters.js';
+import { deadLetter } from './deliver.js';
+import type { Path, PathStage } from './paths.js';
+
+export interface PathContext {
+  counters: Counters;
+  now: number;
+  /** Aborted when the run should abandon its current work. */
+  aborted: AbortSignal;
+  /** Receives the records that a transform rejected. */
+  reject(letters: readonly DeadLetter[]): void;
+}
+
+/** Maximum output of one stage for one batch, in bytes. */
+const STAGE_BYTES = 32 * 1024 * 1024;
+/** Maximum processing time of one stage for one batch, in milliseconds. */
+const STAGE_MS = 10_000;
+const TOO_LARGE = new TransformRejection('too_large', 'The record grew too large.');
+
+/**
+ * Applies a path to a batch and returns the batches that reach the output, or `undefined` if
+ * aborted.
+ * @throws {ConnectorError} of kind `retry`
+ */
+export async function applyPath(path: Path, batch: Batch, context: PathContext): Promise<readonly Batch[] | undefined> {
+  let parts: readonly Batch[] = [batch];
+  for (const stage of path.stages) {
+    const after: Batch[] = [];
+    let budget = STAGE_BYTES;
+    for (const part of parts) {
+      const chosen = enter(stage, part, context);
+      if (!chosen) continue;
+      const { operation } = stage;
+      let done: readonly Batch[] | undefined = [chosen];
+      if (operation?.kind === 'each') done = mapRecords(stage, operation.apply, chosen, context);
+      else if (operation) done = await expand(stage, operation, chosen, budget, context);
+      if (!done) return undefined;
+      for (const each of done) {
+        if (stage.leaves && stage.first) context.counters.add(stage.nodeId, 'egress', each.lines.length, each.bytes);
+        budget -= each.bytes;
+        after.push(each);
+      }
+    }
+    parts = after;
+  }
+  return parts;
+}
+
+/** Selects the records that enter a stage, and counts them. */
+function enter(stage: PathStage, batch: Batch, context: PathContext): Batch | undefined {
+  const records = stage.passes !== 'always' || stage.operation ? onlyRecords(stage, batch, context) : batch;
+  const chosen = records && filter(stage, records);
+  if (chosen && stage.enters && stage.first)
+    context.counters.add(stage.nodeId, 'ingress', chosen.lines.length, chosen.bytes);
+  return chosen;
+}
+
+/**
+ * Returns the batch without the lines that are not JSON objects: one invalid line must not block
+ * the others.
+ */
+function onlyRecords(stage: PathStage, batch: Batch, context: PathContext): Batch | undefined {
+  try {
+    return batch.records.length > 0 ? batch : undefined;
+  } catch {
+    const kept = [...batch.lines.keys()].filter((index) => isRecordText(batch.lines[index] ?? ''));
+    const letters = [...batch.lines.keys()]
+      .filter((index) => !kept.includes(index))
+      .map((index) => ({
+        nodeId: stage.nodeId,
+        reason: 'no_json_object',
+        recordId: batch.recordId(index),
+        // As a JSON string, so that the dead-letter file stays valid.
+        line: JSON.stringify(batch.lines[index]),
+      }));
+    if (stage.first) context.reject(letters);
+    return kept.length === 0 ? undefined : batch.pick(kept);
+  }
+}
+
+function isRecordText(line: string): boolean {
+  try {
+    return isRecord(JSON.parse(line));
+  } catch {
+    return false;
+  }
+}
+
+function filter({ passes }: PathStage, batch: Batch): Batch | undefined {
+  if (passes === 'always') return batch;
+  if (passes === 'never') return undefined;
+  const indexes = [...batch.records.keys()].filter((index) => passes(batch.records[index] ?? {}));
+  return indexes.length === 0 ? undefined : batch.pick(indexes);
+}
+
+function mapRecords(stage: PathStage, transform: Transform, batch: Batch, context: PathContext): readonly Batch[] {
+  const lines: string[] = [];
+  const kept: number[] = [];
+  const letters: DeadLetter[] = [];
+  for (const [index, record] of batch.records.entries()) {
+    try {
+      const line = JSON.stringify(transform(record, context.now));
+      if (Buffer.byteLength(line) > MAX_BATCH_BYTES) throw TOO_LARGE;
+      lines.push(line);
+      kept.push(index);
+    } catch (error) {
+      letters.push(deadLetter(stage.nodeId, batch, index, reasonOf(error)));
+    }
+  }
+  if (letters.length > 0 && stage.first) context.reject(letters);
+  return kept.length === 0 ? [] : [batch.pick(kept).rewrite(lines)];
+}
+
+async function expand(
+  stage: PathStage,
+  operation: BatchStage,
+  batch: Batch,
+  maxBytes: number,
+  context: PathContext,
+): Promise<readonly Batch[] | undefined> {
+  const outcomes = await operation.run(batch.lines, { signal: context.aborted, maxBytes, maxMs: STAGE_MS });
+  if (!outcomes) return undefined;
+  const derived: Derived[] = [];
+  const letters: DeadLetter[] = [];
+  for (const [index, outcome] of outcomes.entries()) {
+    if (typeof outcome === 'string') letters.push(deadLetter(stage.nodeId, batch, index, outcome));
+    else if (outcome.some((line) => Buffer.byteLength(line) > MAX_BATCH_BYTES))
+      letters.push(deadLetter(stage.nodeId, batch, index, reasonOf(TOO_LARGE)));
+    else derived.push({ index, lines: outcome });
+  }
+  if (letters.length > 0 && stage.first) context.reject(letters);
+  return deriveBatches(batch, derived);
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof TransformRejection ? `${error.code}: ${error.message}` : 'transform_failed';

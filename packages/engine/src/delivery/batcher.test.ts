@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import type { Batch } from '../connector-api/batch.js';
+import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
+import { above, fast, push, status } from '../../../../test/support/pipeline-parts.js';
+import { ConnectorError, WRITTEN, type Batching, type PageInput, type WriteResult } from '../connector-api/index.js';
+
+/** Batches its input and keeps every batch it was offered, written or not. */
+class Gatherer extends Collector {
+  readonly offered: Batch[] = [];
+
+  constructor(readonly batching: Batching) {
+    super();
+  }
+
+  override write(batch: Batch, signal: AbortSignal): Promise<WriteResult> {
+    this.offered.push(batch);
+    return super.write(batch, signal);
+  }
+
+  get sizes(): number[] {
+    return this.batches.map(({ lines }) => lines.length);
+  }
+}
+
+const DAY = 86_400_000;
+const definition = graph('in out', 'in>out');
+const wide: Batching = { records: 1_000_000, bytes: 1e9, waitMs: DAY };
+
+test.each([
+  ['records', { ...wide, records: 30 }],
+  ['bytes', { ...wide, bytes: 200 }],
+  ['time', { ...wide, waitMs: 300 }],
+])('pushed batches are written together: %s', async (_name, gathering) => {
+  const world = await openWorld();
+  const out = new Gatherer(gathering);
+  const runner = world.runner({ definition, inputs: { in: push }, outputs: { out } });
+  const before = Date.now();
+  await runner.start();
+  for (let n = 0; n < 30; n += 10) await runner.sink.append(numbered(10, n));
+  await expect.poll(() => out.numbers).toEqual(numbersUpTo(30));
+  expect(out.sizes).toEqual([30]);
+  expect(new Set(Array.from({ length: 30 }, (_, n) => out.batches[0]?.recordId(n))).size).toBe(30);
+  expect(out.batches[0]?.at).toBeGreaterThanOrEqual(before);
+  await expect.poll(async () => (await runner.state()).egress.records).toBe(30);
+  expect(await status(runner)).toBe('Running');
+});
+
+test('what is gathered holds nothing up, and a pause writes it', async () => {
+  const world = await openWorld();
+  const out = new Gatherer(wide);
+  const runner = world.runner({ definition, inputs: { in: push }, outputs: { out } });
+  await runner.start();
+  await runner.sink.append(numbered(7));
+  await runner.sink.append(numbered(3, 7));
+  await expect
+    .poll(async () => (await runner.state()).nodes.find((node) => node.node_id === 'out')?.ingress.records)
+    .toBe(10);
+  expect(await status(runner)).toBe('Running');
+  expect(out.batches).toEqual([]);
+  expect((await world.bus.stats('p.in')).records).toBe(10);
+  await runner.pause();
+  expect(out.numbers).toEqual(numbersUpTo(10));
+  expect((await world.bus.stats('p.in')).records).toBe(0);
+  await runner.resume();
+  await runner.sink.append(numbered(1, 10));
+  await expect
+    .poll(async () => (await runner.state()).nodes.find((node) => node.node_id === 'out')?.ingress.records)
+    .toBe(11);
+  await runner.pause();
+  expect(out.sizes).toEqual([10, 1]);
+});
+
+test.each(['push', 'pages'])(
+  '%s: nothing is acknowledged that was not written; what comes again has the same id',
+  async (kind) => {
+    const world = await openWorld();
+    const out = new Gatherer({ ...wide, records: 20 });
+    let down = true;
+    out.answer = () => {
+      if (down) throw new ConnectorError('upstream_error', 'It has a problem.', 'retry');
+      return WRITTEN;
+    };
+    const runner = world.runner({
+      definition,
+      inputs: { in: kind === 'push' ? push : paged(3, 10) },
+      outputs: { out },
+    });
+    await runner.start();
+    if (kind === 'push') for (let n = 0; n < 30; n += 10) await runner.sink.append(numbered(10, n));
+    await expect.poll(() => status(runner)).toBe('Erroring');
+    await runner.pause();
+    expect((await runner.state()).egress.records).toBe(0);
+    down = false;
+    await runner.resume();
+    // A pause writes what has arrived by then.
+    await expect
+      .poll(async () => {
+        await runner.pause();
+        await runner.resume();
+        return out.numbers.length;
+      })
+      .toBe(30);
+    await runner.pause();
+    expect(out.numbers).toEqual(numbersUpTo(30));
+    const ids = out.offered.filter(({ records }) => records[0]?.['n'] === 0).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(1);
+    expect(new Set(ids).size).toBe(1);
+    expect(new Set(out.batches.map(({ id }) => id)).size).toBe(2);
+    expect((await runner.state()).ingress.records).toBe(30);
+  },
+);
+
+/** Returns an input with `pages` pages of `size` numbered records. */
+const paged = (pages: number, size: number): PageInput => ({
+  kind: 'pages',
+  readsAhead: true,
+  intervalMs: 20,
+  async *pages(cursor) {
+    for (let page = Number(cursor ?? 0); page < pages; page += 1)
+      yield {
+        records: Array.from({ length: size }, (_, n) => ({ n: page * size + n })),
+        cursor: page + 1,
+      };
+    await Promise.resolve();
+  },
+});
+
+test('pages are batched across reads, beside an output that does not batch', async () => {
+  const world = await openWorld();
+  const [out, plain] = [new Gatherer({ ...wide, waitMs: 300 }), new Collector()];
+  const runner = world.runner({
+    definition: graph('in out oplain', 'in>out in>oplain'),
+    inputs: { in: paged(3, 10) },
+    outputs: { out, oplain: plain },
+  });
+  await runner.start();
+  await expect.poll(() => plain.numbers).toEqual(numbersUpTo(30));
+  expect((await runner.state()).ingress.records).toBe(0);
+  await expect.poll(() => out.sizes).toEqual([30]);
+  await expect.poll(async () => (await runner.state()).ingress.records).toBe(30);
+  expect(plain.batches.length).toBe(3);
+});
+
+test('a source that takes a question for an answer is asked when all is written', async () => {
+  const world = await openWorld();
+  const out = new Gatherer(wide);
+  const told: number[] = [];
+  const input: PageInput = {
+    kind: 'pages',
+    intervalMs: 60_000,
+    async *pages() {
+      await Promise.resolve();
+      for (let page = 0; page < 3; page += 1) {
+        told.push(out.numbers.length);
+        yield { records: [{ n: page }], cursor: page + 1 };
+      }
+    },
+  };
+  const runner = world.runner({ definition, inputs: { in: input }, outputs: { out } });
+  await runner.start();
+  await expect.poll(() => out.numbers).toEqual([0, 1, 2]);
+  expect(told).toEqual([0, 1, 2]);
+});
+
+test('what no record of is wanted is not waited with', async () => {
+  const world = await openWorld();
+  const out = new Gatherer(wide);
+  const runner = world.runner({
+    definition: graph('in out', 'in>out', { 'in>out': above(100) }),
+    inputs: { in: fast(50) },
+    outputs: { out },
+  });
+  await runner.start();
+  await expect.poll(async () => (await runner.state()).ingress.records).toBe(50);
+  expect(out.batches).toEqual([]);
+});
+
+test('what a page could not make a record of is a dead letter, and its notes are in the log', async () => {
+  const world = await openWorld();
+  const out = new Collector();
+  const input: PageInput = {
+    kind: 'pages',
+    async *pages(cursor) {
+      await Promise.resolve();
+      if (cursor !== undefined) return;
+      yield {
+        records: [{ n: 0 }],
+        cursor: 1,
+        unreadable: [{ reason: 'invalid_json', found: 'no{json' }],
+        notes: [{ level: 'warn', code: 'object_skipped', message: 'An object was skipped.' }],
+      };
+    },
+  };
+  const runner = world.runner({ definition, inputs: { in: input }, outputs: { out } });
+  await runner.start();
+  await expect.poll(() => out.numbers).toEqual([0]);
+  expect(await world.deadLetters()).toEqual([
+    expect.objectContaining({ reason: 'invalid_json', record: 'no{json', node_id: 'in' }),
+  ]);
+  expect(runner.log.entries()).toContainEqual(
+    expect.objectContaining({ code: 'object_skipped', nodeId: 'in', level: 'warn' }),
+  );
+  expect((await runner.state()).errors).toBe(1);
+});

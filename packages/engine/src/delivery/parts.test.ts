@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { seededRandom } from '../testing/random.js';
+import { createRetryPolicy, RETRY_LIMITS } from './retry-policy.js';
+import { DeadLetters } from './dead-letters.js';
+import { ConnectorError, failureOf } from '../connector-api/index.js';
+import { PipelineLog } from '../pipeline/pipeline-log.js';
+
+const temporary = { kind: 'retry' } as const;
+
+test('delays are random up to a limit that doubles, and never exceed the maximum', () => {
+  const least = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0 });
+  const most = createRetryPolicy({ ...RETRY_LIMITS, random: () => 1 });
+  expect([1, 2, 3, 4, 8, 1_000].map((attempt) => most(temporary, attempt))).toEqual([
+    300, 600, 1_200, 2_400, 30_000, 30_000,
+  ]);
+  expect(least(temporary, 5)).toBe(0);
+  const random = createRetryPolicy({ ...RETRY_LIMITS, random: seededRandom(5) });
+  const waits = Array.from({ length: 1_000 }, () => random(temporary, 3));
+  expect(Math.min(...waits)).toBeLessThan(60);
+  expect(Math.max(...waits)).toBeGreaterThan(1_140);
+  expect(Math.abs(waits.reduce((sum, wait) => sum + wait, 0) / 1_000 - 600)).toBeLessThan(50);
+});
+
+test('a permanent failure is retried at the maximum interval from the first attempt', () => {
+  const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0.5 });
+  expect(retryDelay({ kind: 'permanent' }, 1)).toBe(22_500);
+  expect(retryDelay({ kind: 'permanent', afterMs: 2_000 }, 1)).toBe(2_150);
+});
+
+test('an output may have limits of its own', () => {
+  const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 1 });
+  expect([1, 2, 9].map((attempt) => retryDelay(temporary, attempt, { firstMs: 1_000 }))).toEqual([
+    1_000, 2_000, 30_000,
+  ]);
+});
+
+test('a delay that the server asked for is honored up to an hour', () => {
+  const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0.5 });
+  expect(retryDelay({ ...temporary, afterMs: 60_000 }, 9)).toBe(60_150);
+  expect(retryDelay({ ...temporary, afterMs: -5 }, 1)).toBe(150);
+  expect(retryDelay({ ...temporary, afterMs: 1e12 }, 1)).toBe(3_600_150);
+});
+
+test('an error is told in our own words', () => {
+  const known = new ConnectorError('too_many', 'Too many requests.', 'throttled', 500);
+  expect(failureOf(known)).toEqual({
+    code: 'too_many',
+    message: 'Too many requests.',
+    kind: 'throttled',
+    afterMs: 500,
+  });
+  const unknown = Object.assign(new Error('token hunter2 is bad'), { code: 'bad token hunter2' });
+  expect(JSON.stringify(failureOf(unknown))).not.toContain('hunter2');
+  expect(failureOf('hunter2')).toMatchObject({ code: 'unexpected', kind: 'retry' });
+});
+
+test('dead letters stay within their bound and lose only the oldest', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'letters-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'dead.ndjson');
+  const letters = new DeadLetters(path, 10_000, () => 0);
+  for (let n = 0; n < 300; n += 3)
+    await letters.add(
+      [n, n + 1, n + 2].map((each) => ({ nodeId: 'out', reason: 'no', recordId: `r${each}`, line: `{"n":${each}}` })),
+    );
+  expect((await stat(path)).size + (await stat(`${path}.1`)).size).toBeLessThanOrEqual(10_000);
+  const kept = `${await readFile(`${path}.1`, 'utf8')}${await readFile(path, 'utf8')}`.trim().split('\n');
+  const numbers = kept.map((line) => Number(/"record":\{"n":(\d+)\}\}$/.exec(line)?.[1]));
+  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 300 - numbers.length + index));
+  expect(numbers.length).toBeGreaterThan(50);
+  await letters.remove();
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+});
+
+test('the log keeps the last entries; who follows slowly misses the oldest, and can tell', async () => {
+  const log = new PipelineLog(() => 5, 10);
+  const add = (count: number): void => {
+    for (let n = 0; n < count; n += 1) log.add({ level: 'info', code: 'c', message: 'm' });
+  };
+  add(25);
+  expect(log.entries().map(({ sequence }) => sequence)).toEqual([16, 17, 18, 19, 20, 21, 22, 23, 24, 25]);
+  expect(log.entries(2).map(({ sequence }) => sequence)).toEqual([24, 25]);
+  const stop = new AbortController();
+  const heard: number[] = [];
+  const following = (async () => {
+    for await (const { sequence } of log.tail(stop.signal, 23)) {
+      heard.push(sequence);
+      if (sequence === 24) add(15);
+      if (sequence === 40) stop.abort();
+    }
+  })();
+  await following;
+  expect(heard).toEqual([24, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40]);
+  expect(log.followers).toBe(0);
+});
+
+test('who stops following leaves nothing behind', async () => {
+  const log = new PipelineLog(() => 0);
+  for (let n = 0; n < 100; n += 1) {
+    const stop = new AbortController();
+    const tail = log.tail(stop.signal);
+    const waiting = tail.next();
+    stop.abort();
+    expect(await waiting).toEqual({ value: undefined, done: true });
+  }
+  expect(log.followers).toBe(0);
+});

@@ -1,0 +1,178 @@
+import { setMaxListeners } from 'node:events';
+import type { Bus } from '../bus/bus.js';
+import type { Coordinator, Lease } from '../coordinator/coordinator.js';
+import type { PipelineDefinition } from '../pipeline/definition.js';
+import { routesOf } from '../pipeline/routes.js';
+import { compileTransform, type CompiledTransform } from '../transforms/compile-transform.js';
+import type { TransformConfig } from '../transforms/operation.js';
+import { waitBeforeRetry, type RunContext } from './deliver.js';
+import type { OutputPaths } from './deliver-paths.js';
+import { failureOf, type Input, type Output } from '../connector-api/index.js';
+import { runPages } from './run-pages.js';
+import type { MissingPart } from './runner-options.js';
+import { runStream } from './run-stream.js';
+import { compilePaths } from './paths.js';
+import type { PipelineContext } from './pipeline-context.js';
+
+export interface RunParts {
+  definition: PipelineDefinition;
+  nodeId: string;
+  input: Input;
+  outputs: ReadonlyMap<string, Output>;
+  transforms: ReadonlyMap<string, CompiledTransform>;
+  bus: Bus;
+  /** Stream of a push input. */
+  stream?: string;
+  /** Reports the state of a push input's listener to the health of the new run. */
+  reportListener?(): void;
+  coordinator: Coordinator;
+  lease: Lease;
+}
+
+/**
+ * One run of a pipeline: starts when it is enabled and the lease is held, ends when it is stopped.
+ */
+export class Run {
+  /** Resolves once no work is in progress, or when unfinished work was abandoned; never rejects. */
+  readonly ended: Promise<'stopped' | 'fenced'>;
+  #leave: () => void = () => undefined;
+  readonly #stopping = new AbortController();
+  readonly #aborted = new AbortController();
+  readonly #context: RunContext;
+
+  constructor(
+    private readonly parts: RunParts,
+    context: PipelineContext,
+    private readonly graceMs: number,
+  ) {
+    this.#context = { ...context, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
+    // Each output adds a listener.
+    setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
+    const left = new Promise<'stopped'>((resolve) => (this.#leave = () => resolve('stopped')));
+    this.ended = Promise.race([this.#runSafely(), left]);
+  }
+
+  get stopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Finishes the current work; aborts work that exceeds the grace period. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const done = new AbortController();
+    const ended = this.ended.then(() => done.abort());
+    await this.#context.clock.sleep(this.graceMs, done.signal);
+    this.#aborted.abort();
+    await this.#context.clock.sleep(this.graceMs, done.signal);
+    // An output that ignores the abort is abandoned; its late write may be a duplicate.
+    this.#leave();
+    await ended;
+  }
+
+  /** Aborts immediately. */
+  abort(): void {
+    this.#stopping.abort();
+    this.#aborted.abort();
+  }
+
+  /** An unexpected error must not affect other pipelines. */
+  async #runSafely(): Promise<'stopped' | 'fenced'> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      const message = 'An unexpected error ended the run. It is restarted after a delay.';
+      await waitBeforeRetry(this.#context, this.parts.nodeId, { ...failureOf(error), message, kind: 'permanent' }, 1);
+      return 'stopped';
+    }
+  }
+
+  async #run(): Promise<'stopped' | 'fenced'> {
+    const { definition, nodeId, input, outputs, transforms, bus, stream, coordinator, lease } = this.parts;
+    const context = this.#context;
+    const to = [...compilePaths(definition, transforms)].flatMap(([id, paths]): OutputPaths[] => {
+      const output = outputs.get(id);
+      return output ? [{ nodeId: id, output, paths }] : [];
+    });
+    context.health.reset([nodeId, ...to.map((each) => each.nodeId)]);
+    try {
+      if (input.kind === 'pages') {
+        const opened = await Promise.all(to.map((each) => open(context, each)));
+        if (!opened.every(Boolean)) return 'stopped';
+        return await runPages({ context, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
+      }
+      // Records for an output that is not ready wait in the buffer.
+      this.parts.reportListener?.();
+      await Promise.all(
+        to.map(async (each) => {
+          if (stream !== undefined && (await open(context, each))) await runStream(context, bus, stream, each);
+        }),
+      );
+      return 'stopped';
+    } finally {
+      for (const { output, nodeId: id } of to) await close(context, id, output);
+    }
+  }
+}
+
+/** Returns why a pipeline can't run, and at which node, or `undefined` if it can. */
+export function missingPart(
+  definition: PipelineDefinition,
+  parts: {
+    inputs: ReadonlyMap<string, Input>;
+    outputs: ReadonlyMap<string, Output>;
+    transforms: ReadonlyMap<string, TransformConfig>;
+    problems?: ReadonlyMap<string, MissingPart>;
+  },
+): (MissingPart & { nodeId: string }) | undefined {
+  if (routesOf(definition).size === 0) {
+    const message = 'No path connects the input to an output. Add an edge.';
+    return { nodeId: definition.nodes[0]?.id ?? '', code: 'incomplete', message };
+  }
+  const missing = definition.nodes.find(({ id, enabled, component_type: type }) => {
+    if (!enabled) return false;
+    if (type === 'input') return !parts.inputs.has(id);
+    return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
+  });
+  if (!missing) return unknownPart(definition, parts.transforms);
+  const { id: nodeId, slug, component_type: type } = missing;
+  const unknown = { code: 'no_runtime', message: `The ${type} ${slug} has no runtime here.` };
+  return { nodeId, ...(parts.problems?.get(nodeId) ?? unknown) };
+}
+
+/**
+ * A pipeline stored by a later release may contain conditions or operations unknown to this one.
+ */
+function unknownPart(
+  definition: PipelineDefinition,
+  transforms: ReadonlyMap<string, TransformConfig>,
+): ReturnType<typeof missingPart> {
+  try {
+    compilePaths(definition, new Map([...transforms].map(([id, config]) => [id, compileTransform(config)])));
+    return undefined;
+  } catch {
+    const message = 'This release does not know a condition or an operation in this pipeline. Save it again.';
+    return { nodeId: definition.nodes[0]?.id ?? '', code: 'invalid_pipeline', message };
+  }
+}
+
+async function open(context: RunContext, { nodeId, output }: OutputPaths): Promise<boolean> {
+  for (let attempt = 1; !context.stopping.aborted; attempt += 1) {
+    try {
+      await output.open?.(context.aborted);
+      context.health.answered(nodeId);
+      return true;
+    } catch (error) {
+      if (!(await waitBeforeRetry(context, nodeId, failureOf(error), attempt, output.retry))) return false;
+    }
+  }
+  return false;
+}
+
+async function close(context: RunContext, nodeId: string, output: Output): Promise<void> {
+  try {
+    await output.close?.();
+  } catch (error) {
+    const { code } = failureOf(error);
+    context.log({ level: 'warn', code: 'close_failed', message: `The output could not be closed (${code}).`, nodeId });
+  }
+}

@@ -1,0 +1,67 @@
+import type { Bus } from '../bus/bus.js';
+import type { Coordinator } from '../coordinator/coordinator.js';
+import type { PipelineDefinition } from '../pipeline/definition.js';
+import type { TransformConfig } from '../transforms/operation.js';
+import type { Clock } from '../connector-api/clock.js';
+import type { Input, Output } from '../connector-api/index.js';
+import type { PipelineLog } from '../pipeline/pipeline-log.js';
+
+/** Implementations of the nodes of a pipeline, by node id. A node without one can't run. */
+export interface Components {
+  readonly inputs: ReadonlyMap<string, Input>;
+  readonly outputs: ReadonlyMap<string, Output>;
+  readonly transforms: ReadonlyMap<string, TransformConfig>;
+  /** Why a node has no implementation; a node without an entry is reported as `no_runtime`. */
+  readonly problems?: ReadonlyMap<string, MissingPart>;
+}
+
+/** Why a pipeline can't run, as shown in its state. */
+export interface MissingPart {
+  /** A stable code. */
+  readonly code: string;
+  /** Message for users, written by us, with what to do. */
+  readonly message: string;
+}
+
+export interface RunnerOptions {
+  definition: PipelineDefinition;
+  components: Components;
+  bus: Bus;
+  coordinator: Coordinator;
+  /** Identifies this process among all that share the coordinator. */
+  holder: string;
+  /** Folder for the dead letters of this pipeline. */
+  folder: string;
+  /** Log of a previous runner of this pipeline, to continue with. */
+  log?: PipelineLog;
+  clock?: Clock;
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
+  random?: () => number;
+  limits?: Partial<RunnerLimits>;
+}
+
+/** Times in milliseconds. */
+export interface RunnerLimits {
+  /** Interval of the reconcile loop, which also renews the lease and the report. Default 2,000. */
+  reconcile: number;
+  /** Maximum delay of a report after a counter changed, if `reconcile` is longer. Default 2,000. */
+  report: number;
+  /** Time after which the lease of a dead worker expires. Default 15,000. */
+  leaseTtl: number;
+  /** Grace period for an output to finish when the pipeline pauses or stops. Default 10,000. */
+  grace: number;
+  /** Maximum wait between two attempts. Default 30,000. */
+  retryCap: number;
+  /** Maximum size of the dead letters in bytes. Default 16 MiB. */
+  deadLetters: number;
+}
+
+/** Defaults for limits that are not set. */
+export const DEFAULT_LIMITS: RunnerLimits = {
+  reconcile: 2_000,
+  report: 2_000,
+  leaseTtl: 15_000,
+  grace: 10_000,
+  retryCap: 30_000,
+  deadLetters: 16 * 1024 * 1024,
+};

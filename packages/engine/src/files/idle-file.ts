@@ -1,0 +1,127 @@
+import { open, type FileHandle } from 'node:fs/promises';
+
+/**
+ * A file that opens on demand and closes after it has been idle for a while. Thousands of streams
+ * are idle most of the time, and the number of open files per process is limited.
+ */
+export class IdleFile {
+  #handle: Promise<FileHandle> | undefined;
+  #users = 0;
+  #used = false;
+
+  /**
+   * @param flags for opening and reopening the file; must not truncate it
+   * @param among pool that closes idle files
+   * @param rested called after the file was closed for being idle
+   */
+  constructor(
+    readonly path: string,
+    private readonly flags: string | number,
+    private readonly among: FileHandlePool,
+    private readonly rested: () => void = () => undefined,
+  ) {}
+
+  /** Calls `work` with an open file handle and keeps the file open until it is done. */
+  async use<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
+    this.#users += 1;
+    this.#used = true;
+    try {
+      return await work(await this.#open());
+    } finally {
+      this.#users -= 1;
+    }
+  }
+
+  /** Whether no `use` call is in progress. */
+  get idle(): boolean {
+    return this.#users === 0;
+  }
+
+  /**
+   * Closes the file if it was not used since the last call.
+   * @param atOnce closes it even if it was used since then, but not while it is in use
+   */
+  async rest(atOnce = false): Promise<void> {
+    if (!this.idle || (this.#used && !atOnce)) {
+      this.#used = false;
+      return;
+    }
+    await this.close();
+    this.rested();
+  }
+
+  /**
+   * Closes the file. A later `use` reopens it.
+   * @param before runs before closing if the file is open
+   */
+  async close(before?: (handle: FileHandle) => Promise<void>): Promise<void> {
+    const opening = this.#handle;
+    this.#handle = undefined;
+    this.among.delete(this);
+    const handle = await opening;
+    if (!handle) return;
+    try {
+      await before?.(handle);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #open(): Promise<FileHandle> {
+    if (this.#handle) return this.#handle;
+    const opening = open(this.path, this.flags, 0o600);
+    this.#handle = opening;
+    this.among.add(this);
+    opening.catch(() => {
+      if (this.#handle === opening) this.#handle = undefined;
+      this.among.delete(this);
+    });
+    return opening;
+  }
+}
+
+/** Milliseconds between two checks; a file that was not used in between is closed. */
+const LOOK = 5_000;
+/** Operating systems allow a process a thousand open files or more. */
+const MOST = 800;
+
+/** Pool of the open files of a process. */
+export class FileHandlePool {
+  readonly #files = new Set<IdleFile>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param most limit above which an idle file is closed for each one opened */
+  constructor(private readonly most = MOST) {}
+
+  add(file: IdleFile): void {
+    if (this.#files.size >= this.most) this.#makeRoom();
+    this.#files.add(file);
+    this.#timer ??= setInterval(() => void this.rest(), LOOK).unref();
+  }
+
+  /** Closes the idle file that was opened first. */
+  #makeRoom(): void {
+    for (const file of this.#files) {
+      if (!file.idle) continue;
+      file.rest(true).catch(() => undefined);
+      return;
+    }
+  }
+
+  delete(file: IdleFile): void {
+    this.#files.delete(file);
+    if (this.#files.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  get size(): number {
+    return this.#files.size;
+  }
+
+  /** Closes the files that were not used since the last call. */
+  async rest(): Promise<void> {
+    // If closing fails now, it is retried later or happens when the process ends.
+    for (const file of this.#files) await file.rest().catch(() => undefined);
+  }
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '../bus/bus.js';
+import { batchId, createBatch } from '../connector-api/batch.js';
+import { splitLines } from '../records/split.js';
+import type { DeadLetter } from '../delivery/dead-letters.js';
+import { deadLetter } from '../delivery/deliver.js';
+import type { PipelineContext } from '../delivery/pipeline-context.js';
+import type { Appended, AppendOptions, Sink } from '../connector-api/index.js';
+import type { NewLogEntry } from '../connector-api/log-entry.js';
+
+export interface IngestBufferOptions {
+  bus: Bus;
+  /** Name of the stream on the bus. */
+  stream: string;
+  pipelineId: string;
+  nodeId: string;
+  context: Pick<PipelineContext, 'clock' | 'counters' | 'deadLetters' | 'log'>;
+}
+
+interface Waiting {
+  lines: readonly string[];
+  resolve(appended: Appended): void;
+  reject(error: unknown): void;
+}
+
+const FULL: Appended = { stored: false, reason: 'full' };
+
+/**
+ * Ingest buffer of a push input. Records that arrive during a write are grouped into the next one,
+ * so that many small requests cost few writes.
+ */
+export class IngestBuffer implements Sink {
+  #waiting: Waiting[] = [];
+  #storing: Promise<void> | undefined;
+  #closed = true;
+
+  constructor(private readonly options: IngestBufferOptions) {}
+
+  /** Name of the stream on the bus. */
+  get stream(): string {
+    return this.options.stream;
+  }
+
+  /**
+   * Declares the stream on the bus and starts accepting records.
+   * @param consumers ids of the outputs that acknowledge each batch
+   */
+  async open(consumers: readonly string[]): Promise<void> {
+    await this.options.bus.declare(this.options.stream, consumers);
+    this.#closed = false;
+  }
+
+  async append(lines: readonly string[], options: AppendOptions = {}): Promise<Appended> {
+    if (this.#closed) return { stored: false, reason: 'closed' };
+    // A record that contains a line break would be read back as two.
+    if (lines.some((line) => line.includes('\n'))) lines = lines.map((line) => JSON.stringify(JSON.parse(line)));
+    // Records with their own position or waiting time are stored separately.
+    if (options.position !== undefined || options.waitMs !== undefined) return this.#store(lines, options);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ lines, resolve, reject });
+      this.#storing ??= this.#drain().finally(() => (this.#storing = undefined));
+    });
+  }
+
+  note(entry: Omit<NewLogEntry, 'nodeId'>): void {
+    this.options.context.log({ ...entry, nodeId: this.options.nodeId });
+  }
+
+  /** Stops accepting records; resolves once all pending appends have settled. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#storing;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting;
+      this.#waiting = [];
+      try {
+        const lines = group.flatMap((each) => each.lines);
+        const appended = await this.#store(lines, {});
+        let from = 0;
+        for (const each of group) {
+          const { length } = each.lines;
+          each.resolve(
+            appended.stored ? { stored: true, tooLarge: within(appended.tooLarge, from, length) } : appended,
+          );
+          from += length;
+        }
+      } catch (error) {
+        for (const each of group) each.reject(error);
+      }
+    }
+  }
+
+  async #store(lines: readonly string[], { position: given, waitMs = 0, signal }: AppendOptions): Promise<Appended> {
+    const position = given ?? randomUUID();
+    const { bus, stream, pipelineId, nodeId, context } = this.options;
+    const { clock, counters, deadLetters } = context;
+    const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
+    const results = await Promise.all(
+      batches.map((batch) => bus.publish(stream, batch, { waitMs, ...(signal && { signal }) })),
+    );
+    for (const [index, batch] of batches.entries()) {
+      const published = results[index];
+      if (!published?.stored || published.repeated) continue;
+      counters.add(nodeId, 'ingress', batch.lines.length, batch.bytes);
+      counters.add(nodeId, 'egress', batch.lines.length, batch.bytes);
+      counters.lastIngestedAt = clock.now();
+    }
+    if (results.some(({ stored }) => !stored)) return FULL;
+    if (tooLarge.length > 0) {
+      await deadLetters.add(this.#letters(lines, tooLarge, position));
+      counters.addErrors(nodeId, tooLarge.length);
+    }
+    return { stored: true, tooLarge };
+  }
+
+  #letters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
+    const { pipelineId, nodeId } = this.options;
+    const whole = createBatch(batchId(pipelineId, nodeId, position), lines);
+    return tooLarge.map((index) => deadLetter(nodeId, whole, index, 'too_large'));
+  }
+}
+
+const within = (indexes: readonly number[], from: number, length: number): number[] =>
+  indexes.map((index) => index - from).filter((index) => index >= 0 && index < length);

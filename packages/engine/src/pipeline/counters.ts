@@ -1,0 +1,97 @@
+import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
+
+/** Number of records, and their size in bytes as JSON. */
+export interface Amount {
+  records: number;
+  bytes: number;
+}
+
+export interface NodeCounts {
+  /** Records that reached the node. */
+  ingress: Amount;
+  /** Records that left the node; for an output, the records written. */
+  egress: Amount;
+  /** Records that failed permanently at this node. */
+  errors: number;
+}
+
+/**
+ * Counts the records a pipeline has moved since it was created, by node. Its reports preserve the
+ * counts across restarts.
+ */
+export class Counters {
+  readonly #nodes = new Map<string, NodeCounts>();
+  /** When records were last ingested, in milliseconds since the epoch. */
+  lastIngestedAt: number | undefined;
+  /** Increases with every change. */
+  revision = 0;
+
+  /**
+   * @param nodeIds saved counts of other nodes, which no longer exist, are dropped
+   * @param changed called after every change
+   */
+  constructor(
+    private readonly nodeIds: readonly string[],
+    saved?: JsonValue,
+    private readonly changed?: () => void,
+  ) {
+    this.load(saved);
+  }
+
+  /** Replaces the counts with saved ones. */
+  load(saved: JsonValue | undefined): void {
+    const before = isRecord(saved) ? saved : {};
+    const nodes = isRecord(before['nodes']) ? before['nodes'] : {};
+    if (typeof before['last_ingested_at'] === 'number') this.lastIngestedAt = before['last_ingested_at'];
+    for (const id of this.nodeIds) {
+      const node = isRecord(nodes[id]) ? nodes[id] : {};
+      this.#nodes.set(id, {
+        ingress: amount(node['ingress']),
+        egress: amount(node['egress']),
+        errors: count(node['errors']),
+      });
+    }
+  }
+
+  node(id: string): Readonly<NodeCounts> {
+    return this.#nodes.get(id) ?? { ingress: amount(), egress: amount(), errors: 0 };
+  }
+
+  add(id: string, direction: 'ingress' | 'egress', records: number, bytes: number): void {
+    const node = this.#nodes.get(id);
+    if (!node || records === 0) return;
+    node[direction].records += records;
+    node[direction].bytes += bytes;
+    this.#rise();
+  }
+
+  addErrors(id: string, errors: number): void {
+    const node = this.#nodes.get(id);
+    if (!node || errors === 0) return;
+    node.errors += errors;
+    this.#rise();
+  }
+
+  #rise(): void {
+    this.revision += 1;
+    this.changed?.();
+  }
+
+  toJson(): DataRecord {
+    const nodes = [...this.#nodes].map(([id, { ingress, egress, errors }]) => [
+      id,
+      { ingress: { ...ingress }, egress: { ...egress }, errors },
+    ]);
+    return {
+      nodes: Object.fromEntries(nodes),
+      ...(this.lastIngestedAt !== undefined && { last_ingested_at: this.lastIngestedAt }),
+    };
+  }
+}
+
+const count = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
+
+function amount(value?: JsonValue): Amount {
+  const saved = isRecord(value) ? value : {};
+  return { records: count(saved['records']), bytes: count(saved['bytes']) };
+}

@@ -1,0 +1,82 @@
+import type { LogEntry, NewLogEntry } from '../connector-api/log-entry.js';
+
+interface Listener {
+  readonly waiting: LogEntry[];
+  /** Called when there are more entries or the tail ends. */
+  wake: () => void;
+}
+
+const nobody = (): void => undefined;
+
+/** Keeps the latest entries of one pipeline in memory and streams new ones to followers. */
+export class PipelineLog {
+  readonly #entries: LogEntry[] = [];
+  readonly #listeners = new Set<Listener>();
+  #sequence: number;
+
+  /**
+   * @param now returns milliseconds since the epoch
+   * @param capacity maximum number of entries kept, and queued for each slow reader
+   * @param before sequence that precedes the first entry. A value from the clock is higher than any
+   *   sequence of a previous process.
+   */
+  constructor(
+    private readonly now: () => number,
+    private readonly capacity = 500,
+    before = 0,
+  ) {
+    this.#sequence = before;
+  }
+
+  add(entry: NewLogEntry): void {
+    this.#sequence += 1;
+    const added: LogEntry = { sequence: this.#sequence, at: this.now(), ...entry };
+    push(this.#entries, added, this.capacity);
+    for (const listener of this.#listeners) {
+      push(listener.waiting, added, this.capacity);
+      listener.wake();
+    }
+  }
+
+  /** Returns the latest entries, oldest first. */
+  entries(limit = this.capacity): readonly LogEntry[] {
+    return limit <= 0 ? [] : this.#entries.slice(-limit);
+  }
+
+  /**
+   * Yields the kept entries after sequence `after`, then new ones, until `signal` is aborted. A
+   * slow reader misses the oldest.
+   */
+  async *tail(signal: AbortSignal, after = 0): AsyncGenerator<LogEntry, void, void> {
+    const listener: Listener = {
+      waiting: this.#entries.filter(({ sequence }) => sequence > after),
+      wake: nobody,
+    };
+    const stop = (): void => listener.wake();
+    this.#listeners.add(listener);
+    signal.addEventListener('abort', stop);
+    try {
+      while (!signal.aborted) {
+        const next = listener.waiting.shift();
+        if (next) yield next;
+        else
+          await new Promise<void>((resolve) => {
+            listener.wake = resolve;
+          });
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      this.#listeners.delete(listener);
+    }
+  }
+
+  /** Number of active tails. */
+  get followers(): number {
+    return this.#listeners.size;
+  }
+}
+
+function push(entries: LogEntry[], entry: LogEntry, capacity: number): void {
+  entries.push(entry);
+  if (entries.length > capacity) entries.shift();
+}

@@ -1,0 +1,110 @@
+import { gzipSync } from 'node:zlib';
+import type { Catalog } from '@connector-frame/catalog';
+import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { textTag } from '../http/etag.js';
+
+/** A serialized JSON response and its ETag. */
+export interface CachedResponse {
+  text: string;
+  tag: string;
+  /**
+   * Returns the gzip encoding, compressed on first use. Absent if the text was built for a single
+   * call.
+   */
+  gzip?: () => Uint8Array<ArrayBuffer>;
+}
+
+export interface ListOptions {
+  /** Only these types, in the order of the catalog. */
+  typeIds?: readonly string[] | undefined;
+  /** Include the fields of each type. */
+  config?: boolean | undefined;
+}
+
+/**
+ * Serves the catalog to clients. It changes only with a release, so responses are serialized in
+ * advance.
+ */
+export interface CatalogResponses {
+  list(kind: ConnectorKind, options?: ListOptions): CachedResponse;
+  type(kind: ConnectorKind, typeId: string): CachedResponse | undefined;
+}
+
+export interface CatalogResponsesOptions {
+  catalog: Catalog;
+  supportsTest: (type: ConnectorTypeData) => boolean;
+  /** Returns whether pipelines can run this type. */
+  runs: (type: ConnectorTypeData) => boolean;
+  /** Returns the URL of a type's icon. */
+  iconUrl: (typeId: string) => string;
+}
+
+export function createCatalogResponses({
+  catalog,
+  supportsTest,
+  runs,
+  iconUrl,
+}: CatalogResponsesOptions): CatalogResponses {
+  const head = (type: ConnectorTypeData) => ({
+    type_id: type.type_id,
+    kind: type.kind,
+    name: type.name,
+    description: type.description,
+    category: type.category,
+    vendor: type.vendor,
+    supported_features: { test_connection: supportsTest(type), runtime: runs(type) },
+    in_beta: type.in_beta ?? false,
+    version: type.version,
+  });
+  const whole = (type: ConnectorTypeData) => {
+    const svg = catalog.icon(type.type_id);
+    return {
+      ...head(type),
+      icon: svg === undefined ? null : `data:image/svg+xml,${encodeURIComponent(svg)}`,
+      ...fields(type),
+    };
+  };
+  const row = (type: ConnectorTypeData) => ({
+    ...head(type),
+    icon: catalog.icon(type.type_id) === undefined ? null : iconUrl(type.type_id),
+  });
+
+  const make = (kind: ConnectorKind) => {
+    const types = catalog.list(kind);
+    const list = (rowOf: (type: ConnectorTypeData) => object) => {
+      const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(rowOf(type))]));
+      return { rows, all: compressible(made(rows.values())) };
+    };
+    // Built on first use: the list with all fields may never be requested.
+    let full: ReturnType<typeof list> | undefined;
+    return {
+      heads: list(row),
+      full: () => (full ??= list((type) => ({ ...row(type), ...fields(type) }))),
+      types: new Map(types.map((type) => [type.type_id, compressible(answer(JSON.stringify(whole(type))))])),
+    };
+  };
+  const kinds = { input: make('input'), output: make('output') };
+
+  return {
+    list(kind, { typeIds, config = false } = {}) {
+      const { rows, all } = config ? kinds[kind].full() : kinds[kind].heads;
+      if (!typeIds) return all;
+      return made([...rows].filter(([typeId]) => typeIds.includes(typeId)).map(([, text]) => text));
+    },
+    type: (kind, typeId) => kinds[kind].types.get(typeId),
+  };
+}
+
+const made = (rows: Iterable<string>): CachedResponse => answer(`[${[...rows].join(',')}]`);
+const answer = (text: string): CachedResponse => ({ text, tag: textTag(text) });
+
+function compressible(made: CachedResponse): CachedResponse {
+  let gzip: Uint8Array<ArrayBuffer> | undefined;
+  return { ...made, gzip: () => (gzip ??= Uint8Array.from(gzipSync(made.text, { level: 9 }))) };
+}
+
+const fields = ({ order, config, fixed_destination }: ConnectorTypeData) => ({
+  ...(order ? { order } : {}),
+  ...(fixed_destination ? { fixed_destination } : {}),
+  config,
+});

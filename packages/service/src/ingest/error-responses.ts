@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { BusError } from '@connector-frame/engine';
+import { BodyError, type Receiver } from '@connector-frame/engine/connector-api';
+import type { Logger } from 'pino';
+import { describeError } from '../describe-error.js';
+import { later, HttpError } from './http-error.js';
+
+/** Request details that are known when the response is sent. */
+export interface RequestInfo {
+  /** Route pattern, for logs and metrics. */
+  route: string;
+  /** Set once the token has been verified. */
+  connectorId?: string;
+  receiver?: Receiver;
+}
+
+/** Response to the sender. */
+export interface IngestResponse {
+  status: number;
+  contentType: string;
+  body: string | Uint8Array;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Errors for records that were not stored, by reason. */
+export const notStored = {
+  full: () =>
+    later(
+      429,
+      'buffer_full',
+      'The buffer is full: outputs are slower than the input. Retry the whole request later.',
+      5,
+    ),
+  closed: () =>
+    later(503, 'unavailable', 'The service is not accepting records right now. Retry the whole request later.', 2),
+  no_pipeline: () =>
+    new HttpError(
+      409,
+      'no_pipeline',
+      'No pipeline has this input, so the records would go nowhere. Build a pipeline with it, then send again.',
+    ),
+};
+
+const types = { 400: 'invalid_request', 413: 'payload_too_large', 415: 'unsupported_media_type' } as const;
+
+/** Converts anything that was thrown into the error for the sender. Logs unexpected errors. */
+export function toHttpError(log: Logger, error: unknown, { route, connectorId }: RequestInfo): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof BodyError)
+    return new HttpError(error.status, types[error.status], error.message, { details: error.details });
+  if (error instanceof BusError && error.code !== 'storage') return notStored.closed();
+  const id = randomUUID();
+  log.error({ request_id: id, route, connector_id: connectorId, problem: describeError(error) }, 'request failed');
+  if (error instanceof BusError)
+    return later(503, 'unavailable', 'The records could not be written to disk. Retry the whole request later.', 10);
+  return new HttpError(500, 'internal_error', 'Something went wrong on our side.', { details: { request_id: id } });
+}
+
+/** Formats an error as the connector's type requires, or else like an API error. */
+export function responseOf(
+  error: HttpError,
+  receiver: Receiver | undefined,
+  contentType: string | undefined,
+): IngestResponse {
+  const { status, type, message, options } = error;
+  const { headers = {}, details } = options;
+  const custom = receiver?.refused?.(message, contentType);
+  if (custom) return { status, ...custom, headers };
+  const body = { error: message, error_type: type, code: status, ...(details && { additional_details: details }) };
+  return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body), headers };
+}

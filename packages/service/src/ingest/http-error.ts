@@ -1,0 +1,21 @@
+import type { ErrorType } from '../http/api-error.js';
+
+/**
+ * Error that rejects a request. The sender receives its message, which contains no part of the
+ * request.
+ */
+export class HttpError extends Error {
+  override readonly name = 'Refusal';
+  constructor(
+    readonly status: number,
+    readonly type: ErrorType,
+    message: string,
+    readonly options: { headers?: Record<string, string>; details?: Readonly<Record<string, unknown>> } = {},
+  ) {
+    super(message);
+  }
+}
+
+/** Creates an error that asks the sender to retry the whole request after this many seconds. */
+export const later = (status: 429 | 503, type: ErrorType, message: string, seconds: number): HttpError =>
+  new HttpError(status, type, message, { headers: { 'Retry-After': String(seconds) } });

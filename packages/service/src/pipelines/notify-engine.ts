@@ -1,0 +1,14 @@
+import type { Store } from '../store/store.js';
+import type { PipelineEngine } from './engine.js';
+
+/**
+ * Notifies the engine of a changed connector or transform, once for each pipeline that uses it.
+ * Call it after the commit.
+ */
+export async function notifyEngine(
+  { store, engine }: { store: Pick<Store, 'pipelines'>; engine: PipelineEngine },
+  organizationId: string,
+  componentId: string,
+): Promise<void> {
+  for (const { id } of await store.pipelines.using(organizationId, componentId)) engine.changed(id);
+}

@@ -1,0 +1,47 @@
+import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import type { RunningPipeline } from './running-pipeline.js';
+
+/** Metrics of the engine for operators. */
+export interface EngineMetrics {
+  /** Totals of all pipelines since this process started. Monotonic. */
+  totals: NodeCounts;
+  /** Number of pipelines by status. */
+  statuses: ReadonlyMap<PipelineStatus, number>;
+}
+
+/** Sums the throughput of all pipelines, including those removed since. */
+export class EngineMetricsRecorder {
+  readonly #totals: NodeCounts = {
+    ingress: { records: 0, bytes: 0 },
+    egress: { records: 0, bytes: 0 },
+    errors: 0,
+  };
+  readonly #revisions = new WeakMap<RunningPipeline, number>();
+
+  /**
+   * Samples every pipeline whose counts have changed since the last call.
+   * @param interval start of the interval that has just ended, in milliseconds since the epoch
+   */
+  sample(pipelines: Iterable<RunningPipeline>, interval: number): void {
+    for (const pipeline of pipelines) {
+      const { revision } = pipeline;
+      if (revision === undefined || this.#revisions.get(pipeline) === revision) continue;
+      this.#revisions.set(pipeline, revision);
+      const { ingress, egress, errors } = pipeline.history.sample(pipeline.summary(), interval);
+      this.#totals.ingress.records += ingress.records;
+      this.#totals.ingress.bytes += ingress.bytes;
+      this.#totals.egress.records += egress.records;
+      this.#totals.egress.bytes += egress.bytes;
+      this.#totals.errors += errors;
+    }
+  }
+
+  figures(pipelines: Iterable<RunningPipeline>): EngineMetrics {
+    const statuses = new Map<PipelineStatus, number>();
+    for (const pipeline of pipelines) {
+      const { status } = pipeline.summary();
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    return { totals: this.#totals, statuses };
+  }
+}

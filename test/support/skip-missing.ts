@@ -1,0 +1,49 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { TestRunner, type RunnerTask, type RunnerTestSuite } from 'vitest';
+
+/** Which tests need a program, by file and by the title with those of the suites around it. */
+const users: Readonly<Record<string, { files: RegExp; titles?: RegExp }>> = {
+  PostgreSQL: {
+    files: /connectors\/postgresql\/(?!session)|store\/lost-connections|browser\/attack-kept-secret/,
+    titles: /PostgreSQL|on two replicas|two replicas that start together|processes share a database/,
+  },
+  kcat: { files: /connectors\/kafka\/(input|output)\.test/ },
+  rsyslog: { files: /monad-syslog\/rsyslog\.test/, titles: /a certificate that senders can trust/ },
+};
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Runs tests as Vitest does, and skips those that need a program named in `MISSING_PROGRAMS`, which
+ * `npm test` sets. The report gives the name of the program as the reason.
+ */
+export default class SkipMissing extends TestRunner {
+  readonly #missing = Object.entries(users).filter(([program]) =>
+    process.env['MISSING_PROGRAMS']?.split(',').includes(program),
+  );
+
+  override async onBeforeRunSuite(suite: RunnerTestSuite): Promise<void> {
+    // Its hooks would start the program.
+    if (this.#reasonFor(suite) !== undefined)
+      Object.assign(TestRunner.getSuiteHooks(suite), { beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] });
+    await super.onBeforeRunSuite(suite);
+  }
+
+  override async onBeforeRunTask(test: RunnerTask): Promise<void> {
+    const reason = this.#reasonFor(test);
+    if (reason !== undefined && test.mode !== 'skip')
+      Object.assign(test, { mode: 'skip', result: { state: 'skip', note: reason } });
+    await super.onBeforeRunTask(test);
+  }
+
+  #reasonFor(task: RunnerTask): string | undefined {
+    const file = relative(root, task.file.filepath).replaceAll('\\', '/');
+    const title = titleOf(task);
+    const [program] = this.#missing.find(([, { files, titles }]) => files.test(file) || titles?.test(title)) ?? [];
+    return program === undefined ? undefined : `${program} is missing`;
+  }
+}
+
+const titleOf = (task: RunnerTask): string =>
+  task.suite ? `${titleOf(task.suite)} ${task.name}` : task.type === 'suite' && 'filepath' in task ? '' : task.name;
