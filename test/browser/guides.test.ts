@@ -200,7 +200,7 @@ describe('events and errors', () => {
     await page.waitForURL(/\/connections\/[\w-]{8,}$/);
   });
 
-  test('a type that is gone is told, and leads back', async () => {
+  test('an unknown type is reported and the page navigates back', async () => {
     const page = await openIt(tag.replace('okta-systemlog', 'no-such-type'));
     await page.waitForURL('**/connections');
   });

@@ -1,10 +1,14 @@
 import { HostError } from './host-error.js';
 import type { Call, RouteTools } from './route.js';
 
-/** It stands in paths, so it may not climb out of them. */
+/** IDs become part of URL paths, so they must not contain path separators or dots alone. */
 const organizationIdPattern = /^[\w-][\w.-]{0,127}$/;
 
-/** The tenant's organization id, or a refusal. Every route that names a tenant asks here, before it asks the service anything. */
+/**
+ * Returns the tenant's organization ID. Every route with a tenant calls this before it calls the
+ * service.
+ * @throws HostError `forbidden` if `authorizeTenant` denies access
+ */
 export async function authorize<Context>(
   { options }: RouteTools<Context>,
   { request, context }: Call<Context>,
@@ -13,10 +17,10 @@ export async function authorize<Context>(
   try {
     const organizationId: unknown = await options.authorizeTenant(request, tenantId, context);
     if (typeof organizationId === 'string' && organizationIdPattern.test(organizationId)) return organizationId;
-    if (organizationId) throw new TypeError('authorizeTenant answered something that is no organization id');
+    if (organizationId) throw new TypeError('authorizeTenant must return an organization ID, null, undefined or false');
   } catch (error) {
     if (error instanceof HostError) throw error;
-    // A mistake in the host's own check refuses, and is seen.
+    // An exception in the host's own check denies access and is reported.
     options.onError(error, request);
   }
   throw new HostError('forbidden', 'You may not act for this tenant.');

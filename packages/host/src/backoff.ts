@@ -1,15 +1,16 @@
 const firstDelay = 300;
 const longestDelay = 8_000;
 
-/** Tries in all, the first one included. */
+/** Maximum number of attempts, including the first. */
 export const maxTries = 4;
 
-/** Milliseconds from the first try until giving up, waits included. */
+/** Milliseconds from the first attempt until giving up, including delays. */
 export const totalBudget = 30_000;
 
 /**
- * Milliseconds to wait before try number `tries + 1`. `Retry-After` (seconds or an HTTP date) wins; otherwise
- * exponential with full jitter, so that callers who failed together do not come back together.
+ * Returns the delay in milliseconds before attempt `tries + 1`: `Retry-After` (seconds or an HTTP
+ * date) if present, otherwise exponential backoff with full jitter, which spreads out clients that
+ * failed at the same time.
  */
 export function retryDelay(tries: number, retryAfter: string | null): number {
   return parseRetryAfter(retryAfter) ?? Math.random() * Math.min(longestDelay, firstDelay * 2 ** (tries - 1));
@@ -21,7 +22,7 @@ function parseRetryAfter(value: string | null): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** Resolves after `ms`; rejects at once with the signal's reason when the caller gives up. */
+/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
 export async function pause(ms: number, signal?: AbortSignal | null): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

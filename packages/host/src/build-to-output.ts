@@ -4,12 +4,12 @@ import { HostError } from './host-error.js';
 import { isRecord } from './is-record.js';
 import { pipelineStatus } from './pipeline-status.js';
 
-/** These come to run by themselves, or don't. */
-const underWay: readonly PipelineStatus[] = ['Unknown', 'Pending', 'Initializing', 'Throttled'];
+/** States in which waiting may help: the pipeline can become `Running` without a change. */
+const startingStates: readonly PipelineStatus[] = ['Unknown', 'Pending', 'Initializing', 'Throttled'];
 
 /**
- * Builds a pipeline from an input to an output that is there, in one call of the service that does all of it or nothing, and
- * waits up to `runningTimeout` milliseconds for it to run.
+ * Builds a pipeline from an input to an existing output in one atomic call, and waits up to
+ * `runningTimeout` milliseconds for it to run.
  */
 export async function buildToOutput({
   request,
@@ -37,9 +37,9 @@ export async function buildToOutput({
   }
   let status: PipelineStatus = 'Unknown';
   const end = Date.now() + runningTimeout;
-  for (let wait = 100; Date.now() < end && underWay.includes(status); wait = Math.min(wait * 1.5, 1_000)) {
+  for (let wait = 100; Date.now() < end && startingStates.includes(status); wait = Math.min(wait * 1.5, 1_000)) {
     await pause(wait);
-    // It is built, whether the service can tell how it fares or not.
+    // The pipeline is built even if its status cannot be read.
     ({ status } = await pipelineStatus(request, org, pipelineId).catch(() => ({ status })));
   }
   return { pipelineId, outputId, status, active: status === 'Running' };

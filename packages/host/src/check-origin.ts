@@ -1,12 +1,15 @@
 import { HostError } from './host-error.js';
 
-/** Any value will do: a page of another origin can't send this header without a preflight, which nobody here answers. */
+/**
+ * Any value is accepted: a page of another origin can't send this header without a preflight, and
+ * the host allows none.
+ */
 export const requestHeader = 'connector-frame-request';
 
 /**
- * Refuses what another site's page could make a signed-in browser send. A write is JSON (a plain form can't send that),
- * and comes from this origin: `Sec-Fetch-Site` says so, or, where a browser has no such header (plain http), `Origin` does,
- * or the caller sets a header of ours.
+ * Rejects requests that another site could make a signed-in browser send (CSRF). A write must be
+ * JSON, which a plain form can't send, and come from this origin according to `Sec-Fetch-Site`, to
+ * `Origin` where a browser lacks that header (plain http), or to our own request header.
  */
 export function checkOrigin(request: Request): void {
   const { headers } = request;

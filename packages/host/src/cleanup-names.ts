@@ -5,7 +5,7 @@ import {
   type CleanupPolicy,
 } from '@connector-frame/core/connect';
 
-/** What goes with `delete`, as pages and options name it. */
+/** Cleanup policies of `delete`, by the names that pages and options use. */
 export type CleanupName = 'full' | 'keep-output' | 'pipeline-only';
 
 export const cleanupPolicies: Readonly<Record<CleanupName, CleanupPolicy>> = {

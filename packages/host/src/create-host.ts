@@ -13,24 +13,24 @@ import { sessionRoute } from './routes/session.js';
 import { teamRoute } from './routes/team.js';
 
 /**
- * A fetch-style handler. It always answers, a path that is not its own with 404; ask `matches` first where other
- * handlers follow. It never rejects.
+ * A fetch-style handler. It never rejects, and responds with 404 to unknown paths. Call `matches`
+ * first if other handlers follow.
  */
 export interface Host<Context = unknown> {
   (
     request: Request,
     ...context: undefined extends Context ? [context?: Context] : [context: Context]
   ): Promise<Response>;
-  /** Whether an address or a path names one of this host's routes, whatever the method. */
+  /** Returns whether a URL or path is one of this host's routes, for any method. */
   matches(address: string | URL): boolean;
 }
 
 /**
- * The host product's backend for connector forms: `GET /api/monad/config`, `POST /api/session`, `GET /api/catalog`,
- * `GET /api/connectors`, `POST /api/build-pipeline`, `POST /api/integration-action` and, where it is switched on,
- * `POST /api/team`.
+ * Creates the host product's backend for connector forms: `GET /api/monad/config`,
+ * `POST /api/session`, `GET /api/catalog`, `GET /api/connectors`, `POST /api/build-pipeline`,
+ * `POST /api/integration-action` and, if enabled, `POST /api/team`.
  *
- * Throws a TypeError that names the option when one is missing or wrong.
+ * @throws TypeError if an option is missing or invalid; the message names the option
  */
 export function createHost<Context = unknown>(given: HostOptions<Context>): Host<Context> {
   const options = checkOptions(given);

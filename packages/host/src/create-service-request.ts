@@ -3,27 +3,34 @@ import { maxTries, pause, retryDelay, totalBudget } from './backoff.js';
 import { ServiceRequestError } from './service-request-error.js';
 
 export interface ServiceRequestOptions {
-  /** Address of the service, with or without a trailing slash. */
+  /** URL of the service, with or without a trailing slash. */
   baseUrl: string;
-  /** The long-lived key. It stays in this closure: no error, no answer and no log of ours repeats it. */
+  /** The long-lived API key. It never appears in an error, a response or a log. */
   apiKey: string;
-  /** Stands in for the global `fetch`: logging, proxies, tests. Don't retry in it, this layer does. */
+  /**
+   * Replaces the global `fetch`, for logging, proxies or tests. It must not retry; this function
+   * does.
+   */
   fetch?: typeof globalThis.fetch;
 }
 
-/** Repeating these can't do a thing twice. */
+/** Idempotent methods, which are safe to retry. */
 const idempotentMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** Milliseconds one try of an idempotent request may take; another kind may use the whole budget, as it can't be repeated. */
+/**
+ * Timeout of one attempt of an idempotent request in milliseconds. Other requests can't be retried
+ * and may use the whole time budget.
+ */
 const tryTimeout = 10_000;
 
 /**
- * The request function every helper calls the service through: `(path, init) => Promise<unknown>`.
+ * Creates the function that helpers use to call the service: `(path, init) => Promise<unknown>`.
  *
- * Sends JSON with `Authorization: ApiKey`, both overridable by `init.headers`. An empty body yields `undefined`,
- * another is parsed as JSON, anything but a success throws a {@link ServiceRequestError}. Repeats on 429, and for
- * idempotent methods (or with an `Idempotency-Key`) on 502, 503, 504, timeouts and lost connections: 4 tries and
- * 30 seconds in all.
+ * Sends JSON with `Authorization: ApiKey`; `init.headers` overrides both. Resolves with the parsed
+ * JSON, or with `undefined` for an empty body. Retries on 429, and for idempotent methods (or with
+ * an `Idempotency-Key`) on 502, 503, 504, timeouts and lost connections, up to 4 attempts within 30
+ * seconds.
+ * @throws ServiceRequestError if the final response is not successful
  */
 export function createServiceRequest({ baseUrl, apiKey, fetch }: ServiceRequestOptions): ServiceRequest {
   const base = baseUrl.replace(/\/+$/, '');
@@ -56,7 +63,7 @@ export function createServiceRequest({ baseUrl, apiKey, fetch }: ServiceRequestO
   };
 }
 
-/** One try, body included: a server that stalls in the middle of its answer times out as well. */
+/** One attempt, including the body, so that a server that stalls mid-response times out as well. */
 async function once(fetch: typeof globalThis.fetch, url: string, init: RequestInit, timeout: number) {
   const clock = new AbortController();
   const timer = setTimeout(() => {
@@ -84,7 +91,7 @@ function isRepeatable(init: RequestInit, headers: Headers): boolean {
   return idempotentMethods.has((init.method ?? 'GET').toUpperCase()) || headers.has('idempotency-key');
 }
 
-/** 429 says that nothing was done, so any method may come again. */
+/** A 429 response means that nothing was done, so any method can be retried. */
 function isTransient(status: number, repeatable: boolean): boolean {
   return status === 429 || (repeatable && status >= 502 && status <= 504);
 }

@@ -4,8 +4,8 @@ import { json } from './json.js';
 import { ServiceRequestError } from './service-request-error.js';
 
 /**
- * Any failure as the browser may see it: our own words and a stable code, never the service's. What is lost on the way
- * goes to `report`.
+ * Converts any failure to a response for the browser, with our own message and a stable code, never
+ * the service's text. The original error goes to `report`.
  */
 export function errorResponse(error: unknown, report: (error: unknown) => void): Response {
   const refusal = asHostError(error);
@@ -21,9 +21,12 @@ function asHostError(error: unknown): HostError {
   return new HostError('internal_error', 'Something went wrong on the server.');
 }
 
-/** 401 and 403 stay `upstream_error`: they are about this server's API key, and must not send a person to the sign-in page. */
+/**
+ * 401 and 403 become `upstream_error`: they concern this server's API key and must not send the
+ * user to the sign-in page.
+ */
 function upstreamRefusal({ status, retryAfter }: ServiceRequestError): HostError {
-  if (status === 404) return new HostError('not_found', 'The connector service does not know what was asked for.');
+  if (status === 404) return new HostError('not_found', 'The connector service has no such resource.');
   if (status === 409) return new HostError('conflict', 'This is in use or exists already.');
   if (status === 400 || status === 422) {
     return new HostError('invalid_request', 'The connector service did not accept the request.');
@@ -36,7 +39,7 @@ function upstreamRefusal({ status, retryAfter }: ServiceRequestError): HostError
   return new HostError('upstream_error', 'The connector service has a problem right now.');
 }
 
-/** What `fetch` throws: a TypeError for the network, a DOMException for a timeout. */
+/** `fetch` throws a TypeError for network errors and a DOMException for timeouts. */
 function isUnreachable(error: unknown): boolean {
   return (
     (error instanceof TypeError && error.message === 'fetch failed') ||

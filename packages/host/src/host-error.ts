@@ -1,6 +1,6 @@
 import type { HostRouteError } from '@connector-frame/core/connect';
 
-/** Words of the wire between page and host. Stable: a page may branch on them. */
+/** Error codes between page and host. They are stable, so pages may branch on them. */
 export type HostErrorCode = HostRouteError['code'];
 
 const statuses: Record<HostErrorCode, number> = {
@@ -15,21 +15,23 @@ const statuses: Record<HostErrorCode, number> = {
 };
 
 export interface HostErrorOptions extends ErrorOptions {
-  /** A finer HTTP status than the code's own: 405, 413, 415. */
+  /** Overrides the HTTP status of the code, for example with 405, 413 or 415. */
   status?: number;
-  /** Response headers that belong to the refusal: `allow`, `retry-after`. */
+  /** Response headers of the error, such as `allow` or `retry-after`. */
   headers?: Record<string, string>;
 }
 
 /**
- * A refusal as the browser sees it: `{ code, message }` and a status. Throw one from `authorizeTenant` or
- * `authorizeTeam` to choose the answer, for example `new HostError('unauthenticated', 'Sign in first.')`.
- * `message` reaches the browser; `cause` does not.
+ * An error response for the browser: `{ code, message }` and a status. Throw it from
+ * `authorizeTenant` or `authorizeTeam` to choose the response. `message` is sent to the browser,
+ * `cause` is not.
+ * @example
+ * throw new HostError('unauthenticated', 'Sign in first.');
  */
 export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: HostErrorCode;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 

@@ -4,68 +4,82 @@ import { isCleanupName, type CleanupName } from './cleanup-names.js';
 
 type Awaitable<T> = T | Promise<T>;
 
-/** Type ids a host offers, by kind. A kind that is not named offers none. */
+/** Type IDs that a host offers, by kind. A missing kind offers none. */
 export type AllowedTypes = { readonly [Kind in ComponentKind]?: readonly ConnectorTypeId<Kind>[] };
 
-/** A team organization made through `POST /api/team`. */
+/** A team organization created through `POST /api/team`. */
 export interface Team {
   id: string;
   name: string;
 }
 
-/** `Context` is what the framework hands over beside the request: Express' `req`, Hono's `c`; nothing in plain fetch handlers. */
+/**
+ * Options of `createHost`. `Context` is the framework's own request object, such as Express' `req`
+ * or Hono's `c`; plain fetch handlers have none.
+ */
 export interface HostOptions<Context = unknown> {
-  /** Address of the service as this server reaches it. */
+  /** URL of the service for this server. */
   serviceUrl: string;
-  /** The long-lived API key. It never leaves this server. */
+  /** The long-lived API key. It is sent only to the service. */
   apiKey: string;
   /**
-   * Answers the organization id of a tenant that the signed-in person may act for; refuses with `null`, `undefined`,
-   * `false` or by throwing (403; throw `new HostError('unauthenticated', ...)` for 401). Nothing is asked of the service before
-   * it has answered. `tenantId` comes from the browser, so trust only your own sign-in. The request's body is read already;
-   * headers, cookies and address are as they came.
+   * Returns the organization ID of a tenant that the signed-in user may act for. Denies access with
+   * `null`, `undefined`, `false` or an exception (403; throw `new HostError('unauthenticated',
+   * ...)` for 401). The service is not called before it has returned. `tenantId` comes from the
+   * browser, so rely only on your own sign-in. The request's body has already been read; its
+   * headers, cookies and URL are unchanged.
    */
   authorizeTenant: (
     request: Request,
     tenantId: string,
     context: Context,
   ) => Awaitable<string | null | undefined | false>;
-  /** Type ids to offer. Filters the catalog, narrows every session, and keeps pipelines to inputs of these types. Absent: all types. */
+  /**
+   * Type IDs to offer. Filters the catalog and restricts sessions and pipelines to these types.
+   * Default: all types.
+   */
   allow?: AllowedTypes;
-  /** Address of the service as browsers reach it. Default: `serviceUrl`. */
+  /** URL of the service for browsers. Default: `serviceUrl`. */
   apiBase?: string;
-  /** Address of the form's page as browsers reach it. Default: `<apiBase>/embed`. */
+  /** URL of the form's page for browsers. Default: `<apiBase>/embed`. */
   frameOrigin?: string;
-  /** Where the routes stand. Default: `/api`. */
+  /** Base path of the routes. Default: `/api`. */
   basePath?: string;
   /** Lifetime of a session in seconds, 300 to 3600. Default: the service's, 1800. */
   sessionTtl?: number;
   /**
-   * What `delete` of an integration deletes: everything, all but the output, or the pipeline alone. A list also lets the page
-   * choose among its members; the first is the default. Default: `full`.
+   * What deleting an integration removes: everything, everything except the output, or only the
+   * pipeline. With a list, the page may choose one of its members; the first is the default.
+   * Default: `full`.
    */
   cleanup?: CleanupName | readonly CleanupName[];
-  /** Origins that may frame the form with a session of this host. Default: all that the service allows. */
+  /**
+   * Origins that may embed the form with a session of this host. Default: all that the service
+   * allows.
+   */
   parentOrigins?: readonly string[];
-  /** Switches on `POST /api/team`, together with `authorizeTeam`: teams are made below this organization. */
+  /** Parent organization of new teams. Enables `POST /api/team`, together with `authorizeTeam`. */
   parentOrganizationId?: string;
-  /** Whether the signed-in person may make a team with this name. */
+  /** Returns whether the signed-in user may create a team with this name. */
   authorizeTeam?: (request: Request, name: string, context: Context) => Awaitable<boolean>;
-  /** Record the new team's id here: `authorizeTenant` will be asked for it. */
+  /** Called with a new team. Store its ID: `authorizeTenant` must return it later. */
   onTeamCreated?: (team: Team, request: Request, context: Context) => Awaitable<void>;
-  /** Told of every failure whose details the browser does not see. Default: `console.error`. */
+  /** Called for every failure whose details the browser does not get. Default: `console.error`. */
   onError?: (error: unknown, request: Request) => void;
-  /** Stands in for the global `fetch` towards the service. */
+  /** Replaces the global `fetch` for calls to the service. */
   fetch?: typeof globalThis.fetch;
 }
 
-/** Options with their defaults in place. */
+/** Options with defaults applied. */
 export type CheckedOptions<Context> = Omit<HostOptions<Context>, 'cleanup'> &
   Required<Pick<HostOptions<Context>, 'apiBase' | 'frameOrigin' | 'basePath' | 'onError'>> & {
     cleanup: readonly [CleanupName, ...CleanupName[]];
   };
 
-/** Throws a TypeError that names the option, so that a wrong deployment fails when it starts and not at the first click. */
+/**
+ * Validates the options, so that a misconfigured deployment fails at startup.
+ * @throws TypeError that names the option
+ */
 export function checkOptions<Context>(options: HostOptions<Context>): CheckedOptions<Context> {
   const serviceUrl = httpAddress('serviceUrl', options.serviceUrl);
   if (typeof options.apiKey !== 'string' || options.apiKey.trim() === '') {

@@ -6,19 +6,19 @@ import type { UnknownRecord } from './is-record.js';
 import type { Call, RouteTools } from './route.js';
 import { connectorId, connectorPath, tenantConnector } from './tenant-connector.js';
 
-/** The input a page names, in the tenant's organization. */
+/** The input that a request names, in the tenant's organization. */
 export interface TenantInput {
   org: string;
   inputId: string;
-  /** Whether there is one. */
+  /** Whether the input exists. */
   exists: boolean;
-  /** The service, which has told of this input already: asking for it again costs no request. */
+  /** Calls the service. The response for this input is cached, so requesting it again is free. */
   request: ServiceRequest;
 }
 
 /**
- * Looks an input up in the tenant's own organization: another tenant's is not there. Refuses one whose type this host does
- * not offer.
+ * Looks up an input in the tenant's organization. Inputs of other tenants count as missing.
+ * @throws HostError `forbidden` if this host does not offer the input's type
  */
 export async function inputOf<Context>(
   tools: RouteTools<Context>,
@@ -35,7 +35,7 @@ export async function inputOf<Context>(
   return { org, inputId, exists: true, request };
 }
 
-/** As one that a route can't do without. */
+/** Throws `not_found` if the input does not exist. */
 export function requireInput({ exists }: TenantInput): void {
   if (!exists) throw new HostError('not_found', 'There is no such input.');
 }

@@ -1,7 +1,7 @@
-/** An object of the wire, whose fields nobody has checked yet. */
+/** A received object with unvalidated fields. */
 export type UnknownRecord = Readonly<Record<string, unknown>>;
 
-/** Whether a value that came over a wire is an object with fields. */
+/** Returns whether a received value is an object, and not an array or null. */
 export function isRecord(value: unknown): value is UnknownRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,16 @@
 import { HostError } from './host-error.js';
 import { isRecord, type UnknownRecord } from './is-record.js';
 
-/** Bytes a request body may have; ours are a few hundred. */
+/** Maximum size of a request body in bytes. Real bodies have a few hundred. */
 const maxBody = 16 * 1024;
 
-/** Seconds a page may keep what is the same for everyone who is signed in. */
+/** Cache lifetime in seconds of responses that are equal for all signed-in users. */
 const sharedAge = 60;
 
-/** A JSON answer for this page's own scripts. `keep` lets the browser reuse it for a minute; sessions and lists are never kept. */
+/**
+ * Creates a JSON response. With `keep`, the browser may cache it for a minute; sessions and lists
+ * are never cached.
+ */
 export function json(body: unknown, { status = 200, headers = {}, keep = false }: JsonOptions = {}): Response {
   return new Response(JSON.stringify(body), {
     status,
@@ -27,7 +30,7 @@ interface JsonOptions {
   keep?: boolean;
 }
 
-/** The body as an object, at most 16 KiB of it read. */
+/** Parses the body as a JSON object. Reads at most 16 KiB. */
 export async function readJson(request: Request): Promise<UnknownRecord> {
   const text = await readText(request);
   let value: unknown;

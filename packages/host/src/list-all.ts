@@ -2,15 +2,16 @@ import type { ServiceRequest } from '@connector-frame/core/connect';
 import { HostError } from './host-error.js';
 import { isRecord, type UnknownRecord } from './is-record.js';
 
-/** Rows asked for at a time: the most a service gives. */
+/** Page size: the maximum that the service returns. */
 const pageSize = 1_000;
 
-/** A service that never ends its list is stopped here. */
+/** Maximum number of pages, in case the list never ends. */
 const maxPages = 1_000;
 
 /**
- * All rows of a paged list, each id once. Offsets advance by the rows that came and not by the ones asked for, as a
- * service may give fewer at a time; the list ends with its `total`, with an empty page, or with a page that brings nothing new.
+ * Returns all rows of a paginated list, without duplicate IDs. The offset advances by the number of
+ * rows received, because a service may return fewer than requested. The list ends at its `total`,
+ * at an empty page, or at a page without new rows.
  */
 export async function listAll(request: ServiceRequest, path: string, key: string): Promise<UnknownRecord[]> {
   const rows = new Map<string, UnknownRecord>();

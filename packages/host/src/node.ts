@@ -4,12 +4,12 @@ import { addressOf, toRequest } from './to-request.js';
 
 export { toRequest };
 
-/** A fetch-style handler; `matches` says which addresses are its own. */
+/** A fetch-style handler. `matches` returns whether it handles a URL. */
 export type FetchHandler<Message> = ((request: Request, context: Message) => Promise<Response>) & {
   matches?(address: string): boolean;
 };
 
-/** A `node:http` listener that is Connect-style middleware too. */
+/** A `node:http` listener that is also Connect-style middleware. */
 export type NodeHandler<Message> = (
   message: Message,
   response: ServerResponse,
@@ -17,9 +17,9 @@ export type NodeHandler<Message> = (
 ) => void;
 
 /**
- * Mounts a fetch-style handler on `node:http`, as a listener or as middleware (Express): with `next`, addresses that are not
- * the handler's own go on to it, and so do failures. The handler's context is the incoming message, with whatever earlier
- * middleware put there (`req.user`, `req.session`).
+ * Adapts a fetch-style handler to `node:http`, as a listener or as middleware (Express). With
+ * `next`, requests for other URLs and failures are passed on. The handler's context is the incoming
+ * message, including properties set by earlier middleware (`req.user`, `req.session`).
  */
 export function toNodeHandler<Message extends IncomingMessage = IncomingMessage>(
   handler: FetchHandler<Message>,
@@ -64,7 +64,7 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
   if (!message.complete) {
-    // The rest of a body nobody wants: let it pass, or the answer would be lost with the connection.
+    // Drain the unread rest of the body; otherwise the response is lost when the connection closes.
     response.setHeader('connection', 'close');
     message.resume();
   }
@@ -72,7 +72,7 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   else await sendBody(answer.body, response);
 }
 
-/** Piece by piece, as they come. A body that waits for its next piece is told when nobody is there to read it. */
+/** Streams the chunks of a body. Cancels the body when the client disconnects. */
 async function sendBody(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);

@@ -12,7 +12,7 @@ const statuses: readonly PipelineStatus[] = [
   'Throttled',
 ];
 
-/** How a pipeline fares, where the service measures it. */
+/** Returns the measured status of a pipeline. */
 export async function pipelineStatus(
   service: ServiceRequest,
   org: string,

@@ -1,20 +1,20 @@
 import type { ServiceRequest } from '@connector-frame/core/connect';
 import type { CheckedOptions } from './host-options.js';
 
-/** What every route works with. */
+/** Dependencies of the routes. */
 export interface RouteTools<Context> {
   options: CheckedOptions<Context>;
   service: ServiceRequest;
 }
 
-/** One request on its way: `context` is what the framework gave beside it. */
+/** A request and its `context`, the framework's own request object. */
 export interface Call<Context> {
   request: Request;
   url: URL;
   context: Context;
 }
 
-/** One route. `POST` is checked against other origins before `answer` sees it; `GET` never writes. */
+/** A route. `POST` requests pass the origin check before `answer` is called; `GET` never writes. */
 export interface Route<Context> {
   method: 'GET' | 'POST';
   answer(call: Call<Context>): Response | Promise<Response>;

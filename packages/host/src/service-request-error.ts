@@ -1,17 +1,17 @@
-/** Characters of the answer's body that an error repeats. */
+/** Maximum number of characters of a response body that an error contains. */
 const excerpt = 300;
 
 /**
- * The service did not answer with a success. `message` is `<status> <path>: <first 300 characters of the body>`:
- * for the server's log, not for a browser.
+ * An unsuccessful response of the service. `message` is
+ * `<status> <path>: <first 300 characters of the body>`, for the server's log and not for browsers.
  */
 export class ServiceRequestError extends Error {
   override readonly name = 'ServiceRequestError';
-  /** HTTP status of the last answer. */
+  /** HTTP status of the last response. */
   readonly status: number;
-  /** Path as it was asked for, relative to the base address. */
+  /** Requested path, relative to the base URL. */
   readonly path: string;
-  /** The answer's `Retry-After`, as it came. */
+  /** The response's `Retry-After` header, unparsed. */
   readonly retryAfter: string | null;
 
   constructor(response: Response, path: string, body: string, options?: ErrorOptions) {

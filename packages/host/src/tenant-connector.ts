@@ -5,24 +5,25 @@ import { isRecord, type UnknownRecord } from './is-record.js';
 import type { RouteTools } from './route.js';
 import { ServiceRequestError } from './service-request-error.js';
 
-/** It stands in paths, so it may not climb out of them. */
+/** IDs become part of URL paths, so they must not contain path separators or dots alone. */
 const idPattern = /^[\w-][\w.:-]{0,127}$/;
 
-/** The id of a connector, as a page names it in a field. */
+/** Returns the connector ID in a field of a request. */
 export function connectorId(fields: UnknownRecord, name: string, kind: ComponentKind): string {
   const id = text(fields, name);
   if (idPattern.test(id)) return id;
   throw new HostError('invalid_request', `"${name}" is not the id of an ${kind}.`);
 }
 
-/** Where the service tells of a connector. */
+/** Returns the service's path of a connector. */
 export function connectorPath(org: string, kind: ComponentKind, id: string): string {
   return `/v1/${org}/${kind}s/${encodeURIComponent(id)}`;
 }
 
 /**
- * A connector of the tenant's own organization, as the service tells of it; `undefined` where there is none, which is also what
- * another tenant's is. Refuses one whose type this host does not offer.
+ * Returns a connector of the tenant's organization, or `undefined` if it doesn't exist or belongs
+ * to another tenant.
+ * @throws HostError `forbidden` if this host does not offer its type
  */
 export async function tenantConnector<Context>(
   { service, options: { allow } }: RouteTools<Context>,

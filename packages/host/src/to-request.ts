@@ -1,17 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 
-/** These describe the bytes on the wire, and not the body once a parser has had it. */
+/** Headers that describe the transmitted bytes and don't apply to a parsed body. */
 const wireHeaders = ['content-length', 'content-encoding', 'transfer-encoding'];
 
-/** The path and query as the client asked for them: Express keeps them where its routers take their prefix away. */
+/**
+ * Returns the requested path and query. Express keeps them in `originalUrl` when a router strips
+ * its prefix.
+ */
 export function addressOf(message: IncomingMessage): string {
   const original: unknown = 'originalUrl' in message ? message.originalUrl : undefined;
   return typeof original === 'string' ? original : (message.url ?? '/');
 }
 
 /**
- * A fetch `Request` of an incoming message. Its body is read on demand; where a body parser has read it already, `body`
- * (default: `message.body`) is what it made of it. Throws a TypeError on what is no address or no method.
+ * Converts an incoming message to a fetch `Request`. The body is read on demand.
+ * @param body the parsed body, if a body parser has already read it; default: `message.body`
+ * @throws TypeError if the URL or method is invalid
  */
 export function toRequest(message: IncomingMessage, body: unknown = parsedBody(message)): Request {
   const protocol = 'encrypted' in message.socket ? 'https' : 'http';
@@ -32,7 +36,7 @@ function parsedBody(message: IncomingMessage): unknown {
   return 'body' in message ? message.body : undefined;
 }
 
-/** Parsers leave text, bytes, or what was JSON. */
+/** Body parsers produce text, bytes or parsed JSON. */
 function serialize(body: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return body;
   return body instanceof Uint8Array ? Uint8Array.from(body) : JSON.stringify(body);
@@ -47,7 +51,10 @@ function headersOf(message: IncomingMessage): Headers {
   return headers;
 }
 
-/** Chunks as they are asked for. A reader that has enough leaves the connection open, so that its answer still gets out. */
+/**
+ * Reads chunks on demand. A reader that stops early keeps the connection open, so that the response
+ * can still be sent.
+ */
 function streamOf(message: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array> = message.iterator({ destroyOnReturn: false });
   return new ReadableStream<Uint8Array>(

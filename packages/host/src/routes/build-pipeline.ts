@@ -7,12 +7,15 @@ import { json, readJson } from '../json.js';
 import type { Route, RouteTools } from '../route.js';
 import { connectorId, tenantConnector } from '../tenant-connector.js';
 
-/** Milliseconds a page waits at most for its pipeline to run; after that it asks for the status. */
+/**
+ * Maximum time in milliseconds to wait for the pipeline to run. Afterwards the page polls its
+ * status.
+ */
 const runningTimeout = 5_000;
 
 /**
- * `POST /build-pipeline`: an input of the tenant at work, with an output that drops what comes, or with the tenant's output
- * that `outputId` names.
+ * `POST /build-pipeline`: builds a pipeline for an input of the tenant, to the tenant's output
+ * `outputId`, or to a new output that discards every record.
  */
 export function buildPipelineRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   return {

@@ -6,10 +6,13 @@ import { json } from '../json.js';
 import { isRecord, type UnknownRecord } from '../is-record.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** Milliseconds the catalog is kept: it is the same for everyone and asks for no tenant, so it must not cost a call each time. */
+/**
+ * Cache lifetime of the catalog in milliseconds. It is equal for all users and needs no tenant, so
+ * it should not cost a service call each time.
+ */
 const keptFor = 60_000;
 
-/** `GET /catalog?kind=`: the types this host offers. */
+/** `GET /catalog?kind=`: returns the types that this host offers. */
 export function catalogRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
   const kept = new Map<ComponentKind, { until: number; types: Promise<CatalogType[]> }>();
 
@@ -36,7 +39,7 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
       try {
         return json(await types, { keep: true });
       } catch (error) {
-        // A failure is told, not kept.
+        // Failures are reported and not cached.
         if (kept.get(kind)?.types === types) kept.delete(kind);
         throw error;
       }
@@ -58,7 +61,10 @@ function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
   ];
 }
 
-/** `null` says that there is no mark; where the service says nothing, it is at the well-known address, or that answers 404. */
+/**
+ * `null` means no icon. Without a value, the icon may be at the well-known URL, which can return
+ * 404.
+ */
 function iconAddress(typeId: string, icon: unknown, apiBase: string): string | null {
   if (icon === null) return null;
   const known = `${apiBase}/external/icons/raw/${encodeURIComponent(typeId)}.svg`;

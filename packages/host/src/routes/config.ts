@@ -2,7 +2,7 @@ import type { HostConfig } from '@connector-frame/core/connect';
 import { json } from '../json.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** `GET /monad/config`: where the page finds the form and the service. */
+/** `GET /monad/config`: returns the URLs of the form and the service. */
 export function configRoute<Context>({ options }: RouteTools<Context>): Route<Context> {
   const config: HostConfig = { frameOrigin: options.frameOrigin, apiBase: options.apiBase };
   return { method: 'GET', answer: () => json(config, { keep: true }) };

@@ -6,7 +6,7 @@ import { json } from '../json.js';
 import { listAll } from '../list-all.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** `GET /connectors?kind=&tenantId=`: all connectors of a tenant, over all pages of the service's list. */
+/** `GET /connectors?kind=&tenantId=`: returns all connectors of a tenant. */
 export function connectorsRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   return {
     method: 'GET',
@@ -20,7 +20,7 @@ export function connectorsRoute<Context>(tools: RouteTools<Context>): Route<Cont
   };
 }
 
-/** The service calls the type's slug `type` here, and `type_id` in its catalog; pages see one name. */
+/** The service's lists call the type's slug `type`, its catalog `type_id`. Pages get one name. */
 function connector(row: UnknownRecord): ConfiguredConnector {
   return {
     id: string(row['id']),

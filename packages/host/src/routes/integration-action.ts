@@ -12,7 +12,7 @@ import { json, readJson } from '../json.js';
 import { pipelineStatus } from '../pipeline-status.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** `POST /integration-action`: `status`, `pause`, `resume` or `delete` what an input of the tenant feeds. */
+/** `POST /integration-action`: `status`, `pause`, `resume` or `delete` the pipeline of an input. */
 export function integrationActionRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   const { options } = tools;
   return {
@@ -22,7 +22,7 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
       const action = actionOf(fields);
       const cleanup = action === 'delete' ? cleanupOf(fields, options.cleanup) : undefined;
       const input = await inputOf(tools, call, fields);
-      // An input that is gone is what a repeated `delete` wants.
+      // `delete` is idempotent: a missing input is a success.
       if (!cleanup) requireInput(input);
       const found = input.exists ? await findIntegrationPipeline(input) : null;
       if (cleanup) {
@@ -42,7 +42,7 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
 
       enabled = action === 'resume';
       await setIntegrationEnabled({ ...input, pipelineId, enabled });
-      // It is done, whether the service can tell how the pipeline fares or not.
+      // The action succeeded even if the status cannot be read.
       const told = await status().catch((error: unknown) => options.onError(error, call.request));
       return json({ ...answer, enabled, ...told } satisfies IntegrationStatus);
     },
@@ -54,7 +54,7 @@ function actionOf({ action }: UnknownRecord) {
   throw new HostError('invalid_request', '"action" must be "status", "pause", "resume" or "delete".');
 }
 
-/** What a page wishes to delete, within what the host allows; the host's first choice without a wish. */
+/** Returns the requested cleanup policy if the host allows it, or the host's default. */
 function cleanupOf({ cleanup }: UnknownRecord, allowed: readonly [CleanupName, ...CleanupName[]]): CleanupName {
   if (cleanup === undefined) return allowed[0];
   if (!isCleanupName(cleanup)) {

@@ -9,8 +9,8 @@ import { isRecord } from '../is-record.js';
 import type { Route, RouteTools } from '../route.js';
 
 /**
- * `POST /session`: a short-lived token for one team. The page may ask for less than the host allows
- * (`kind`, `typeId`, `connectorId`), never for more.
+ * `POST /session`: creates a short-lived token for one team. The page may restrict it further
+ * (`kind`, `typeId`, `connectorId`), but not extend what the host allows.
  */
 export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   const { options, service } = tools;
@@ -35,7 +35,7 @@ export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context
   };
 }
 
-/** The kind and types of a session: what the page asked for, within what the host offers. */
+/** Returns the kind and types of a session: those requested, limited to those the host offers. */
 function narrow(allow: AllowedTypes | undefined, asked: ComponentKind | undefined, typeId: string | undefined) {
   const wanted = typeId === undefined ? undefined : [typeId];
   if (!allow) return { kind: asked, type_ids: wanted };

@@ -4,7 +4,7 @@ import { json, readJson } from '../json.js';
 import { isRecord } from '../is-record.js';
 import type { Route, RouteTools } from '../route.js';
 
-/** `POST /team`: a team organization of its own for a new tenant. There only where `authorizeTeam` is. */
+/** `POST /team`: creates a team organization for a new tenant. Exists only with `authorizeTeam`. */
 export function teamRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
   return {
     method: 'POST',
