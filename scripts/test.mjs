@@ -22,7 +22,7 @@ if (!isFiltered) {
   const [format, lint, prose] = await Promise.all([
     run('npx', ['prettier', '--check', '--log-level=warn', '.']),
     run('npx', ['oxlint', '--type-aware', '--quiet']),
-    run('node', ['scripts/lint/markdown.mjs']),
+    run('node', ['scripts/lint/texts.mjs']),
   ]);
   tally.count('format (npm run format fixes it)', format === 0);
   tally.count('lint', lint === 0);

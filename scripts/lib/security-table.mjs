@@ -107,13 +107,13 @@ function table(rows, run) {
     const entries = run.rows[id] ?? [];
     const named = unique(entries.flatMap((entry) => entry.engines));
     const engines = entries.some((entry) => entry.engines.length === 0) ? [...named, 'Node'] : named;
-    const shown = entries.map(shownBy).join('<br>') || 'not in the run';
+    const shown = entries.map(shownBy).join('<br>') || 'no test in the run';
     return `| ${[id, cell(property), shown, engines.join(', '), resultOf(entries)].join(' | ')} |`;
   });
   return `${begin}
 <!-- prettier-ignore-start -->
 
-Run of ${run.date}. Tests name their rows in their titles; what an engine can't do is not run, with the reason.
+Run of ${run.date}. Test titles contain the ID of their row. Tests that an engine cannot run are skipped with a reason.
 
 | Row | Property | Tests | Engines | Result |
 | --- | --- | --- | --- | --- |
@@ -134,7 +134,7 @@ function resultOf(entries) {
   const sum = (key) => entries.reduce((total, entry) => total + entry[key], 0);
   if (entries.length === 0) return '';
   const failed = sum('failed') > 0 ? [`**${sum('failed')} failed**`] : [];
-  const skipped = sum('skipped') > 0 ? [`${sum('skipped')} not run`] : [];
+  const skipped = sum('skipped') > 0 ? [`${sum('skipped')} skipped`] : [];
   const reasons = unique(entries.flatMap((entry) => entry.reasons));
   return [[...failed, `${sum('passed')} passed`, ...skipped].join(', '), ...reasons.map(cell)].join('<br>');
 }

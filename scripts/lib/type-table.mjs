@@ -12,9 +12,9 @@ const evidence = {
   'connector-manifest': 'the published manifest of a connector for the same product',
   'component-reference': 'the reference of a component of a data collector',
   'package-manifest': 'the manifest of a published integration package',
-  'adapter-config-struct': 'the settings that an open adapter reads',
-  'vendor-api-convention': "what the vendor's other APIs ask for",
-  'recall-unverified': 'general knowledge of the product, checked against nothing',
+  'adapter-config-struct': 'the settings that an open-source adapter reads',
+  'vendor-api-convention': "the parameters of the vendor's other APIs",
+  'recall-unverified': 'general knowledge of the product, not verified',
 };
 
 const cell = (text) => String(text).replaceAll('|', '\\|');
@@ -38,7 +38,7 @@ export async function typeTable(types, connectors) {
   const count = (pick) => rows.filter(pick).length;
   const table = (kind) =>
     [
-      '| Name | Type id | Category | Fields from | Test connection | Runtime |',
+      '| Name | Type ID | Category | Fields from | Test connection | Runtime |',
       '| --- | --- | --- | --- | --- | --- |',
       ...rows.filter(({ type }) => type.kind === kind).map(line),
     ].join('\n');
@@ -49,18 +49,18 @@ export async function typeTable(types, connectors) {
 
 <!-- Written by npm run type-table from packages/catalog/types and the engine's code. Changes by hand are lost. -->
 
-${types.length} types: ${count(({ type }) => type.kind === 'input')} inputs and ${count(({ type }) => type.kind === 'output')} outputs. A person can fill in each of them, and its configuration is checked, stored
-and given out again. ${count(({ tests }) => tests)} of them can test their connection, and ${count(({ runs }) => runs)} run: data moves through them. The others wait for their code;
-a pipeline with one says so.
+${types.length} types: ${count(({ type }) => type.kind === 'input')} inputs and ${count(({ type }) => type.kind === 'output')} outputs. Users can configure and save all of them.
 
-**Fields from** tells how far to trust that the fields are those the product asks for, from the surest down:
+- **Test connection**: ${count(({ tests }) => tests)} types can test their connection.
+- **Runtime**: ${count(({ runs }) => runs)} types move data. A pipeline with any other type fails with \`no_runtime\`.
+- **polls (verified: contract)**: the input reads its vendor's HTTP API as its data file describes.
+  It was tested against a server built from the vendor's documentation, not against the vendor.
 
-| Word | Taken from | Types |
+**Fields from** names the source of a type's fields, from the most to the least reliable:
+
+| Value | Source | Types |
 | --- | --- | --- |
 ${used.join('\n')}
-
-**polls (verified: contract)** is an input that is read over its vendor's HTTP API as its data file says. It was tested against a server that
-answers as the vendor's pages say, never against the vendor.
 
 ## Inputs
 

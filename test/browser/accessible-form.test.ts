@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
@@ -24,18 +24,18 @@ const violations = async (page: Page) => axeViolations(page.frames()[1] ?? page.
 
 const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
 
-test('the frame is named after the product, not after an id', async () => {
+test("the frame's title is the display name, not the type id", async () => {
   const page = await openHost(browser, world);
-  await expect.poll(() => heard(page)).toContainEqual({ type: 'ready' });
+  await expect.poll(() => callbacks(page)).toContainEqual({ type: 'ready' });
   expect(await page.locator('iframe').getAttribute('title')).toBe('Okta System Log');
   await page.close();
   const named = await openHost(browser, world, { displayName: 'Okta of Acme' });
-  await expect.poll(() => heard(named)).toContainEqual({ type: 'ready' });
+  await expect.poll(() => callbacks(named)).toContainEqual({ type: 'ready' });
   expect(await named.locator('iframe').getAttribute('title')).toBe('Okta of Acme');
   await named.close();
 });
 
-test('create, error, save: by keyboard alone, with the tree at each step', async () => {
+test('creates a connector by keyboard, with the expected accessibility tree at each step', async () => {
   const page = await openHost(browser, world);
   const body = page.frameLocator('iframe').locator('main');
   const tree = () => body.ariaSnapshot();
@@ -142,7 +142,7 @@ test('create, error, save: by keyboard alone, with the tree at each step', async
   `);
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Enter');
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   await body.getByRole('heading', { name: 'Saved' }).waitFor();
   expect(await tree()).toMatchInlineSnapshot(`
     "- main:
@@ -155,7 +155,7 @@ test('create, error, save: by keyboard alone, with the tree at each step', async
   await page.close();
 });
 
-test('edit: a kept secret, its replacement, and the way back', async () => {
+test('edits a stored secret: replaces it and restores it', async () => {
   const { body: made } = await world.call('POST', `/v2/${world.team}/inputs`, {
     name: 'Okta production',
     type: 'okta-systemlog',
@@ -201,7 +201,7 @@ test('edit: a kept secret, its replacement, and the way back', async () => {
   await page.close();
 });
 
-test('a session that ended is read out, with what to press, and nothing typed is lost', async () => {
+test('announces an expired session with the next step and keeps what was typed', async () => {
   const page = await openHost(browser, world);
   const body = page.frameLocator('iframe').locator('main');
   await body.getByLabel('Organization URL').fill('https://acme.okta.com');

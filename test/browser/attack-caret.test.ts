@@ -114,7 +114,7 @@ async function stage(browser: DrivenBrowser, scene: Scene) {
     await tracer.start();
     await keys();
     const trace = await tracer.trace();
-    return smooth.includes(layout) ? whereItEnds(trace) : trace;
+    return smooth.includes(layout) ? withoutTransition(trace) : trace;
   }
   async function observe(secret: string): Promise<Observed> {
     if (isPasted) await clipboard.copy(secret);
@@ -149,7 +149,7 @@ async function stage(browser: DrivenBrowser, scene: Scene) {
   return { observe, close };
 }
 
-inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
+inEngines('the form on a hostile page', ['Chromium'], ({ browser }) => {
   describe('S30: what the page observes while a secret is entered and removed', () => {
     test.each(layouts)(
       `is the same for ${SCENES * (SECRETS - 1)} pairs of secrets (SEED=${seed}): layout %s`,
@@ -168,13 +168,13 @@ inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
               expect(found.value, JSON.stringify(scene)).toBe(open.includes(layout) ? secret : '');
             // A trace that both secrets can produce reveals nothing.
             const [ones, others] = [[reference.traces], [found.traces]];
-            let told = secretsTold(ones, others);
-            for (let again = 0; told.length > 0 && again < REPEATS; again += 1) {
+            let differences = secretsTold(ones, others);
+            for (let again = 0; differences.length > 0 && again < REPEATS; again += 1) {
               ones.push((await observe(first)).traces);
               others.push((await observe(secret)).traces);
-              told = secretsTold(ones, others);
+              differences = secretsTold(ones, others);
             }
-            expect(told, JSON.stringify(scene)).toEqual([]);
+            expect(differences, JSON.stringify(scene)).toEqual([]);
           }
           await close();
         }
@@ -188,10 +188,10 @@ inEngines('a form on a hostile page', ['Chromium'], ({ browser }) => {
  * Returns a trace with only the last positions and boxes, and without intersections, which the
  * browser samples every 100 ms.
  */
-function whereItEnds(trace: HostTrace): HostTrace {
-  const kept = Object.entries(trace).filter(([channel]) => channel !== 'intersection');
+function withoutTransition(trace: HostTrace): HostTrace {
+  const remaining = Object.entries(trace).filter(([channel]) => channel !== 'intersection');
   return Object.fromEntries(
-    kept.map(([channel, values]) => [channel, /^(positions|boxes)$/.test(channel) ? values.slice(-1) : values]),
+    remaining.map(([channel, values]) => [channel, /^(positions|boxes)$/.test(channel) ? values.slice(-1) : values]),
   );
 }
 

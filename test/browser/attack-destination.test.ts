@@ -5,7 +5,7 @@ import type { DrivenBrowser, DrivenPage } from '../support/engines/driven.js';
 import { eventually } from '../support/engines/eventually.js';
 import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { styleRoute } from '../support/style-route.js';
 import { startWorld, type World } from '../support/world.js';
@@ -71,7 +71,7 @@ interface Opened {
 /** Opens a form on the attacker's page. */
 async function open(browser: DrivenBrowser, options: Record<string, unknown>): Promise<Opened> {
   const page = await openHost(browser, world, { kind: 'output', typeId: 'splunk', ...options });
-  await expect.poll(() => heard(page)).toContainEqual({ type: 'ready' });
+  await expect.poll(() => callbacks(page)).toContainEqual({ type: 'ready' });
   return { page, user: frameUser(page) };
 }
 
@@ -131,7 +131,7 @@ const sentence = async (user: FrameUser): Promise<string> =>
  */
 async function pixels({ page, user }: Opened): Promise<Buffer> {
   const frame = await user.frame();
-  const place = (): Promise<{ x: number; y: number }> =>
+  const position = (): Promise<{ x: number; y: number }> =>
     frame.evaluate(() => {
       const { x = NaN, y = NaN } = document.querySelector('cf-secret')?.getBoundingClientRect() ?? {};
       return { x, y };
@@ -145,7 +145,7 @@ async function pixels({ page, user }: Opened): Promise<Buffer> {
     if (activeElement instanceof HTMLElement) activeElement.blur();
     return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))));
   });
-  const { x, y } = await place();
+  const { x, y } = await position();
   await page.evaluate((top) => {
     const box = document.getElementById('form');
     if (box) box.style.top = `${top}px`;
@@ -164,27 +164,27 @@ async function pixels({ page, user }: Opened): Promise<Buffer> {
 const difference = (one: Buffer, other: Buffer): number =>
   one.filter((value, index) => Math.abs(value - (other[index] ?? 0)) > 40).length / one.length;
 
-const heardCodes = async (page: DrivenPage) => (await heard(page)).flatMap(({ code }) => code ?? []);
+const heardCodes = async (page: DrivenPage) => (await callbacks(page)).flatMap(({ code }) => code ?? []);
 
-inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnless }) => {
-  describe('S31: where a secret goes', () => {
-    test('is seen by whoever sees its control, under sheets that hide it', async () => {
+inEngines('a page with nothing but a session', ['Chromium'], ({ browser, testUnless }) => {
+  describe('S31: the destination of a secret', () => {
+    test('is visible wherever the control is, even if a style sheet hides it', async () => {
       const existingId = await aimed();
-      const looks: Buffer[] = [];
+      const screenshots: Buffer[] = [];
       for (const opens of [open, openHidden]) {
         const opened = await opens(browser(), { existingId });
         await enter(opened);
         expect(await sentence(opened.user)).toBe(`Sent to ${where()}, kept for acme`);
-        looks.push(await pixels(opened));
+        screenshots.push(await pixels(opened));
         await opened.page.close();
       }
-      const [one = Buffer.alloc(0), other = Buffer.alloc(0)] = looks;
+      const [one = Buffer.alloc(0), other = Buffer.alloc(0)] = screenshots;
       expect(difference(one, other)).toBeLessThan(0.001);
       // Positive control: an image without the text differs.
       expect(difference(one, Buffer.alloc(one.length, one.at(0)))).toBeGreaterThan(0.02);
     });
 
-    test('decides: a command while it is out of sight sends nothing, one while it is in sight does', async () => {
+    test('must be in view for a command to send the secret', async () => {
       const opened = await openHidden(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
@@ -211,7 +211,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
     });
 
     // Other engines do not report to a frame what covers it (SECURITY.md).
-    testUnless('trackVisibility', 'decides: a command while the page covers it sends nothing', async () => {
+    testUnless('trackVisibility', 'must not be covered by the page for a command to send the secret', async () => {
       const opened = await openHidden(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
@@ -236,7 +236,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       await page.close();
     });
 
-    test('is not decided by a command while the person is still typing', async () => {
+    test('cannot be confirmed by a command while the user is typing', async () => {
       const opened = await open(browser(), { existingId: await aimed() });
       const { page } = opened;
       await enter(opened);
@@ -248,7 +248,7 @@ inEngines('a page that holds only a session', ['Chromium'], ({ browser, testUnle
       await page.close();
     });
 
-    test('and whose it will be stands beside it: a session of another organization shows its name', async () => {
+    test('is shown with the name of the organization, if the session is for another one', async () => {
       const { teams } = await world.service.bootstrap({
         organization: 'Test',
         teams: ['Mallory Inc'],

@@ -4,7 +4,7 @@ import { eventually } from '../support/engines/eventually.js';
 import { frameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { traceHost } from '../support/host-trace/host-trace.js';
-import { heard, openHost, openPage, mount } from '../support/open-host.js';
+import { callbacks, openHost, openPage, mount } from '../support/open-host.js';
 import { embedAddress, initMessage, openRaw, openRawFrame, rawPage, rawRoutes } from '../support/raw-host.js';
 import { logRequests, type RequestLog } from '../support/request-log.js';
 import { serve } from '../support/serve.js';
@@ -58,8 +58,8 @@ function cleanup(): {
 inEngines('a hostile page', ['Chromium'], ({ browser }) => {
   const { opened, served } = cleanup();
 
-  describe('S01: an init with a foreign apiBase', () => {
-    test('is refused by the SDK and the form before anything is sent anywhere', async () => {
+  describe('S01: an init with an apiBase of another origin', () => {
+    test('is rejected by the SDK and the form before any request', async () => {
       const attacker = await serve(
         (_request, response) => void response.setHeader('access-control-allow-origin', '*').end('{}'),
       );
@@ -67,13 +67,13 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       const start = log.all().length;
       const page = opened(await openHost(browser(), world, { apiBase: attacker.origin }));
       await expect
-        .poll(() => heard(page))
+        .poll(() => callbacks(page))
         .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
       expect(log.to(attacker.origin)).toEqual([]);
       expect(apiCalls(start)).toEqual([]);
     });
 
-    test('is refused in every spelling, by a page without the SDK', async () => {
+    test('is rejected by the form in every spelling, on a page without the SDK', async () => {
       const attacker = await serve(
         (_request, response) => void response.setHeader('access-control-allow-origin', '*').end('{}'),
       );
@@ -102,7 +102,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
         const frame = await openRawFrame(page, world);
         await frame.post(await initMessage(world, { apiBase }));
         await expect
-          .poll(() => frame.said(), { message: `apiBase ${JSON.stringify(apiBase)}` })
+          .poll(() => frame.messages(), { message: `apiBase ${JSON.stringify(apiBase)}` })
           .toContainEqual(expect.objectContaining({ type: 'error', code: 'api_base_mismatch' }));
       }
       expect(log.to(attacker.origin)).toEqual([]);
@@ -111,7 +111,7 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
   });
 
   describe('S08: messages to the form', () => {
-    test('count from the parent alone, and of its inits the first', async () => {
+    test('are accepted from the parent only, and only its first init counts', async () => {
       const page = opened(await openRaw(browser(), world));
       const frame = await openRawFrame(page, world);
       const init = await initMessage(world);
@@ -148,10 +148,10 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
       expect(await frame.value('Organization URL')).toBe('https://acme.okta.com');
       await frame.find({ role: 'heading', name: 'Okta System Log' });
       expect(apiCalls(start)).toEqual([]);
-      expect((await frame.said()).map(({ type }) => type)).not.toContain('cancel');
+      expect((await frame.messages()).map(({ type }) => type)).not.toContain('cancel');
     });
 
-    test('tell the form nothing while it waits for an init', async () => {
+    test('other than init are ignored while it waits for an init', async () => {
       const page = opened(await openRaw(browser(), world));
       const frame = await openRawFrame(page, world);
       const start = log.all().length;
@@ -178,10 +178,10 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
 
 // The short run includes Firefox: it lets a page with an opaque origin pass some policies that
 // Chromium enforces.
-inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ browser }) => {
+inEngines('a page that may not embed the form', ['Chromium', 'Firefox'], ({ browser }) => {
   const { opened, served } = cleanup();
 
-  describe('S07: only the registered page', () => {
+  describe('S07: only a registered origin', () => {
     /** Waits until every frame has loaded or was blocked, and no request is pending. */
     async function loaded(page: DrivenPage): Promise<void> {
       const tracer = await traceHost(page, { servers: [] });
@@ -189,7 +189,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       tracer.stop();
     }
 
-    test('shows the form, so that the tests below can fail', async () => {
+    test('shows the form (positive control)', async () => {
       const page = opened(await openPage(browser(), world, '/raw'));
       const start = log.all().length;
       const frame = await openRawFrame(page, world);
@@ -211,14 +211,14 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const start = log.all().length;
       const address = embedAddress(world, parent(evil.origin));
       await page.evaluate((address) => raw.open(address), address);
-      const asked = (): boolean =>
+      const requested = (): boolean =>
         log
           .all()
           .slice(start)
           .some(({ path }) => path.startsWith('/embed/?'));
-      await expect.poll(asked).toBe(true);
+      await expect.poll(requested).toBe(true);
       await loaded(page);
-      expect(await page.evaluate(() => raw.said(0))).toEqual([]);
+      expect(await page.evaluate(() => raw.messages(0))).toEqual([]);
       expect(scripts(start)).toEqual([]);
     });
 
@@ -236,13 +236,13 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       </script><iframe src="${address}"></iframe>`;
       const source = `data:text/html,${encodeURIComponent(inner)}`;
       await page.evaluate(({ source, attributes }) => raw.open(source, attributes), { source, attributes });
-      await expect.poll(() => page.evaluate(() => raw.said(0))).toEqual(['running']);
+      await expect.poll(() => page.evaluate(() => raw.messages(0))).toEqual(['running']);
       await loaded(page);
-      expect(await page.evaluate(() => raw.said(0))).toEqual(['running']);
+      expect(await page.evaluate(() => raw.messages(0))).toEqual(['running']);
       expect(scripts(start)).toEqual([]);
     });
 
-    test('the registered page inside a foreign one gets no form', async () => {
+    test('does not get the form inside a page of another origin', async () => {
       const evil = await serve({
         '/': `<!doctype html><iframe src="${world.host}/" width="700" height="700"></iframe>`,
       });
@@ -254,27 +254,27 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const start = log.all().length;
       await mount({ ...page, evaluate: (run, given) => inner.evaluate(run, given) }, world, { loadTimeout: 1_500 });
       await expect
-        .poll(() => inner.evaluate(() => Object(globalThis).heard))
+        .poll(() => inner.evaluate(() => Object(globalThis).callbacks))
         .toContainEqual(expect.objectContaining({ type: 'error', code: 'frame_timeout' }));
       expect(scripts(start)).toEqual([]);
     });
 
-    test('the registered page inside one of its own gets the form', async () => {
+    test('gets the form inside a page of the same origin', async () => {
       const page = opened(await browser().newPage());
       await page.goto(`${world.host}/shell`);
       const inner = await frameUser(page).frame();
       await eventually('the script of the host page', () => inner.evaluate(() => 'mount' in globalThis || undefined));
       await mount({ ...page, evaluate: (run, given) => inner.evaluate(run, given) }, world);
-      await expect.poll(() => inner.evaluate(() => Object(globalThis).heard)).toEqual([{ type: 'ready' }]);
+      await expect.poll(() => inner.evaluate(() => Object(globalThis).callbacks)).toEqual([{ type: 'ready' }]);
     });
 
-    test('a window of its own tells its opener nothing and takes no init from it', async () => {
+    test('shares nothing with an opener: a form in its own window sends no message and accepts no init', async () => {
       const address = embedAddress(world, world.host);
       const init = await initMessage(world);
       const evil = await serve({
         '/': `<!doctype html><button>Open</button><script>
-          globalThis.heard = [];
-          addEventListener('message', ({ data }) => heard.push(data));
+          globalThis.received = [];
+          addEventListener('message', ({ data }) => received.push(data));
           document.querySelector('button').onclick = () => {
             const form = open(${JSON.stringify(address)}, 'form');
             setInterval(() => {
@@ -295,7 +295,7 @@ inEngines('a page that may not hold the form', ['Chromium', 'Firefox'], ({ brows
       const posted = (): number => log.linesTo(evil.origin).filter((line) => line === 'GET /posted').length;
       const before = posted();
       await expect.poll(posted).toBeGreaterThan(before + 3);
-      expect(await page.evaluate(() => Object(globalThis).heard)).toEqual([]);
+      expect(await page.evaluate(() => Object(globalThis).received)).toEqual([]);
       expect(apiCalls(start)).toEqual([]);
     });
   });

@@ -57,7 +57,7 @@ async function upstream(run: () => Promise<void>): Promise<string[]> {
     .flatMap(({ origin, method, path }) => (origin === world.service.url ? [`${method} ${path}`] : []));
 }
 
-inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
+inEngines('the host routes', ['Chromium'], ({ browser }) => {
   /** Opens the product, which signs the user in, and then another origin. */
   async function open(origin: string): Promise<DrivenPage> {
     const page = await browser().newPage();
@@ -85,7 +85,7 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
       calls,
     );
 
-  describe('S06: a page of the product that names another customer', () => {
+  describe('S06: a request that names another tenant', () => {
     const foreign: unknown[] = [
       'globex',
       'GLOBEX',
@@ -103,7 +103,7 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
       '__proto__',
     ];
 
-    test('in a body is refused, with no call of the service', async () => {
+    test('in its body is rejected without a call to the service', async () => {
       const page = await open(host.origin);
       const calls = ['/api/session', '/api/build-pipeline', '/api/integration-action'].flatMap((path) =>
         foreign.map((tenantId) => ({
@@ -113,15 +113,15 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
         })),
       );
       const sent = await upstream(async () => {
-        const answers = await statuses(page, calls);
-        expect([...new Set(answers)].filter((status) => ![400, 403].includes(status))).toEqual([]);
-        expect(answers[0]).toBe(403);
+        const responses = await statuses(page, calls);
+        expect([...new Set(responses)].filter((status) => ![400, 403].includes(status))).toEqual([]);
+        expect(responses[0]).toBe(403);
       });
       expect(sent).toEqual([]);
       await page.close();
     });
 
-    test('in a query is refused, with no call of the service', async () => {
+    test('in its query is rejected without a call to the service', async () => {
       const page = await open(host.origin);
       const queries = foreign.map((tenantId) => `tenantId=${encodeURIComponent(String(tenantId))}`);
       const both = ['tenantId=globex&tenantId=acme', 'tenantId[]=globex', 'tenantid=acme&tenantId=globex'];
@@ -130,15 +130,15 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
         path: `/api/connectors?kind=input&${query}`,
       }));
       const sent = await upstream(async () => {
-        const answers = await statuses(page, calls);
-        expect([...new Set(answers)].filter((status) => ![400, 403].includes(status))).toEqual([]);
-        expect(answers[0]).toBe(403);
+        const responses = await statuses(page, calls);
+        expect([...new Set(responses)].filter((status) => ![400, 403].includes(status))).toEqual([]);
+        expect(responses[0]).toBe(403);
       });
       expect(sent).toEqual([]);
       await page.close();
     });
 
-    test('of its own customer it gets a session, so that the tests above can fail', async () => {
+    test("gets a session for the user's own tenant (positive control)", async () => {
       const page = await open(host.origin);
       const sent = await upstream(async () => {
         const own = [{ method: 'POST' as const, path: '/api/session', body: { tenantId: 'acme' } }];
@@ -149,8 +149,8 @@ inEngines('the routes of a host', ['Chromium'], ({ browser }) => {
     });
   });
 
-  describe('S24: a page of another site in the browser of a signed-in customer', () => {
-    test('makes the host do nothing, by forms and by scripts', async () => {
+  describe('S24: another site in the browser of a signed-in user', () => {
+    test('cannot trigger an action of the host with forms or scripts', async () => {
       const page = await open(evil.origin);
       const sent = await upstream(() =>
         page.evaluate(async (origin) => {

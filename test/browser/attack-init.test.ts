@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { host } = new URL(attacker.origin);
   const moved: Route = (_request, response) =>
     void response.writeHead(302, { location: `${attacker.origin}/a.css` }).end();
-  const loud = `@import "${attacker.origin}/import.css"; @import url(//${host}/import2.css);
+  const maliciousCss = `@import "${attacker.origin}/import.css"; @import url(//${host}/import2.css);
     @font-face { font-family: leak; src: url(${attacker.origin}/font) }
     body { outline: 7px solid red; background: url(${attacker.origin}/image); font-family: leak }
     * { cursor: url(${attacker.origin}/cursor), auto; list-style-image: url("${attacker.origin}/list") }`;
@@ -38,7 +38,7 @@ beforeAll(async () => {
     {
       ...rawRoutes,
       '/form.css': { body: 'body { outline: 7px solid red }', headers: css },
-      '/loud.css': { body: loud, headers: css },
+      '/loud.css': { body: maliciousCss, headers: css },
       '/not.css': '<!doctype html>',
       '/error.css': { body: 'body { outline: 7px solid red }', status: 500, headers: css },
       '/moved.css': moved,
@@ -84,7 +84,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
     return frame;
   }
 
-  describe('S17: options that try to reach beyond themselves', () => {
+  describe('S17: overrides that try to inject markup or change other fields', () => {
     const deep = (levels: number): string => `(() => {
       let field = { name: 'Reached' };
       for (let level = 0; level < ${levels}; level += 1) field = { children: { org_url: field } };
@@ -92,7 +92,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
     })()`;
     const overrides = (settings: string): string => `{ configMetaOverrides: { settings: ${settings} } }`;
 
-    test('an override is shown, so that the tests below can fail', async () => {
+    test('a valid override is shown (positive control)', async () => {
       await open();
       const frame = await start(overrides(`{ org_url: { name: 'Tenant address' } }`));
       await frame.find({ label: 'Tenant address' });
@@ -135,7 +135,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       ['prototypes', polluting],
       ['sizes and shapes', oversized],
     ])(
-      '%s: what is wrong is dropped, and the form is as it is',
+      '%s: invalid parts are dropped and the form is unchanged',
       async (_, cases) => {
         await open();
         await each(cases, async (options) => {
@@ -158,23 +158,23 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
 
   describe('S19: values of the appearance', () => {
     /** Returns all inline styles that make up the form's appearance. */
-    const look = async (frame: RawFrame): Promise<string> => {
+    const styleSnapshot = async (frame: RawFrame): Promise<string> => {
       await frame.find(label);
       return (await frame.frame()).evaluate(() => document.documentElement.style.cssText);
     };
 
-    test('are taken by the form, so that the test below can fail', async () => {
+    test('apply if they are valid (positive control)', async () => {
       await open();
-      const plain = await look(await start('{}'));
+      const plain = await styleSnapshot(await start('{}'));
       const appearance = { colorPrimary: '#123456', fontFamily: 'Georgia, serif', borderRadius: '3px' };
-      const changed = await look(await start(JSON.stringify({ appearance })));
+      const changed = await styleSnapshot(await start(JSON.stringify({ appearance })));
       expect(changed).not.toBe(plain);
       for (const value of Object.values(appearance)) expect(changed).toContain(value);
     });
 
-    test('that are no values leave the look as it is, and ask nobody for anything', async () => {
+    test('that are invalid change nothing and cause no request', async () => {
       await open();
-      const plain = await look(await start('{}'));
+      const plain = await styleSnapshot(await start('{}'));
       const colors = hostileColors(attacker.origin);
       const fonts = hostileFonts(attacker.origin);
       const names = ['colorPrimary', 'colorText', 'colorBackground', 'colorBorder'] as const;
@@ -185,10 +185,14 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
         const fontFamily = fonts[turn % fonts.length];
         const borderRadius = hostileRadii[turn % hostileRadii.length];
         const appearance = { ...given, fontFamily, borderRadius };
-        expect(await look(await start(JSON.stringify({ appearance }))), JSON.stringify(appearance)).toBe(plain);
+        expect(await styleSnapshot(await start(JSON.stringify({ appearance }))), JSON.stringify(appearance)).toBe(
+          plain,
+        );
       }
       for (const fontFamily of fonts.slice(colors.length / names.length)) {
-        expect(await look(await start(JSON.stringify({ appearance: { fontFamily } }))), fontFamily).toBe(plain);
+        expect(await styleSnapshot(await start(JSON.stringify({ appearance: { fontFamily } }))), fontFamily).toBe(
+          plain,
+        );
       }
       expect(log.to(attacker.origin)).toHaveLength(before);
     });
@@ -202,7 +206,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       'oklch(0.6279 0.2577 29.23 / 50%)': '#ff8080',
       RebeccaPurple: '#663399',
     };
-    test('are colors in every notation', async () => {
+    test('may be colors in every CSS notation', async () => {
       await open();
       for (const [colorPrimary, hex] of Object.entries(colors)) {
         const frame = await start(JSON.stringify({ appearance: { colorPrimary } }));
@@ -217,7 +221,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
     });
   });
 
-  describe('S20: addresses of style sheets', () => {
+  describe('S20: style sheet URLs', () => {
     const outlineOf = async (frame: RawFrame): Promise<string> =>
       (await frame.frame()).evaluate(() => getComputedStyle(document.body).outlineStyle);
     const ownLook = async (frame: RawFrame): Promise<boolean> =>
@@ -225,9 +229,9 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
         (button) => getComputedStyle(button).backgroundColor === 'rgb(79, 70, 229)',
       );
     const failed = async (frame: RawFrame): Promise<boolean> =>
-      (await frame.said()).some(({ code }) => code === 'stylesheet_failed');
+      (await frame.messages()).some(({ code }) => code === 'stylesheet_failed');
 
-    test('of the page itself apply, so that the tests below can fail', async () => {
+    test("of the page's origin apply (positive control)", async () => {
       await open();
       const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/form.css`] }));
       await frame.find(label);
@@ -253,7 +257,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       // Only the long run waits for the form's timeout.
       ...(long && { 'one that never comes': (host: string) => [`${host}/slow.css`] }),
     };
-    test('that are not all its own and good: the form keeps its look and tells the page, and nobody else is asked', async () => {
+    test('with one invalid or cross-origin URL: the form keeps its appearance, reports an error and requests no other origin', async () => {
       await open();
       const before = log.to(attacker.origin).length;
       await each(refused, async (addresses) => {
@@ -266,7 +270,7 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       });
     }, 120_000);
 
-    test('a blob: of the page: the form keeps its look and tells the page', async () => {
+    test('with a blob: URL of the page: the form keeps its appearance and reports an error', async () => {
       await open();
       const frame = await start(
         `{ stylesheets: [URL.createObjectURL(new Blob(['body { outline: 7px solid red }'], { type: 'text/css' }))] }`,
@@ -276,10 +280,10 @@ inEngines('a hostile init', ['Chromium'], ({ browser }) => {
       expect([await outlineOf(frame), await ownLook(frame)]).toEqual(['none', true]);
     });
 
-    test('what an own one asks of other origins is asked of nobody', async () => {
+    test("of the page's origin cannot cause requests to other origins", async () => {
       await open();
       const before = log.to(attacker.origin).length;
-      const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/loud.css`] }));
+      const frame = await start(JSON.stringify({ stylesheets: [`${world.host}/maliciousCss.css`] }));
       await frame.find(label);
       // Wait until the engine has processed the sheet: with its @import blocked, it loads or fails.
       await eventually('the sheet', async () =>

@@ -20,11 +20,11 @@ const databases = postgresql();
 let database: ReturnType<typeof connect>;
 let world: World;
 /** A server with an untrusted certificate. */
-let impostor: Awaited<ReturnType<typeof listenHttp>>;
+let attacker: Awaited<ReturnType<typeof listenHttp>>;
 const received: string[] = [];
 
 beforeAll(async () => {
-  impostor = await listenHttp(
+  attacker = await listenHttp(
     (request, response) => {
       received.push(String(request.headers.authorization));
       request.resume().once('end', () => response.end('{"text":"Success","code":0}'));
@@ -44,11 +44,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.close();
-  await Promise.all([database?.close(), impostor?.close()]);
+  await Promise.all([database?.close(), attacker?.close()]);
   await databases.close();
 });
 
-const settings = (changes: object = {}) => ({ url: 'https://127.0.0.1', port: String(impostor.port), ...changes });
+const settings = (changes: object = {}) => ({ url: 'https://127.0.0.1', port: String(attacker.port), ...changes });
 
 /** Creates an output with a secret, as a legitimate customer would. */
 async function keep(given: object): Promise<string> {
@@ -68,9 +68,9 @@ async function enterAgain(user: FrameUser): Promise<void> {
   await user.type('HEC token', ENTERED);
 }
 
-inEngines('a form of a kept secret', ['Chromium'], ({ browser }) => {
-  describe('S32: whose transport is weakened', () => {
-    test('asks for it again, and sends nothing before', async () => {
+inEngines('the form of a connector with a stored secret', ['Chromium'], ({ browser }) => {
+  describe('S32: whose transport security was weakened', () => {
+    test('asks for the secret again and sends nothing until then', async () => {
       const { page, user } = await openForm(browser(), await keep(settings()));
       await user.click({ selector: 'summary' });
       await user.click({ label: 'Accept any certificate' });
@@ -89,7 +89,7 @@ inEngines('a form of a kept secret', ['Chromium'], ({ browser }) => {
   });
 
   describe('S33: whose destination was changed in the database', () => {
-    test('asks for it again, and sends nothing before', async () => {
+    test('asks for the secret again and sends nothing until then', async () => {
       const id = await keep({ url: 'https://splunk.example.com', port: '8088' });
       const moved = JSON.stringify(settings({ allow_insecure: true }));
       await database.script((run) => run(`update connectors set settings = settings || '${moved}' where id = '${id}'`));
@@ -109,7 +109,7 @@ inEngines('a form of a kept secret', ['Chromium'], ({ browser }) => {
   });
 });
 
-test('a page with a session of its own gets no kept secret by a weaker transport (S32)', async () => {
+test('a page with its own session cannot get a stored secret through a weaker transport (S32)', async () => {
   const id = await keep(settings());
   const session = await world.session();
   const call = async (method: string, path: string, body: object) => {
@@ -122,11 +122,11 @@ test('a page with a session of its own gets no kept secret by a weaker transport
   };
   const config = { settings: settings({ allow_insecure: true }), secrets: {} };
   received.splice(0);
-  for (const answer of [
+  for (const response of [
     await call('POST', '/test-connection', { type: 'splunk', config, id }),
     await call('PATCH', `/${id}`, { config }),
     await call('PUT', `/${id}`, { name: 'Kept', config }),
   ])
-    expect(answer).toMatchObject({ status: 422, body: { error_type: 'secret_reentry_required' } });
+    expect(response).toMatchObject({ status: 422, body: { error_type: 'secret_reentry_required' } });
   expect(received).toEqual([]);
 });

@@ -49,7 +49,7 @@ async function observe(browser: DrivenBrowser, secret: string, later: string, st
   const tracer = await traceHost(page, { servers: [world.host, world.service.url] });
   await tracer.settled();
   const earlier = (await messages(page)).length;
-  const looks = [];
+  const snapshots = [];
   for (const text of [secret, later]) {
     await user.focus({ label: 'API token' });
     await pressKeys(page.keyboard, 'Control+a');
@@ -57,7 +57,7 @@ async function observe(browser: DrivenBrowser, secret: string, later: string, st
     await eventually('what was typed', async () => (await user.value('API token')) === text || undefined);
     await frame.evaluate(() => Object(document.activeElement).blur());
     await tracer.settled();
-    looks.push(await frame.evaluate(selectable));
+    snapshots.push(await frame.evaluate(selectable));
     await page.evaluate(() => {
       document.querySelector('iframe')?.blur();
       Object(globalThis).send({ type: 'command', command: 'save' });
@@ -65,12 +65,12 @@ async function observe(browser: DrivenBrowser, secret: string, later: string, st
     await tracer.settled();
     await user.find({ selector: 'cf-summary' });
     await tracer.settled();
-    looks.push(await frame.evaluate(selectable));
+    snapshots.push(await frame.evaluate(selectable));
   }
-  const said = (await messages(page)).slice(earlier).map((message) => JSON.stringify(message));
+  const received = (await messages(page)).slice(earlier).map((message) => JSON.stringify(message));
   tracer.stop();
   await page.close();
-  return { said, looks };
+  return { messages: received, snapshots };
 }
 
 /**
@@ -93,19 +93,20 @@ const cases = [
   ['••••••••', 'y'.repeat(300)],
 ];
 
-inEngines('a page that asks for a save', ['Chromium'], ({ browser }) => {
+inEngines('a page that sends the save command', ['Chromium'], ({ browser }) => {
   test.each([
     { name: 'the form\u2019s own look', sheets: false },
     { name: 'a sheet that magnifies every difference', sheets: true },
   ])(
-    'S37: a refused save looks the same to the page whatever the secret is, under $name',
+    'S37: a rejected save looks the same to the page for any secret: $name',
     { timeout: 180_000 },
     async ({ sheets }) => {
       const stylesheets = sheets ? [`${world.host}/magnify.css`] : undefined;
-      const seen = [];
-      for (const [secret = '', later = ''] of cases) seen.push(await observe(browser(), secret, later, stylesheets));
-      const [first, ...others] = seen;
-      expect(first?.looks.flat().join()).toContain('cf-summary');
+      const observations = [];
+      for (const [secret = '', later = ''] of cases)
+        observations.push(await observe(browser(), secret, later, stylesheets));
+      const [first, ...others] = observations;
+      expect(first?.snapshots.flat().join()).toContain('cf-summary');
       for (const other of others) expect(other).toEqual(first);
     },
   );

@@ -78,7 +78,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
     // The short run tests one type per sheet, alternating.
     const cases = all.filter((_, index) => long || index % 4 === 0 || index % 4 === 3);
     test.each(cases)(
-      'tells the page nothing about a secret: $sheet, $typeId',
+      'reveals nothing about a secret: $sheet, $typeId',
       async ({ sheet, typeId }) => {
         const { secret } = fields[typeId];
         const secrets = [10, 20, ...(long ? [11, 33, 64] : [])].map(secret);
@@ -103,7 +103,7 @@ inEngines('a hostile style sheet', ['Chromium'], ({ browser, testUnless }) => {
       { sheet: 'inheritance', control: '<textarea></textarea>', needs: 'unicodeRange' },
       { sheet: 'parts', control: '<textarea></textarea>' },
     ] as const) {
-      testUnless(needs, `tells two secrets apart in a usual control: ${sheet}`, async () => {
+      testUnless(needs, `distinguishes two secrets in a native control (positive control): ${sheet}`, async () => {
         const css = hostileSheets[sheet].replace('contain: none', 'field-sizing: content; contain: none');
         const site = await serve({ '/': `<style>${css}</style>${control}`, '/leak': '' });
         const decode = async (secret: string): Promise<unknown> => {
@@ -135,7 +135,7 @@ function watchDocument(): void {
   const seen = new Set<string>();
   const watched = new Set<Node>();
   const options = { subtree: true, childList: true, attributes: true, characterData: true };
-  const look = (): void => {
+  const collect = (): void => {
     const roots: (Document | ShadowRoot)[] = [document];
     for (const root of roots) {
       if (!watched.has(root)) observer.observe(root, options);
@@ -147,13 +147,13 @@ function watchDocument(): void {
     for (const text of [document.title, location.href, document.cookie, name, ...stored]) seen.add(text);
     seen.add(JSON.stringify(history.state) ?? '');
   };
-  const observer = new MutationObserver(look);
+  const observer = new MutationObserver(collect);
   // Also record after a key that does not change the document.
-  for (const type of ['input', 'keyup', 'focusin', 'focusout']) addEventListener(type, look, true);
-  look();
+  for (const type of ['input', 'keyup', 'focusin', 'focusout']) addEventListener(type, collect, true);
+  collect();
   Object.assign(globalThis, {
     seen: () => {
-      look();
+      collect();
       return [...seen];
     },
   });

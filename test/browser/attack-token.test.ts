@@ -3,7 +3,7 @@ import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
 import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
 import { heapStrings } from '../support/engines/heap.js';
 import { inEngines } from '../support/engines/in-engines.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { logRequests, type RequestLog } from '../support/request-log.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -63,19 +63,19 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
 
   async function save(page: DrivenPage, user: FrameUser): Promise<void> {
     await user.press('Save');
-    await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+    await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   }
 
   describe('S11, S18: the token and the secret', () => {
-    test('are in no address and no header but Authorization, whoever was asked', async () => {
+    test('are in no URL and in no header but Authorization, of any request', async () => {
       const { page, user, tokens } = await fill();
       await save(page, user);
       const requests = log.all().slice(since);
       expect(tokens.length).toBeGreaterThan(1);
       for (const { origin, path, headers } of requests) {
         const { authorization, ...others } = headers;
-        const said = JSON.stringify([path, others]);
-        for (const secret of [...tokens, SECRET]) expect(said).not.toContain(secret);
+        const logged = JSON.stringify([path, others]);
+        for (const secret of [...tokens, SECRET]) expect(logged).not.toContain(secret);
         if (authorization) expect(origin).toBe(world.service.url);
       }
       // The form's page sets `no-referrer`, so its requests do not reveal where it is embedded.
@@ -84,7 +84,7 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       await page.close();
     });
 
-    test('are in no storage, title, address, history or text, of the page and of the frame', async () => {
+    test('are in no storage, title, URL, history or text of the page or the frame', async () => {
       const { page, user, tokens } = await fill();
       const frame = await user.frame();
       const before = [await traces(page), await traces(frame)];
@@ -97,17 +97,19 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       await page.close();
     });
 
-    testUnless('consoleEvents', 'are in no message of the console', async () => {
-      const said: string[] = [];
-      const { page, user, tokens } = await fill((page) => page.on?.('console', (message) => said.push(message.text())));
+    testUnless('consoleEvents', 'are in no console message', async () => {
+      const logged: string[] = [];
+      const { page, user, tokens } = await fill((page) =>
+        page.on?.('console', (message) => logged.push(message.text())),
+      );
       await save(page, user);
       await page.evaluate(() => console.log('the last message'));
-      await expect.poll(() => said).toContain('the last message');
-      for (const secret of [...tokens, SECRET]) expect(said.join('\n')).not.toContain(secret);
+      await expect.poll(() => logged).toContain('the last message');
+      for (const secret of [...tokens, SECRET]) expect(logged.join('\n')).not.toContain(secret);
       await page.close();
     });
 
-    test('are answered to nobody after the page removed the form', async () => {
+    test('are not sent in any message after the page removed the form', async () => {
       const { page, tokens } = await fill();
       const calls = (): number => log.linesTo(world.host).filter((line) => line === 'POST /session').length;
       const before = calls();
@@ -123,17 +125,17 @@ inEngines('a recorded session', ['Chromium'], ({ browser, testUnless }) => {
       const user = frameUser(page);
       const frame = await user.frame();
       await frame.evaluate(() => {
-        const said: unknown[] = [];
-        Object.assign(globalThis, { said });
-        addEventListener('message', ({ data }) => said.push(data));
+        const logged: unknown[] = [];
+        Object.assign(globalThis, { logged });
+        addEventListener('message', ({ data }) => logged.push(data));
         for (const type of ['ready', 'session_request', 'cancel']) {
           parent.postMessage({ source: 'monad-embed', type, version: 1 }, '*');
         }
       });
       await page.evaluate(() => document.querySelector('iframe')?.contentWindow?.postMessage('the last', '*'));
-      await expect.poll(() => frame.evaluate(() => Object(globalThis).said)).toEqual(['the last']);
+      await expect.poll(() => frame.evaluate(() => Object(globalThis).logged)).toEqual(['the last']);
       expect(calls()).toBe(before);
-      expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+      expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready']);
       expect(tokens.length).toBeGreaterThan(1);
       await page.close();
     });

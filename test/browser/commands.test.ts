@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { Browser, Frame, Page, Request } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, messages, mount, openHost } from '../support/open-host.js';
+import { callbacks, messages, mount, openHost } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -12,7 +12,7 @@ let world: World;
 let page: Page;
 const writes: string[] = [];
 
-const note = (request: Request): void => {
+const recordRequest = (request: Request): void => {
   const { pathname } = new URL(request.url());
   if (request.method() === 'POST' && pathname.startsWith('/v')) writes.push(pathname.replace(/.*\//, ''));
 };
@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(async () => {
   writes.length = 0;
   page = await openHost(browser, world);
-  page.on('request', note);
+  page.on('request', recordRequest);
   await form().getByLabel('Organization URL').waitFor();
 });
 afterEach(() => page?.close());
@@ -71,11 +71,11 @@ describe('save', () => {
   test('saves', async () => {
     await fill();
     await command('save');
-    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
     expect(writes).toEqual(['inputs']);
   });
 
-  test('with something to fix sends nothing, says what, and moves focus there', async () => {
+  test('with invalid fields sends nothing, shows the errors and moves focus to the summary', async () => {
     await page.evaluate(() => {
       const button = document.body.appendChild(document.createElement('button'));
       button.textContent = 'Save all';
@@ -96,7 +96,7 @@ describe('save', () => {
     expect(writes).toEqual([]);
   });
 
-  test('twice, and beside a press of the button, saves once', async () => {
+  test('saves once when sent twice and together with a click', async () => {
     const release = await hold();
     await fill();
     await command('save');
@@ -105,23 +105,23 @@ describe('save', () => {
     await form().getByRole('button', { name: 'Save' }).click({ force: true });
     await command('save');
     release();
-    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
     expect(writes).toEqual(['inputs']);
   });
 
-  test('after it was saved does nothing', async () => {
+  test('does nothing after the form was saved', async () => {
     await fill();
     await command('save');
     await form().getByRole('heading', { name: 'Saved' }).waitFor();
     for (const name of ['save', 'test', 'cancel']) await command(name);
     await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
     expect(writes).toEqual(['inputs']);
-    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
+    expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'save']);
   });
 });
 
 describe('test and cancel', () => {
-  test('test tests once at a time, and leaves focus on the page', async () => {
+  test('test runs one connection test at a time and leaves focus on the page', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     // Okta is not reachable; only the service's test response is mocked.
@@ -145,17 +145,17 @@ describe('test and cancel', () => {
     expect(await page.evaluate(() => document.activeElement?.localName)).toBe('button');
   });
 
-  test('cancel cancels', async () => {
+  test('cancel calls onCancel', async () => {
     await command('cancel');
-    await expect.poll(async () => (await heard(page)).map(({ type }) => type)).toEqual(['ready', 'cancel']);
+    await expect.poll(async () => (await callbacks(page)).map(({ type }) => type)).toEqual(['ready', 'cancel']);
   });
 });
 
-test('a form that still loads ignores them', async () => {
+test('commands are ignored while the form loads', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const slow = await browser.newPage();
-  slow.on('request', note);
+  slow.on('request', recordRequest);
   await slow.route(/\/v\d\/inputs\//, async (route) => {
     await held;
     await route.continue();
@@ -172,13 +172,13 @@ test('a form that still loads ignores them', async () => {
   }
   release();
   await slow.frameLocator('iframe').getByLabel('Organization URL').waitFor();
-  expect((await heard(slow)).map(({ type }) => type)).toEqual(['ready']);
+  expect((await callbacks(slow)).map(({ type }) => type)).toEqual(['ready']);
   expect(writes).toEqual([]);
   await slow.close();
 });
 
-describe('what is not a command of the page', () => {
-  test('is ignored: other words, other shapes', async () => {
+describe('an invalid command', () => {
+  test('is ignored: unknown commands and malformed messages', async () => {
     await fill();
     for (const data of [
       { type: 'command' },
@@ -192,11 +192,11 @@ describe('what is not a command of the page', () => {
       await send(data);
     }
     await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
-    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+    expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready']);
     expect(writes).toEqual([]);
   });
 
-  test('is ignored from another frame of the page, of its own origin and of another', async () => {
+  test('is ignored from another frame of the page, same-origin or not', async () => {
     await fill();
     const evil = await serve({ '/': '<!doctype html><title>Evil</title>' });
     for (const address of [evil.origin, `${world.host}/`]) {
@@ -215,7 +215,7 @@ describe('what is not a command of the page', () => {
       });
     }
     await page.evaluate(() => new Promise((later) => setTimeout(later, 200)));
-    expect((await heard(page)).map(({ type }) => type)).toEqual(['ready']);
+    expect((await callbacks(page)).map(({ type }) => type)).toEqual(['ready']);
     expect(writes).toEqual([]);
     await evil.close();
   });

@@ -20,7 +20,7 @@ const inReact = `
   import { createRoot } from 'react-dom/client';
   import { ConnectorCatalog } from '@connector-frame/react/catalog';
   const root = createRoot(document.querySelector('#root'));
-  globalThis.heard = [];
+  globalThis.callbacks = [];
   globalThis.show = (props, label) =>
     root.render(
       h(
@@ -28,8 +28,8 @@ const inReact = `
         {
           ...props,
           ref: (element) => (globalThis.picker = element),
-          onSelect: (type) => heard.push([label, type.type_id]),
-          onError: (error) => heard.push([label, error.code]),
+          onSelect: (type) => callbacks.push([label, type.type_id]),
+          onError: (error) => callbacks.push([label, error.code]),
         },
         h('p', { slot: 'empty' }, 'Ask us'),
       ),
@@ -39,28 +39,28 @@ const inVue = `
   import { createApp, h, shallowReactive } from 'vue';
   import { ConnectorCatalog } from '@connector-frame/vue/catalog';
   const given = shallowReactive({ props: {}, label: '' });
-  globalThis.heard = [];
+  globalThis.callbacks = [];
   createApp({
     render: () =>
       h(
         ConnectorCatalog,
         {
           ...given.props,
-          onSelect: (type) => heard.push([given.label, type.type_id]),
-          onError: (error) => heard.push([given.label, error.code]),
+          onSelect: (type) => callbacks.push([given.label, type.type_id]),
+          onError: (error) => callbacks.push([given.label, error.code]),
         },
         { empty: () => h('p', 'Ask us') },
       ),
   }).mount('#root');
   globalThis.show = (props, label) => Object.assign(given, { props, label });`;
 
-const ways = [
+const adapters = [
   ...reacts.map(({ react, alias }) => ({ name: `React ${react}`, code: inReact, alias })),
   ...vues.map(({ vue, alias }) => ({ name: `Vue ${vue}`, code: inVue, alias })),
 ];
 
 declare global {
-  var heard: unknown[];
+  var callbacks: unknown[];
   var show: (props: object, label: string) => void;
 }
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe.each(ways)('$name', ({ code, alias }) => {
+describe.each(adapters)('$name', ({ code, alias }) => {
   let site: Awaited<ReturnType<typeof serve>>;
   let page: Page;
   beforeAll(async () => {
@@ -90,9 +90,9 @@ describe.each(ways)('$name', ({ code, alias }) => {
 
   const show = (props: object, label = 'first') =>
     page.evaluate(([p, l]) => globalThis.show(p, l), [props, label] as const);
-  const heard = () => page.evaluate(() => globalThis.heard);
+  const callbacks = () => page.evaluate(() => globalThis.callbacks);
 
-  test('shows what it is given, and calls the latest callback', async () => {
+  test('renders its props and calls the latest callback', async () => {
     await show({ types });
     await page.getByRole('button', { name: /Okta System Log/ }).click();
     await page.getByRole('searchbox').fill('splunk');
@@ -100,7 +100,7 @@ describe.each(ways)('$name', ({ code, alias }) => {
     await expect.poll(() => page.locator('[aria-current]').allTextContents()).toHaveLength(1);
     expect(await page.getByRole('searchbox').inputValue()).toBe('splunk');
     await page.getByRole('button', { name: /Splunk/ }).click();
-    expect(await heard()).toEqual([
+    expect(await callbacks()).toEqual([
       ['first', 'okta-systemlog'],
       ['second', 'splunk'],
     ]);
@@ -109,9 +109,9 @@ describe.each(ways)('$name', ({ code, alias }) => {
     expect(await page.locator('connector-catalog').evaluate((element) => element.getAttribute('types'))).toBe(null);
   });
 
-  test('a failure reaches the callback', async () => {
+  test('reports a failure to the callback', async () => {
     await show({ hostUrl: '/nowhere' }, 'third');
     await page.getByText('The products could not be loaded.').waitFor();
-    expect((await heard()).at(-1)).toEqual(['third', 'load_failed']);
+    expect((await callbacks()).at(-1)).toEqual(['third', 'load_failed']);
   });
 });

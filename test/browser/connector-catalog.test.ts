@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf, type PageOptions } from '../support/element-world.js';
+import { eventsOf, type PageOptions } from '../support/element-world.js';
 
 /** The picker, with the host's real catalog and with a custom one. */
 const on = useElementPages();
@@ -25,7 +25,7 @@ const ownTypes = (count: number) =>
     })),
   );
 
-test('shows what the host offers, finds with a slip of the finger, and tells the choice', async () => {
+test("shows the host's types, tolerates a typo in the search and dispatches select", async () => {
   const page = await open(host);
   await page.getByText(/^\d+ products$/).waitFor();
   expect(await picker(page).evaluate((element) => element.matches(':state(ready)'))).toBe(true);
@@ -36,10 +36,10 @@ test('shows what the host offers, finds with a slip of the finger, and tells the
     .getByText(/^\d+ of \d+ products$/)
     .waitFor();
   await page.getByRole('button', { name: /Okta System Log/ }).click();
-  expect(await toldOf(page)).toEqual([['select', 'okta-systemlog']]);
+  expect(await eventsOf(page)).toEqual([['select', 'okta-systemlog']]);
 });
 
-test('outputs are another catalog, and a category narrows it', async () => {
+test('lists outputs separately and filters by category', async () => {
   const page = await open('<connector-catalog host-url="/api" kind="output"></connector-catalog>');
   await page.getByLabel('Category').selectOption('SIEM');
   const found = await names(page);
@@ -50,7 +50,7 @@ test('outputs are another catalog, and a category narrows it', async () => {
   expect(await page.getByLabel('Category').inputValue()).toBe('');
 });
 
-test('the keyboard alone is enough', async () => {
+test('works by keyboard', async () => {
   const page = await open(`<connector-catalog style="inline-size: 600px" types='${ownTypes(7)}'></connector-catalog>`);
   const focused = () =>
     page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.textContent?.replace(/^P\d/, ''));
@@ -71,13 +71,13 @@ test('the keyboard alone is enough', async () => {
   await page.keyboard.type('product 4');
   expect(await names(page)).toEqual(['Product 4']);
   await page.keyboard.press('Enter');
-  expect(await toldOf(page)).toEqual([
+  expect(await eventsOf(page)).toEqual([
     ['select', 'type-6'],
     ['select', 'type-4'],
   ]);
 });
 
-test('letters typed in the list go on in the search', async () => {
+test('letters typed in the list continue the search', async () => {
   const page = await open(`<connector-catalog types='${ownTypes(30)}'></connector-catalog>`);
   await picker(page).evaluate((element: HTMLElement) => element.focus());
   await page.keyboard.press('ArrowDown');
@@ -86,12 +86,12 @@ test('letters typed in the list go on in the search', async () => {
   expect(await names(page)).toEqual(['Product 29']);
 });
 
-test('nothing found, nothing to be had, and a second try', async () => {
+test('shows an empty result and a load failure, and loads again on retry', async () => {
   const page = await open(
     '<connector-catalog host-url="/nowhere"><p slot="empty">Ask us for it.</p></connector-catalog>',
   );
   await page.getByText('The products could not be loaded.').waitFor();
-  expect((await toldOf(page)).map((words) => words.slice(0, 2))).toEqual([['error', 'load_failed']]);
+  expect((await eventsOf(page)).map((words) => words.slice(0, 2))).toEqual([['error', 'load_failed']]);
   await page.route('**/nowhere/catalog?kind=input', (route) => route.fulfill({ json: JSON.parse(ownTypes(3)) }));
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('3 products').waitFor();
@@ -100,7 +100,7 @@ test('nothing found, nothing to be had, and a second try', async () => {
   expect(await picker(page).evaluate((element) => element.matches(':state(empty)'))).toBe(true);
 });
 
-test('names are text, whatever they hold, also under the strictest policy', async () => {
+test('renders names as text under the strictest content security policy', async () => {
   const hostile = [
     {
       type_id: 'x',
@@ -118,11 +118,13 @@ test('names are text, whatever they hold, also under the strictest policy', asyn
   });
   await picker(page).evaluate((element, types) => void Object.assign(element, { types }), hostile);
   await page.getByText('<img src=x onerror=alert(1)>').waitFor();
-  const seen = (await toldOf(page)).filter(([event, directive]) => event !== 'violation' || directive !== 'img-src');
-  expect(seen).toEqual([]);
+  const violations = (await eventsOf(page)).filter(
+    ([event, directive]) => event !== 'violation' || directive !== 'img-src',
+  );
+  expect(violations).toEqual([]);
 });
 
-test('a type that is chosen already is said so', async () => {
+test('announces the selected type', async () => {
   const page = await open(`<connector-catalog selected="type-2" types='${ownTypes(4)}'></connector-catalog>`);
   expect(await page.locator('[aria-current]').innerText()).toContain('Product 2');
 });
@@ -130,7 +132,7 @@ test('a type that is chosen already is said so', async () => {
 test.each([
   { width: 320, scheme: 'light' },
   { width: 1000, scheme: 'dark' },
-] as const)('$width pixels, $scheme: readable, and nothing for axe to find', async ({ width, scheme }) => {
+] as const)('$width pixels, $scheme: nothing is cut off and axe finds no violation', async ({ width, scheme }) => {
   const page = await open(host);
   await page.setViewportSize({ width, height: 800 });
   await page.emulateMedia({ colorScheme: scheme });

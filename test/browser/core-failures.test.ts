@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
 // A form that fails to load reports exactly one error with its cause.
@@ -38,7 +38,7 @@ const originOf = (address: string) => new URL(address).origin;
 const settle = (page: Page) =>
   page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
 
-describe('a policy of the page that blocks the form is told at once, with the line to add (R07)', () => {
+describe('a page policy that blocks the form is reported at once, with the directive to add (R07)', () => {
   const blocking: { name: string; host: CoreHostOptions }[] = [
     { name: 'frame-src', host: policy("frame-src 'none'") },
     { name: 'child-src', host: policy("child-src 'self'") },
@@ -54,12 +54,12 @@ describe('a policy of the page that blocks the form is told at once, with the li
     await withHost(host, async (page) => {
       await mountCore(page, { frameOrigin: form.frameOrigin, loadTimeout: 60_000 });
       const line = `CSP of this page lacks frame-src ${originOf(form.frameOrigin)}`;
-      await expect.poll(() => toldTo(page)).toEqual(failure('frame_blocked', line));
+      await expect.poll(() => callbacksOf(page)).toEqual(failure('frame_blocked', line));
       // The second frame reports its own error and does not repeat the first one.
       await mountCore(page, { frameOrigin: form.frameOrigin });
-      await expect.poll(async () => (await toldTo(page)).length).toBe(2);
+      await expect.poll(async () => (await callbacksOf(page)).length).toBe(2);
       await settle(page);
-      expect(await toldTo(page)).toHaveLength(2);
+      expect(await callbacksOf(page)).toHaveLength(2);
     });
   });
 
@@ -70,11 +70,11 @@ describe('a policy of the page that blocks the form is told at once, with the li
         document.querySelector('#box')?.attachShadow({ mode: 'closed' }).append(container);
         coreHost.mount({ frameOrigin, container });
       }, form.frameOrigin);
-      await expect.poll(async () => (await toldTo(page))[0]?.[1]).toBe('frame_blocked');
+      await expect.poll(async () => (await callbacksOf(page))[0]?.[1]).toBe('frame_blocked');
     });
   });
 
-  test('but not when it only reports, nor when it blocks something else', async () => {
+  test('but not if it is report-only or blocks something else', async () => {
     const origin = originOf(form.frameOrigin);
     const headers = {
       'content-security-policy-report-only': "frame-src 'none'",
@@ -84,21 +84,21 @@ describe('a policy of the page that blocks the form is told at once, with the li
       await page.evaluate((origin) => void fetch(origin).catch(() => undefined), origin);
       await page.evaluate((origin) => void (new Image().src = `${origin}/icon.svg`), origin);
       await mountCore(page, { frameOrigin: form.frameOrigin });
-      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
     });
   });
 });
 
 /** Returns the callbacks that run when no frame becomes ready at an address. */
-async function toldOf(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
-  let told: unknown[] = [];
+async function callbacksAfterMount(frameOrigin: string, host: CoreHostOptions = {}): Promise<unknown[]> {
+  let callbacks: unknown[] = [];
   await withHost(host, async (page, origin) => {
     await mountCore(page, { frameOrigin, loadTimeout: 500 });
-    await expect.poll(() => toldTo(page), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => callbacksOf(page), { timeout: 10_000 }).not.toEqual([]);
     await settle(page);
-    told = JSON.parse(JSON.stringify(await toldTo(page)).replaceAll(origin, 'HOST'));
+    callbacks = JSON.parse(JSON.stringify(await callbacksOf(page)).replaceAll(origin, 'HOST'));
   });
-  return told;
+  return callbacks;
 }
 
 const silent = (origin: string) =>
@@ -106,71 +106,71 @@ const silent = (origin: string) =>
 const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
 
 describe('no form within loadTimeout (R07)', () => {
-  test('the origin is not registered', async () => {
+  test('if the origin is not registered', async () => {
     const strict = await serveFakeFrame({ allowedOrigins: ['https://app.example.com'] });
-    expect(await toldOf(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
+    expect(await callbacksAfterMount(strict.frameOrigin)).toEqual(silent(originOf(strict.frameOrigin)));
     await strict.close();
   });
 
-  test.each([200, 404, 500])('a page that says nothing, status %i', async (status) => {
+  test.each([200, 404, 500])("if the frame's page sends no message, status %i", async (status) => {
     const site = await serve({ '/': { status, body: '<!doctype html><title>Nothing</title>' } });
-    expect(await toldOf(site.origin)).toEqual(silent(site.origin));
+    expect(await callbacksAfterMount(site.origin)).toEqual(silent(site.origin));
     await site.close();
   });
 
-  test('nothing listens', async () => {
+  test('if nothing listens on the port', async () => {
     const site = await serve({});
     await site.close();
-    expect(await toldOf(site.origin)).toEqual(unreachable(site.origin));
+    expect(await callbacksAfterMount(site.origin)).toEqual(unreachable(site.origin));
   });
 
-  test('something listens and never answers', async () => {
+  test('if the server never responds', async () => {
     const server = createServer().listen(0, 'localhost');
     await new Promise((resolve) => server.once('listening', resolve));
     const address = server.address();
     const origin = `http://localhost:${typeof address === 'object' && address?.port}`;
-    expect(await toldOf(origin)).toEqual(unreachable(origin));
+    expect(await callbacksAfterMount(origin)).toEqual(unreachable(origin));
     server.close();
   });
 
-  test('a page that may not ask does not say that nothing answers', async () => {
+  test('if connect-src forbids the probe, the error does not claim that the server is unreachable', async () => {
     const site = await serve({ '/': '<!doctype html><title>Nothing</title>' });
     const host = policy(`connect-src 'self'; frame-src ${site.origin}`);
-    expect(await toldOf(site.origin, host)).toEqual(silent(site.origin));
+    expect(await callbacksAfterMount(site.origin, host)).toEqual(silent(site.origin));
     await site.close();
   });
 });
 
-test('a form that is ready after its error works (R07)', async () => {
+test('a form that becomes ready after the timeout error works (R07)', async () => {
   const late = await serveFakeFrame({ ready: 1_500 });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: late.frameOrigin, loadTimeout: 300 });
-    const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
+    const words = async () => (await callbacksOf(page)).map(([callback, code]) => code ?? callback);
     await expect.poll(words).toEqual(['frame_timeout', 'ready']);
     await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
   });
   await late.close();
 });
 
-test('a form that is ready in time is never probed', async () => {
-  const asked: string[] = [];
+test('a form that is ready in time is not probed', async () => {
+  const requests: string[] = [];
   const site = await serve((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.setHeader('content-type', 'text/html').end(fakeFrameHtml());
   });
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: site.origin, loadTimeout: 400 });
-    await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
     await page.evaluate(() => new Promise((later) => setTimeout(later, 500)));
-    expect(await toldTo(page)).toEqual([['ready']]);
+    expect(await callbacksOf(page)).toEqual([['ready']]);
   });
-  expect(asked.filter((path) => path !== '/favicon.ico')).toHaveLength(1);
+  expect(requests.filter((path) => path !== '/favicon.ico')).toHaveLength(1);
   await site.close();
 });
 
 describe('a container that is not in the document (R07)', () => {
-  test('may come before loadTimeout', async () => {
+  test('may be inserted before loadTimeout', async () => {
     await withHost({}, async (page) => {
       await page.evaluate((frameOrigin) => {
         const container = document.createElement('div');
@@ -178,11 +178,11 @@ describe('a container that is not in the document (R07)', () => {
         container.append('text');
         setTimeout(() => document.body.append(container), 100);
       }, form.frameOrigin);
-      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
     });
   });
 
-  test('and never comes, is told and cleaned up', async () => {
+  test('is reported and cleaned up if it is never inserted', async () => {
     await withHost({}, async (page) => {
       await page.evaluate((frameOrigin) => {
         const container = document.createElement('div');
@@ -190,7 +190,7 @@ describe('a container that is not in the document (R07)', () => {
         Object.assign(globalThis, { container });
       }, form.frameOrigin);
       const message = 'container is not in the document';
-      await expect.poll(() => toldTo(page)).toEqual(failure('invalid_options', message));
+      await expect.poll(() => callbacksOf(page)).toEqual(failure('invalid_options', message));
       expect(await page.evaluate('container.childElementCount')).toBe(0);
     });
   });

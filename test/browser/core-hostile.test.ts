@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 import { childFrame, navigate } from '../support/engines/child-frame.js';
 import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
 import { inEngines } from '../support/engines/in-engines.js';
@@ -10,16 +10,16 @@ import { serve } from '../support/serve.js';
 
 let host: CoreHost;
 let form: FakeFrameServer;
-let stranger: { origin: string; close(): Promise<void> };
+let otherSite: { origin: string; close(): Promise<void> };
 
 beforeAll(async () => {
-  [host, form, stranger] = await Promise.all([
+  [host, form, otherSite] = await Promise.all([
     serveCoreHost({ hostname: '127.0.0.1' }),
     serveFakeFrame({ ready: false }),
     serve({ '/': { body: '<!doctype html><title>Stranger</title>', headers: embeddable } }),
   ]);
 });
-afterAll(() => Promise.all([host?.close(), form?.close(), stranger?.close()]));
+afterAll(() => Promise.all([host?.close(), form?.close(), otherSite?.close()]));
 
 // The form sends these headers, and would block a frame without them.
 const embeddable = {
@@ -80,54 +80,56 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
    * Returns the callbacks up to a final message from the real form. By then all earlier messages
    * have been handled.
    */
-  async function heardAll(): Promise<unknown[]> {
+  async function callbacksBeforeCancel(): Promise<unknown[]> {
     await say(frame, { source, type: 'cancel' });
-    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
-    return toldTo(page);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
+    return callbacksOf(page);
   }
   /** Waits until the page has received this many messages from any sender. */
   const arrived = (count: number): Promise<void> =>
     expect.poll(() => page.evaluate(() => Object(globalThis).arrived)).toBeGreaterThanOrEqual(count);
   const height = (): Promise<string | undefined> => page.evaluate(() => document.querySelector('iframe')?.style.height);
 
-  describe('S08: valid messages of any other window do nothing', () => {
+  describe('S08: valid messages from any other window are ignored', () => {
     const senders: { name: string; sender: () => Promise<DrivenPage | DrivenFrame> }[] = [
       { name: 'the page itself', sender: async () => page },
       { name: 'a sibling of the same origin', sender: () => insert(page, form.frameOrigin) },
-      { name: 'a sibling of another origin', sender: () => insert(page, stranger.origin) },
+      { name: 'a sibling of another origin', sender: () => insert(page, otherSite.origin) },
       { name: 'a frame inside the form, of its origin', sender: () => insert(frame, form.frameOrigin) },
-      { name: 'a frame inside the form, of another origin', sender: () => insert(frame, stranger.origin) },
+      { name: 'a frame inside the form, of another origin', sender: () => insert(frame, otherSite.origin) },
       { name: 'a sandboxed frame of the same origin', sender: () => insert(page, form.frameOrigin, 'allow-scripts') },
     ];
 
     test.each(senders)('$name', async ({ sender }) => {
       await say(await sender(), ...valid);
       await arrived(valid.length);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
       expect(await height()).toBe('');
     });
   });
 
-  describe('S08: the window of the form on another origin', () => {
-    test('is refused, with one warning', async () => {
+  describe("S08: the form's window after navigation to another origin", () => {
+    test('is ignored, with one warning', async () => {
       await page.evaluate(() => {
         const warnings: string[] = [];
         Object.assign(globalThis, { warnings });
         console.warn = (...words: unknown[]) => warnings.push(words.join(' '));
       });
       const warnings = (): Promise<string[]> => page.evaluate(() => Object(globalThis).warnings);
-      await navigate(frame, stranger.origin);
+      await navigate(frame, otherSite.origin);
       await say(frame, 'noise', { type: 'ready' }, null, ...valid, ...valid);
-      await expect.poll(warnings).toEqual([`Message from ${stranger.origin}, not ${new URL(form.frameOrigin).origin}`]);
+      await expect
+        .poll(warnings)
+        .toEqual([`Message from ${otherSite.origin}, not ${new URL(form.frameOrigin).origin}`]);
 
       await navigate(frame, `${form.frameOrigin}/?parentOrigin=${host.origin}`);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
       expect(await warnings()).toHaveLength(1);
       expect(form.received).toEqual([]);
     });
 
     test('gets no init', async () => {
-      await navigate(frame, stranger.origin);
+      await navigate(frame, otherSite.origin);
       await frame.evaluate(() => {
         const got: unknown[] = [];
         Object.assign(globalThis, { got });
@@ -140,7 +142,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
     });
   });
 
-  describe('S09: malformed messages of the form itself', () => {
+  describe('S09: malformed messages from the form', () => {
     const long = 'x'.repeat(2_000);
     const malformed: unknown[] = [
       null,
@@ -191,24 +193,24 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
         parent.postMessage(new Blob([source]), '*');
         parent.postMessage(JSON.parse(`{"__proto__": {"source": "${source}", "type": "ready", "version": 1}}`), '*');
       }, source);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
       expect(await height()).toBe('');
     });
 
-    test('only known fields reach a callback', async () => {
+    test('callbacks receive known fields only', async () => {
       const connector = { id: 'con_1', name: 'Okta', secret: 's3cret', __proto__: null };
       await say(frame, { source, type: 'saved', connector, extra: true });
-      expect(await heardAll()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['save', { id: 'con_1', name: 'Okta' }], ['cancel']]);
     });
 
-    test('thousands of them, and megabytes, do not keep the page from the next one', async () => {
+    test('thousands of them, megabytes long, do not block the next valid message', async () => {
       await frame.evaluate((source) => {
         const huge = 'x'.repeat(8_000_000);
         parent.postMessage({ source, type: 'error', message: huge, code: 'x' }, '*');
         parent.postMessage({ source, type: 'saved', connector: { id: huge } }, '*');
         for (let count = 0; count < 5_000; count += 1) parent.postMessage({ source, type: 'nothing', count }, '*');
       }, source);
-      expect(await heardAll()).toEqual([['cancel']]);
+      expect(await callbacksBeforeCancel()).toEqual([['cancel']]);
     });
   });
 });

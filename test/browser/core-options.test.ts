@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 /** Returns the error thrown when mounting valid options overridden by these. */
-const refusal = (options: Record<string, unknown>) =>
+const validationError = (options: Record<string, unknown>) =>
   page.evaluate((options) => {
     const { thrown, createConnectorFrame } = coreHost;
     const good = {
@@ -103,8 +103,8 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   ].map((value) => ({ option: 'frameOrigin', value, says: `frameOrigin: "${value}" is not another https origin` })),
 ];
 
-test.each(wrong)('$option: $value is refused at once', async ({ option, value, says }) => {
-  expect(await refusal({ [option]: value })).toEqual({
+test.each(wrong)('$option: $value throws immediately', async ({ option, value, says }) => {
+  expect(await validationError({ [option]: value })).toEqual({
     name: 'ConnectorFrameError',
     code: 'invalid_options',
     message: says,
@@ -112,9 +112,9 @@ test.each(wrong)('$option: $value is refused at once', async ({ option, value, s
   expect(await page.locator('iframe').count()).toBe(0);
 });
 
-test('the page itself is no origin for the form', async () => {
+test("the page's own origin is rejected as frameOrigin", async () => {
   for (const frameOrigin of [host.origin, `${host.origin}/embed`]) {
-    expect(await refusal({ frameOrigin })).toMatchObject({ code: 'invalid_options' });
+    expect(await validationError({ frameOrigin })).toMatchObject({ code: 'invalid_options' });
   }
 });
 
@@ -125,11 +125,11 @@ test.each([
   'http://embed.localhost:4000',
   'http://127.0.0.1:4000',
   'http://[::1]:4000/embed',
-])('%s is an address for the form', async (frameOrigin) => {
-  expect(await refusal({ frameOrigin })).toBeNull();
+])('%s is a valid frameOrigin', async (frameOrigin) => {
+  expect(await validationError({ frameOrigin })).toBeNull();
 });
 
-test('the address is the path with one slash, and holds the page and nothing else', async () => {
+test('the frame URL is the path with one trailing slash and contains only the parent origin', async () => {
   const src = await page.evaluate(() => {
     const { mount } = coreHost;
     const frame = mount({ frameOrigin: 'https://embed.test/connect/embed//' });
@@ -140,8 +140,10 @@ test('the address is the path with one slash, and holds the page and nothing els
   expect(src).toBe(`https://embed.test/connect/embed/?parentOrigin=${host.origin}`);
 });
 
-test('options that are not given may be null or undefined, and fetchSession stands in for a session', async () => {
-  expect(await refusal({ existingId: null, displayName: undefined, appearance: null, onSave: null })).toBeNull();
+test('optional options may be null or undefined, and fetchSession replaces the token', async () => {
+  expect(
+    await validationError({ existingId: null, displayName: undefined, appearance: null, onSave: null }),
+  ).toBeNull();
   const withoutSession = await page.evaluate(() => {
     const { thrown, mount } = coreHost;
     return thrown(() => mount({ frameOrigin: 'https://embed.test', sessions: [] }).destroy());
@@ -149,7 +151,7 @@ test('options that are not given may be null or undefined, and fetchSession stan
   expect(withoutSession).toBeNull();
 });
 
-test('a token without its organization is refused, fetchSession or not', async () => {
+test('a token without an organization is rejected, with or without fetchSession', async () => {
   const thrown = await page.evaluate(() =>
     coreHost.thrown(() => coreHost.mount({ frameOrigin: 'https://embed.test', sessions: [], sessionToken: 'token-1' })),
   );
@@ -159,7 +161,7 @@ test('a token without its organization is refused, fetchSession or not', async (
   });
 });
 
-test('a container may be an element', async () => {
+test('accepts an element as container', async () => {
   const inside = await page.evaluate(() => {
     const { mount } = coreHost;
     const container = document.querySelector('#box');

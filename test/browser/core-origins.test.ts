@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 import { childFrame } from '../support/engines/child-frame.js';
 import type { DrivenFrame, DrivenPage } from '../support/engines/driven.js';
 import { eventually } from '../support/engines/eventually.js';
@@ -52,7 +52,7 @@ const pages: { name: string; frameOrigin: () => string; shouldConnect: boolean }
   { name: 'a form with X-Frame-Options', frameOrigin: () => origin(4), shouldConnect: false },
 ];
 
-inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
+inEngines('the origin of the form', ['Chromium'], ({ browser }) => {
   const opened: DrivenPage[] = [];
   const open = async (from: () => Promise<DrivenPage>): Promise<DrivenPage> => {
     const page = await from();
@@ -68,25 +68,25 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
     return inner;
   }
 
-  describe('S07: the SDK connects to the origin it was given, if that one lets it', () => {
+  describe('S07: the SDK connects only to the configured origin, if that origin allows the page', () => {
     test.each(pages)('$name: connects is $shouldConnect', async ({ frameOrigin, shouldConnect }) => {
       const page = await open(() => host.open(browser()));
       await mountCore(page, { frameOrigin: frameOrigin(), loadTimeout: shouldConnect ? 15_000 : 700 });
-      const words = async () => (await toldTo(page)).map(([callback, code]) => code ?? callback);
+      const words = async () => (await callbacksOf(page)).map(([callback, code]) => code ?? callback);
       await expect.poll(words).toEqual([shouldConnect ? 'ready' : 'frame_timeout']);
     });
 
-    test('a page inside another page has its own origin', async () => {
+    test('a nested page uses its own origin', async () => {
       const outer = await serve({ '/': `<!doctype html><title>Outer</title><iframe src="${host.origin}"></iframe>` });
       const page = await open(() => browser().newPage());
       await page.goto(outer.origin);
       const inner = await innerHost(page);
       await inner.evaluate((frameOrigin) => void coreHost.mount({ frameOrigin }), registered.frameOrigin);
-      await expect.poll(() => inner.evaluate(() => coreHost.told)).toEqual([['ready']]);
+      await expect.poll(() => inner.evaluate(() => coreHost.callbacks)).toEqual([['ready']]);
       await outer.close();
     });
 
-    test('a page without an origin gets no form, and an error that says what to register', async () => {
+    test('a page with an opaque origin gets an error that says what to register', async () => {
       const inner = `<div id='box'></div><script type='module' src='${host.origin}/host.js'></script>`;
       const outer = await serve({
         '/': `<!doctype html><iframe sandbox="allow-scripts" src="/inner"></iframe>`,
@@ -98,7 +98,7 @@ inEngines('where a form comes from', ['Chromium'], ({ browser }) => {
       const options = { frameOrigin: others.frameOrigin, loadTimeout: 500 };
       await frame.evaluate((options) => void coreHost.mount(options), options);
       const message = `${new URL(others.frameOrigin).origin} is not ready. ALLOWED_PARENT_ORIGINS lacks null?`;
-      await expect.poll(() => frame.evaluate(() => coreHost.told[0]?.[2])).toBe(message);
+      await expect.poll(() => frame.evaluate(() => coreHost.callbacks[0]?.[2])).toBe(message);
       await outer.close();
     });
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHostOptions } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHostOptions } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
 // The iframe element itself, and pages with strict embedding policies.
@@ -29,7 +29,7 @@ async function withHost(options: CoreHostOptions, run: (page: Page) => Promise<v
   }
 }
 
-test('the element keeps the form apart, and names it', async () => {
+test('the iframe has a sandbox, a referrer policy and a title', async () => {
   await withHost({}, async (page) => {
     await mountCore(page, { frameOrigin: form.frameOrigin });
     const attributes = await page
@@ -48,7 +48,7 @@ test('the element keeps the form apart, and names it', async () => {
 const strict = () =>
   `default-src 'none'; script-src 'self'; style-src 'self'; frame-src ${new URL(form.frameOrigin).origin}`;
 
-describe('works on a page with', () => {
+describe('the form works on a page with', () => {
   const pages: { name: string; headers: () => Record<string, string> }[] = [
     { name: 'the strictest policy', headers: () => ({ 'content-security-policy': strict() }) },
     {
@@ -69,10 +69,10 @@ describe('works on a page with', () => {
 
   test.each(pages)('$name', async ({ headers }) => {
     await withHost({ headers: headers() }, async (page) => {
-      const complaints: string[] = [];
-      page.on('console', (message) => message.type() !== 'log' && complaints.push(message.text()));
+      const warnings: string[] = [];
+      page.on('console', (message) => message.type() !== 'log' && warnings.push(message.text()));
       await mountCore(page, { frameOrigin: form.frameOrigin });
-      await expect.poll(() => toldTo(page)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
       const { border, width } = await page.locator('iframe').evaluate((iframe) => {
         const { borderTopWidth, display } = getComputedStyle(iframe);
         return {
@@ -81,15 +81,15 @@ describe('works on a page with', () => {
         };
       });
       expect({ border, width }).toEqual({ border: ['0px', 'block'], width: 0 });
-      expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([]);
+      expect(warnings.filter((text) => !text.includes('favicon'))).toEqual([]);
     });
   });
 });
 
-describe('the form is no box on the page', () => {
+describe("the frame shows the page's background", () => {
   const dark = 'background: rgb(20, 20, 20)';
   const light = 'background: rgb(250, 240, 230)';
-  const looks: { page: string; css: string; system: 'light' | 'dark'; form?: 'hangs'; color: number[] }[] = [
+  const colorSchemes: { page: string; css: string; system: 'light' | 'dark'; form?: 'hangs'; color: number[] }[] = [
     { page: 'dark', css: `:root { color-scheme: dark; ${dark} }`, system: 'light', color: [20, 20, 20] },
     { page: 'dark', css: `:root { color-scheme: dark; ${dark} }`, system: 'dark', color: [20, 20, 20] },
     { page: 'dark', css: `:root { color-scheme: dark; ${dark} }`, system: 'light', form: 'hangs', color: [20, 20, 20] },
@@ -100,7 +100,7 @@ describe('the form is no box on the page', () => {
     { page: 'plain dark', css: `body { ${dark} }`, system: 'light', color: [20, 20, 20] },
   ];
 
-  test.each(looks)('$page page, $system system, form $form', async ({ css, system, form, color }) => {
+  test.each(colorSchemes)('$page page, $system system, form $form', async ({ css, system, form, color }) => {
     const site = await serve((_request, response) => {
       const page = '<!doctype html><meta name="color-scheme" content="light dark">';
       if (form !== 'hangs') response.setHeader('content-type', 'text/html').end(page);

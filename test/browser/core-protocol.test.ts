@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameOptions } from '@connector-frame/core/testing';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 
 let browser: Browser;
 let host: CoreHost;
@@ -20,7 +20,7 @@ async function withForm(form: FakeFrameOptions, options: Record<string, unknown>
   const frame = await serveFakeFrame(form);
   const page = await host.open(browser);
   await mountCore(page, { frameOrigin: frame.frameOrigin, ...options });
-  return { frame, page, told: () => toldTo(page), close: () => Promise.all([page.close(), frame.close()]) };
+  return { frame, page, callbacks: () => callbacksOf(page), close: () => Promise.all([page.close(), frame.close()]) };
 }
 
 const required = {
@@ -34,14 +34,14 @@ const required = {
   apiBase: 'https://connect.test',
 };
 
-test('the form gets what was given, and nothing for what was not', async () => {
-  const { frame, told, close } = await withForm({});
+test('init contains the given options and nothing else', async () => {
+  const { frame, callbacks, close } = await withForm({});
   expect(await frame.waitFor('init')).toEqual(required);
-  await expect.poll(told).toEqual([['ready']]);
+  await expect.poll(callbacks).toEqual([['ready']]);
   await close();
 });
 
-test('the form gets every option, as data', async () => {
+test('init contains every option as plain data', async () => {
   const options = {
     kind: 'output',
     existingId: 'con_1',
@@ -62,7 +62,7 @@ test('the form gets every option, as data', async () => {
   await close();
 });
 
-test('proxies, functions and nulls in the options do no harm', async () => {
+test('options may contain proxies, functions and nulls', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   await page.evaluate((frameOrigin) => {
@@ -75,7 +75,7 @@ test('proxies, functions and nulls in the options do no harm', async () => {
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('the address holds no token', async () => {
+test('the frame URL does not contain the token', async () => {
   const { page, close } = await withForm({});
   const addresses = page.frames().map((frame) => frame.url());
   expect(addresses).toHaveLength(2);
@@ -83,14 +83,14 @@ test('the address holds no token', async () => {
   await close();
 });
 
-test('what the person does reaches the callbacks', async () => {
-  const { page, told, close } = await withForm({}, { name: 'Okta of Acme' });
+test('user actions call the callbacks', async () => {
+  const { page, callbacks, close } = await withForm({}, { name: 'Okta of Acme' });
   const form = page.frameLocator('iframe');
   await form.getByRole('button', { name: 'Save' }).click();
   await form.getByRole('button', { name: 'Fail' }).click();
   await form.getByRole('button', { name: 'Cancel' }).click();
   await expect
-    .poll(told)
+    .poll(callbacks)
     .toEqual([
       ['ready'],
       ['save', { id: 'con_fake', name: 'Okta of Acme' }],
@@ -115,50 +115,52 @@ test.each(heights)('a height of $sent becomes $becomes', async ({ sent, becomes 
   await close();
 });
 
-test('a form that says it will tell is not ready before it has loaded', async () => {
+test('a form that announces loading is ready only once it has loaded', async () => {
   const error = { type: 'error', code: 'type_not_found', message: 'There is no such type' } as const;
   const failing = await withForm({ afterInit: [error] });
-  await expect.poll(failing.told).toEqual([['error', 'type_not_found', error.message, 'ConnectorFrameError', true]]);
+  await expect
+    .poll(failing.callbacks)
+    .toEqual([['error', 'type_not_found', error.message, 'ConnectorFrameError', true]]);
   await failing.close();
 });
 
-test('a form that loads anew gets a fresh init', async () => {
-  const { frame, page, told, close } = await withForm({});
-  await expect.poll(told).toEqual([['ready']]);
+test('a reloaded form gets a new init', async () => {
+  const { frame, page, callbacks, close } = await withForm({});
+  await expect.poll(callbacks).toEqual([['ready']]);
   await page.frames()[1]?.evaluate(() => location.reload());
-  await expect.poll(told).toEqual([['ready'], ['ready']]);
+  await expect.poll(callbacks).toEqual([['ready'], ['ready']]);
   expect(frame.received).toEqual([required, required]);
   await close();
 });
 
-test('ten frames of one page do not hear each other', async () => {
+test("ten frames on one page do not receive each other's messages", async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   for (let index = 0; index < 10; index += 1) {
     await mountCore(page, { frameOrigin: frame.frameOrigin, name: `Connector ${index}` });
   }
   await page.frameLocator('iframe >> nth=7').getByRole('button', { name: 'Save' }).click();
-  const saves = async () => (await toldTo(page)).filter(([callback]) => callback === 'save');
+  const saves = async () => (await callbacksOf(page)).filter(([callback]) => callback === 'save');
   await expect.poll(saves).toEqual([['save', { id: 'con_fake', name: 'Connector 7' }]]);
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('a callback that throws is reported, and the next message is heard', async () => {
+test('an exception in a callback is reported and later messages are still handled', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   await page.evaluate((frameOrigin) => {
-    const { mount, told } = coreHost;
+    const { mount, callbacks } = coreHost;
     const fail = (callback: string) => () => {
-      told.push([callback]);
+      callbacks.push([callback]);
       throw new Error(`${callback} threw`);
     };
-    const callbacks = { onReady: fail('onReady'), onSave: fail('onSave'), onCancel: fail('onCancel') };
-    mount({ frameOrigin, ...callbacks, onError: fail('onError') });
+    const failing = { onReady: fail('onReady'), onSave: fail('onSave'), onCancel: fail('onCancel') };
+    mount({ frameOrigin, ...failing, onError: fail('onError') });
   }, frame.frameOrigin);
   const form = page.frameLocator('iframe');
   for (const name of ['Fail', 'Save', 'Cancel']) await form.getByRole('button', { name }).click();
   await expect
-    .poll(() => toldTo(page))
+    .poll(() => callbacksOf(page))
     .toEqual(
       ['onReady', 'onError', 'onSave', 'onCancel'].flatMap((name) => [
         [name],
@@ -168,18 +170,18 @@ test('a callback that throws is reported, and the next message is heard', async 
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('callbacks keep their this, and failures nobody takes go to the console', async () => {
+test('callbacks keep their this, and errors without onError go to the console', async () => {
   const frame = await serveFakeFrame();
   const page = await host.open(browser);
   const logged: string[] = [];
   page.on('console', (message) => message.type() === 'error' && logged.push(message.text()));
   await page.evaluate((frameOrigin) => {
-    const { mount, told } = coreHost;
+    const { mount, callbacks } = coreHost;
     mount({
       frameOrigin,
       page: 'settings',
       onCancel(this: { page: string }) {
-        told.push([this.page]);
+        callbacks.push([this.page]);
       },
       onError: undefined,
     });
@@ -187,7 +189,7 @@ test('callbacks keep their this, and failures nobody takes go to the console', a
   const form = page.frameLocator('iframe');
   await form.getByRole('button', { name: 'Cancel' }).click();
   await form.getByRole('button', { name: 'Fail' }).click();
-  await expect.poll(() => toldTo(page)).toContainEqual(['settings']);
+  await expect.poll(() => callbacksOf(page)).toContainEqual(['settings']);
   await expect.poll(() => logged.join()).toContain('Saving failed');
   await Promise.all([page.close(), frame.close()]);
 });

@@ -3,7 +3,7 @@ import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/test
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { longOr } from '../support/long.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 
 /** Number of frames mounted in one page. */
 const FRAMES = longOr(1_000, 100);
@@ -17,7 +17,7 @@ let page: Page;
 
 declare global {
   /** Listeners, timers and observers registered in the page and not yet removed. */
-  var kept: {
+  var resources: {
     listeners: { target: EventTarget; type: string; listener: unknown }[];
     timers: Set<unknown>;
     observers: Set<MutationObserver>;
@@ -25,20 +25,20 @@ declare global {
 }
 
 /** Runs in the page before any other script: tracks listeners, timers and observers. */
-function keepBooks(): void {
-  globalThis.kept = { listeners: [], timers: new Set(), observers: new Set() };
+function trackResources(): void {
+  globalThis.resources = { listeners: [], timers: new Set(), observers: new Set() };
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
   const { setTimeout: set, clearTimeout: clear, MutationObserver: Observer } = globalThis;
 
   Object.assign(EventTarget.prototype, {
     addEventListener(this: EventTarget | undefined, ...given: Parameters<typeof add>) {
       const target = this ?? self;
-      kept.listeners.push({ target, type: given[0], listener: given[1] });
+      resources.listeners.push({ target, type: given[0], listener: given[1] });
       add.apply(target, given);
     },
     removeEventListener(this: EventTarget | undefined, ...given: Parameters<typeof remove>) {
       const target = this ?? self;
-      kept.listeners = kept.listeners.filter(
+      resources.listeners = resources.listeners.filter(
         (entry) => entry.target !== target || entry.type !== given[0] || entry.listener !== given[1],
       );
       remove.apply(target, given);
@@ -47,23 +47,23 @@ function keepBooks(): void {
   Object.assign(globalThis, {
     setTimeout(run: () => void, wait?: number) {
       const timer = set(() => {
-        kept.timers.delete(timer);
+        resources.timers.delete(timer);
         run();
       }, wait);
-      kept.timers.add(timer);
+      resources.timers.add(timer);
       return timer;
     },
     clearTimeout(timer: number) {
-      kept.timers.delete(timer);
+      resources.timers.delete(timer);
       clear(timer);
     },
     MutationObserver: class extends Observer {
       override observe(target: Node, options?: MutationObserverInit): void {
-        kept.observers.add(this);
+        resources.observers.add(this);
         super.observe(target, options);
       }
       override disconnect(): void {
-        kept.observers.delete(this);
+        resources.observers.delete(this);
         super.disconnect();
       }
     },
@@ -72,9 +72,9 @@ function keepBooks(): void {
 
 const keptBy = (page: Page) =>
   page.evaluate(() => ({
-    listeners: kept.listeners.length,
-    timers: kept.timers.size,
-    observers: kept.observers.size,
+    listeners: resources.listeners.length,
+    timers: resources.timers.size,
+    observers: resources.observers.size,
   }));
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ afterAll(async () => {
 let before: Awaited<ReturnType<typeof keptBy>>;
 beforeEach(async () => {
   const context = await browser.newContext();
-  await context.addInitScript(keepBooks);
+  await context.addInitScript(trackResources);
   page = await host.open(context);
   // Playwright adds its own listeners when it first waits or clicks.
   await page.waitForFunction(() => true);
@@ -102,10 +102,10 @@ async function expectNothingLeft(): Promise<void> {
   expect(await page.locator('iframe').count()).toBe(0);
 }
 
-const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
+const ready = () => expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
 const mount = (options: Record<string, unknown> = {}) => mountCore(page, { frameOrigin: form.frameOrigin, ...options });
 
-test('destroy takes everything back, twice is fine, and nothing is told afterwards (R07)', async () => {
+test('destroy removes everything, is idempotent, and no callback runs afterwards (R07)', async () => {
   await mount();
   await ready();
   expect(await keptBy(page)).not.toEqual(before);
@@ -118,23 +118,23 @@ test('destroy takes everything back, twice is fine, and nothing is told afterwar
     dispatchEvent(new MessageEvent('message', { data, origin, source: contentWindow ?? null }));
   }, new URL(form.frameOrigin).origin);
   await expectNothingLeft();
-  expect(await toldTo(page)).toEqual([['ready']]);
+  expect(await callbacksOf(page)).toEqual([['ready']]);
 });
 
-test('a frame that is destroyed before it is ready leaves nothing', async () => {
+test('a frame destroyed before it is ready leaves nothing behind', async () => {
   await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
   await expectNothingLeft();
-  expect(await toldTo(page)).toEqual([]);
+  expect(await callbacksOf(page)).toEqual([]);
 });
 
-test('a frame may be destroyed by its own callback', async () => {
+test('a frame may be destroyed in its own callback', async () => {
   await page.evaluate((frameOrigin) => {
     const frame = coreHost.mount({ frameOrigin, onReady: () => frame.destroy() });
   }, form.frameOrigin);
   await expectNothingLeft();
 });
 
-describe('a frame that is dropped without destroy leaves nothing', () => {
+describe('a frame whose container is removed without destroy leaves nothing behind', () => {
   const drops: { name: string; drop: () => void }[] = [
     { name: 'its container is removed', drop: () => document.querySelector('#box')?.remove() },
     { name: 'its container is emptied', drop: () => document.querySelector('#box')?.replaceChildren() },
@@ -150,21 +150,21 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     },
   ];
 
-  test.each(drops)('when $name', async ({ drop }) => {
+  test.each(drops)('if $name', async ({ drop }) => {
     await mount();
     await ready();
     await page.evaluate(drop);
     await expectNothingLeft();
-    expect(await toldTo(page)).toEqual([['ready']]);
+    expect(await callbacksOf(page)).toEqual([['ready']]);
   });
 
-  test('when it was not ready yet', async () => {
+  test('if it was not ready yet', async () => {
     await mount();
     await page.evaluate(() => document.querySelector('#box')?.remove());
     await expectNothingLeft();
   });
 
-  test('when it was mounted and dropped in one task, hidden', async () => {
+  test('if it was mounted and removed in one task, hidden', async () => {
     await page.evaluate((frameOrigin) => {
       const box = document.querySelector<HTMLElement>('#box');
       if (box) box.style.display = 'none';
@@ -174,7 +174,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     await expectNothingLeft();
   });
 
-  test.each([1, 3])('when a host around %i shadow roots is removed', async (depth) => {
+  test.each([1, 3])('if the host of %i nested shadow roots is removed', async (depth) => {
     await page.evaluate(
       ({ frameOrigin, depth }) => {
         let container = document.querySelector<HTMLElement>('#box') ?? document.body;
@@ -191,7 +191,7 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
     await expectNothingLeft();
   });
 
-  test('when it came into the document late', async () => {
+  test('if it was inserted into the document late', async () => {
     await page.evaluate((frameOrigin) => {
       const container = document.createElement('div');
       coreHost.mount({ frameOrigin, container });
@@ -206,11 +206,11 @@ describe('a frame that is dropped without destroy leaves nothing', () => {
 /** Asserts that the form's messages still reach the page. */
 async function expectAlive(): Promise<void> {
   await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
-  await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+  await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
 }
 
-describe('a frame that moves goes on', () => {
-  test('to another parent within a task, and gets a fresh init', async () => {
+describe('a frame that is moved keeps working', () => {
+  test('to another parent in one task, with a new init', async () => {
     await mount();
     await ready();
     await page.evaluate(() => {
@@ -219,11 +219,11 @@ describe('a frame that moves goes on', () => {
       if (box) box.remove();
       document.querySelector('main')?.append(box);
     });
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['ready']]);
     await expectAlive();
   });
 
-  test('by moveBefore, without loading anew', async () => {
+  test('by moveBefore, without a reload', async () => {
     await mount();
     await ready();
     const moved = await page.evaluate(() => {
@@ -235,13 +235,13 @@ describe('a frame that moves goes on', () => {
     });
     expect(moved).toBe(true);
     await expectAlive();
-    expect(await toldTo(page)).toEqual([['ready'], ['cancel']]);
+    expect(await callbacksOf(page)).toEqual([['ready'], ['cancel']]);
     await page.evaluate(() => document.querySelector('main')?.remove());
     await expectNothingLeft();
   });
 });
 
-test(`${FRAMES} frames, half of them dropped, leave no listener, timer or observer (R07)`, async () => {
+test(`${FRAMES} frames, half of them only removed from the document, leave no listener, timer or observer (R07)`, async () => {
   await page.evaluate(
     async ([frameOrigin, frames]) => {
       for (let count = 0; count < frames; count += 1) {
@@ -263,7 +263,7 @@ test(`${FRAMES} frames, half of them dropped, leave no listener, timer or observ
   expect(count('Frames')).toBe(1);
 });
 
-test.each(['destroy', 'drop'])('no token is left in the memory of the page after a %s', async (end) => {
+test.each(['destroy', 'drop'])("the token is not in the page's memory after a %s", async (end) => {
   await page.evaluate(
     ({ frameOrigin, end }) => {
       // The page keeps the handle, as a component does. The token is built at run time so that no
@@ -271,12 +271,12 @@ test.each(['destroy', 'drop'])('no token is left in the memory of the page after
       const sessionToken = ['canary', 'of', 'the', 'token'].join('~');
       const container = document.body.appendChild(document.createElement('div'));
       const frame = coreHost.mount({ frameOrigin, sessionToken, organizationId: 'org_1', container });
-      coreHost.told.push(['mounted']);
+      coreHost.callbacks.push(['mounted']);
       setTimeout(() => (end === 'drop' ? container.remove() : frame.destroy()), 500);
     },
     { frameOrigin: form.frameOrigin, end },
   );
-  await expect.poll(() => toldTo(page)).toContainEqual(['ready']);
+  await expect.poll(() => callbacksOf(page)).toContainEqual(['ready']);
   expect(await heapHolds('canary~of~the~token')).toBe(true);
   await expectNothingLeft();
   expect(await heapHolds('canary~of~the~token')).toBe(false);

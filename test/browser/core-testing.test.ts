@@ -3,7 +3,7 @@ import { fakeFrameHtml, serveFakeFrame } from '@connector-frame/core/testing';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { bundle } from '../support/bundle.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
 import { serve } from '../support/serve.js';
 
 // The three ways to test a host page without a service, written as a host developer would.
@@ -19,7 +19,7 @@ afterAll(async () => {
   await host?.close();
 });
 
-test('from Playwright: the form is what the test answers at its address', async () => {
+test('in Playwright, a test serves the fake frame by fulfilling its URL', async () => {
   const page = await host.open(browser);
   const html = fakeFrameHtml({ saved: { id: 'con_7', name: 'Okta </script> & Co' } });
   await page.route('https://embed.example.com/**', (route) => route.fulfill({ contentType: 'text/html', body: html }));
@@ -29,11 +29,13 @@ test('from Playwright: the form is what the test answers at its address', async 
   await form.getByRole('heading', { name: 'Okta' }).waitFor();
   await form.getByText('Editing con_7').waitFor();
   await form.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldTo(page)).toEqual([['ready'], ['save', { id: 'con_7', name: 'Okta </script> & Co' }]]);
+  await expect
+    .poll(() => callbacksOf(page))
+    .toEqual([['ready'], ['save', { id: 'con_7', name: 'Okta </script> & Co' }]]);
   await page.close();
 });
 
-test('from Node: a form on an origin of its own, and what the page sent to it', async () => {
+test("in Node, serves a fake frame on its own origin and records the page's messages", async () => {
   const frame = await serveFakeFrame({ failure: { code: 'test_failed', message: 'Okta said no' } });
   const page = await host.open(browser);
   await mountCore(page, {
@@ -52,12 +54,12 @@ test('from Node: a form on an origin of its own, and what the page sent to it', 
   expect(await frame.waitFor('session')).toMatchObject({ sessionToken: 'b' });
   await form.getByText('Session renewed').waitFor();
   await expect
-    .poll(async () => (await toldTo(page)).at(2))
+    .poll(async () => (await callbacksOf(page)).at(2))
     .toEqual(['error', 'test_failed', 'Okta said no', 'ConnectorFrameError', true]);
   await Promise.all([page.close(), frame.close()]);
 });
 
-test('from within the page: a driver plays the person', async () => {
+test("in the page, a driver performs the user's actions", async () => {
   const frame = await serveFakeFrame();
   const code = await bundle(`
     import { createConnectorFrame } from '@connector-frame/core/connect';
@@ -65,10 +67,10 @@ test('from within the page: a driver plays the person', async () => {
     import { driveFakeFrame } from '@connector-frame/core/testing';
 
     globalThis.driven = async (frameOrigin) => {
-      const told = [];
+      const callbacks = [];
       const next = () => new Promise((resolve) => (wake = resolve));
       let wake;
-      const tell = (...word) => (told.push(word), wake?.());
+      const record = (...call) => (callbacks.push(call), wake?.());
       const frame = createConnectorFrame({
         container: document.body,
         frameOrigin,
@@ -77,10 +79,10 @@ test('from within the page: a driver plays the person', async () => {
         typeId: 'splunk',
         sessionToken: 'token',
         organizationId: 'org_1',
-        onReady: () => tell('ready'),
-        onSave: (connector) => tell('save', connector),
-        onCancel: () => tell('cancel'),
-        onError: (message, { code }) => tell(code, message),
+        onReady: () => record('ready'),
+        onSave: (connector) => record('save', connector),
+        onCancel: () => record('cancel'),
+        onError: (message, { code }) => record(code, message),
       });
       await next();
       const form = driveFakeFrame(document.querySelector('iframe'));
@@ -98,7 +100,7 @@ test('from within the page: a driver plays the person', async () => {
       const commands = await form.commands();
       const { height } = document.querySelector('iframe').style;
       frame.destroy();
-      return { told, height, commands, types: received.map(({ type, typeId }) => [type, typeId]) };
+      return { callbacks, height, commands, types: received.map(({ type, typeId }) => [type, typeId]) };
     };
   `);
   const site = await serve({
@@ -110,7 +112,7 @@ test('from within the page: a driver plays the person', async () => {
   await page.waitForFunction(() => 'driven' in globalThis);
   const result = await page.evaluate(`driven('${frame.frameOrigin}')`);
   expect(result).toEqual({
-    told: [
+    callbacks: [
       ['ready'],
       ['save', { id: 'con_1', name: 'Splunk' }],
       ['offline', 'No network'],
@@ -127,7 +129,7 @@ test('from within the page: a driver plays the person', async () => {
   await Promise.all([page.close(), site.close(), frame.close()]);
 });
 
-test('a form takes commands, and lets go at once, after a question, or not at all', async () => {
+test('the fake frame handles commands and leave: at once, after a question, or never', async () => {
   const leaves = ['left', 'ask', 'unknown'] as const;
   const forms = await Promise.all(leaves.map((leave) => serveFakeFrame({ leave })));
   const page = await host.open(browser);
@@ -136,8 +138,8 @@ test('a form takes commands, and lets go at once, after a question, or not at al
     addEventListener('message', ({ data }) => types.push(data.answersLeave ? 'ready, answers' : data.type));
     Object.assign(globalThis, { types });
   });
-  const said = () => page.evaluate("types.filter((type) => /^ready|left/.test(type)).join(' ')");
-  const tell = (message: object) =>
+  const shownEvents = () => page.evaluate("types.filter((type) => /^ready|left/.test(type)).join(' ')");
+  const send = (message: object) =>
     page.evaluate((data) => {
       const iframe = document.querySelector('iframe');
       if (iframe) coreHost.sendToFrame(iframe, { source: 'monad-embed', ...data });
@@ -146,32 +148,32 @@ test('a form takes commands, and lets go at once, after a question, or not at al
   for (const [at, frame] of forms.entries()) {
     await mountCore(page, { frameOrigin: frame.frameOrigin });
     await expect
-      .poll(async () => (await toldTo(page)).filter(([callback]) => callback === 'ready'))
+      .poll(async () => (await callbacksOf(page)).filter(([callback]) => callback === 'ready'))
       .toHaveLength(at + 1);
 
-    await tell({ type: 'command', command: 'cancel' });
-    await tell({ type: 'leave' });
+    await send({ type: 'command', command: 'cancel' });
+    await send({ type: 'leave' });
     await frame.waitFor('leave');
     expect(await frame.waitFor('command')).toMatchObject({ command: 'cancel' });
-    const canceled = async () => (await toldTo(page)).filter(([callback]) => callback === 'cancel').length;
+    const canceled = async () => (await callbacksOf(page)).filter(([callback]) => callback === 'cancel').length;
     await expect.poll(canceled).toBe(Math.min(at + 1, 2));
 
     const discard = page.frameLocator('iframe').getByRole('button', { name: 'Discard' });
     expect(await discard.isVisible()).toBe(leaves[at] === 'ask');
     if (leaves[at] === 'ask') {
-      expect(await said()).toBe('ready, answers left ready, answers');
+      expect(await shownEvents()).toBe('ready, answers left ready, answers');
       await discard.click();
-      await expect.poll(said).toBe('ready, answers left ready, answers left');
+      await expect.poll(shownEvents).toBe('ready, answers left ready, answers left');
     }
     await page.evaluate(() => coreHost.frames.at(-1)?.destroy());
   }
-  expect(await said()).toBe('ready, answers left ready, answers left ready');
+  expect(await shownEvents()).toBe('ready, answers left ready, answers left ready');
   await Promise.all([page.close(), ...forms.map((frame) => frame.close())]);
 });
 
-test('a form may be silent, or say what a test wants', async () => {
+test('the fake frame can stay silent or send any message', async () => {
   const silent = await serveFakeFrame({ ready: false });
-  const chatty = await serveFakeFrame({
+  const talking = await serveFakeFrame({
     afterInit: [
       { type: 'error', code: 'load_failed', message: 'The service is down' },
       { type: 'saved', connector: { id: 'con_1' } },
@@ -180,9 +182,10 @@ test('a form may be silent, or say what a test wants', async () => {
   });
   const page = await host.open(browser);
   await mountCore(page, { frameOrigin: silent.frameOrigin, loadTimeout: 300 });
-  const words = async () => (await toldTo(page)).map(([callback, code]) => (callback === 'error' ? code : callback));
-  await expect.poll(words).toEqual(['frame_timeout']);
-  await mountCore(page, { frameOrigin: chatty.frameOrigin });
-  await expect.poll(words).toEqual(['frame_timeout', 'load_failed', 'save', 'cancel']);
-  await Promise.all([page.close(), silent.close(), chatty.close()]);
+  const codes = async () =>
+    (await callbacksOf(page)).map(([callback, code]) => (callback === 'error' ? code : callback));
+  await expect.poll(codes).toEqual(['frame_timeout']);
+  await mountCore(page, { frameOrigin: talking.frameOrigin });
+  await expect.poll(codes).toEqual(['frame_timeout', 'load_failed', 'save', 'cancel']);
+  await Promise.all([page.close(), silent.close(), talking.close()]);
 });

@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Page, Route } from 'playwright-core';
 import { axeViolations } from '../support/axe-violations.js';
-import { allWays, startDemoStage, type DemoStage } from '../support/demo.js';
+import { allPages, startDemoFixture, type DemoFixture } from '../support/demo.js';
 import { longOr } from '../support/long.js';
 
-let stage: DemoStage;
+let fixture: DemoFixture;
 
 beforeAll(async () => {
-  stage = await startDemoStage();
+  fixture = await startDemoFixture();
 });
-afterAll(() => stage?.close());
-afterEach(() => stage.clear());
+afterAll(() => fixture?.close());
+afterEach(() => fixture.clear());
 
-const open: DemoStage['open'] = (way, options) => stage.open(way, options);
+const open: DemoFixture['open'] = (kind, options) => fixture.open(kind, options);
 const product = (page: Page, name: string) =>
   page.locator('#catalog :is(a, button)').filter({ has: page.getByText(name, { exact: true }) });
 const connections = (page: Page) => page.locator('#connections').getByRole('listitem');
@@ -23,45 +23,45 @@ const lists = (page: Page) => page.getByRole('heading', { name: 'Connect your da
 const refuse = (route: Route) =>
   route.fulfill({ status: 502, json: { code: 'upstream_error', message: 'The service is down.' } });
 
-describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as const))('%s', (way) => {
-  test('create, see the id, edit, reload; another customer sees none of it', async () => {
-    const page = await open(way);
+describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as const))('%s', (kind) => {
+  test('creates, shows the id, edits and reloads a connector that other tenants cannot see', async () => {
+    const page = await open(kind);
     await product(page, 'Synthetic Data').click();
-    await nameField(page).fill(`Night ${way}`);
+    await nameField(page).fill(`Night ${kind}`);
     await form(page).getByRole('button', { name: 'Save' }).click();
 
-    const saved = page.getByRole('status').filter({ hasText: `Night ${way} is connected. Its id:` });
+    const saved = page.getByRole('status').filter({ hasText: `Night ${kind} is connected. Its id:` });
     await saved.waitFor();
     const id = (await saved.locator('code').textContent()) ?? '';
     expect(id).toMatch(/^[\w-]{8,}$/);
-    const row = connections(page).filter({ hasText: `Night ${way}` });
+    const row = connections(page).filter({ hasText: `Night ${kind}` });
     await row.getByText('Saved just now').waitFor();
     expect(await page.getByRole('log').locator('b').allTextContents()).toEqual(['save', 'ready']);
     expect(await page.getByRole('log').locator('code').first().textContent()).toContain(id);
 
-    await row.getByRole('link', { name: `Night ${way}` }).click();
+    await row.getByRole('link', { name: `Night ${kind}` }).click();
     await page.getByRole('heading', { name: 'Edit data source' }).waitFor();
-    await nameField(page).fill(`Day ${way}`);
+    await nameField(page).fill(`Day ${kind}`);
     await form(page).getByRole('button', { name: 'Save' }).click();
     await page
       .getByRole('status')
-      .filter({ hasText: `Day ${way} is updated. Its id: ${id}` })
+      .filter({ hasText: `Day ${kind} is updated. Its id: ${id}` })
       .waitFor();
 
-    await page.goto(`${stage.demo.hostUrl}/${way}/`);
+    await page.goto(`${fixture.demo.hostUrl}/${kind}/`);
     await connections(page)
-      .filter({ hasText: `Day ${way}` })
+      .filter({ hasText: `Day ${kind}` })
       .waitFor();
     expect(await connections(page).filter({ hasText: 'Night' }).count()).toBe(0);
 
     await page.getByRole('button', { name: 'Switch to Globex' }).click();
     await page.getByText('No data sources yet.').waitFor();
     expect(await connections(page).count()).toBe(0);
-    expect(stage.complaints).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 
-  test('cancel and the browser’s back button both lead back to the list', async () => {
-    const page = await open(way);
+  test('cancel and the back button return to the list', async () => {
+    const page = await open(kind);
     await product(page, 'Okta System Log').click();
     await form(page).getByRole('button', { name: 'Cancel' }).click();
     await lists(page).waitFor();
@@ -72,8 +72,8 @@ describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as
     expect(await page.locator('iframe').count()).toBe(0);
   });
 
-  test('a chosen look is kept, and an open form keeps its colors and its text until it is reopened', async () => {
-    const page = await open(way, { colorScheme: 'light' });
+  test('stores the selected theme; an open form keeps its colors and text until it is reopened', async () => {
+    const page = await open(kind, { colorScheme: 'light' });
     const ground = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
     const button = () =>
       form(page)
@@ -102,9 +102,9 @@ describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as
   });
 });
 
-describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (way) => {
-  test('by keyboard alone: to a product, into its form, and the focus goes along', async () => {
-    const page = await open(way);
+describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (kind) => {
+  test("opens a product's form by keyboard and moves focus into it", async () => {
+    const page = await open(kind);
     await page.getByRole('searchbox').fill('okta system');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
@@ -115,8 +115,8 @@ describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (way) =
     await expect.poll(() => focusedFrame(page)).toBe(true);
   });
 
-  test('search and category narrow the grid, and say by how much', async () => {
-    const page = await open(way);
+  test('search and category filter the grid and announce the count', async () => {
+    const page = await open(kind);
     const count = page.locator('#catalog').getByRole('status');
     const all = parseInt((await count.textContent()) ?? '', 10);
     expect(all).toBeGreaterThan(20);
@@ -130,8 +130,8 @@ describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (way) =
     expect(await product(page, 'GitHub Enterprise Audit Logs').count()).toBe(0);
   });
 
-  test('the service is down: both lists say so, and trying again is enough', async () => {
-    const page = await open(way);
+  test('both lists report that the service is down and recover on retry', async () => {
+    const page = await open(kind);
     await page.route(/\/api\/(catalog|connectors)/, refuse);
     await page.getByRole('link', { name: 'Destinations' }).click();
     await page.getByText('The service is down.').nth(1).waitFor();
@@ -142,9 +142,9 @@ describe.each(longOr(['react', 'vue'] as const, ['vue'] as const))('%s', (way) =
   });
 });
 
-describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (way) => {
-  test('by keyboard alone: search, a product, past the menus into its form', async () => {
-    const page = await open(way);
+describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (kind) => {
+  test("reaches a product's form through search by keyboard", async () => {
+    const page = await open(kind);
     await page.getByRole('searchbox').fill('okta system');
     await page.keyboard.press('Enter');
     await page.getByText(/^1 of \d+$/).waitFor();
@@ -159,8 +159,8 @@ describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (way
     await expect.poll(() => focusedFrame(page)).toBe(true);
   });
 
-  test('search and category narrow the grid, and say by how much', async () => {
-    const page = await open(way);
+  test('search and category filter the grid and announce the count', async () => {
+    const page = await open(kind);
     const count = page.locator('#catalog-count');
     const all = Number(await count.textContent());
     expect(all).toBeGreaterThan(20);
@@ -178,7 +178,7 @@ describe.each(longOr(['script', 'html'] as const, ['html'] as const))('%s', (way
 });
 
 describe('html', () => {
-  test('no script but the service’s own; the page’s buttons test and save, and its style sheet sees how it goes', async () => {
+  test('loads only the drop-in script; buttons of the page test and save, and CSS states show progress', async () => {
     const page = await open('html');
     const scripts: string[] = [];
     page.on('request', (request) => {
@@ -190,7 +190,7 @@ describe('html', () => {
     });
     await product(page, 'Synthetic Data').click();
     await nameField(page).fill('Without a script');
-    expect(scripts).toEqual([`${stage.demo.serviceUrl}/v/0/connector-frame.js`]);
+    expect(scripts).toEqual([`${fixture.demo.serviceUrl}/v/0/connector-frame.js`]);
     expect(await page.locator('script:not([src])').count()).toBe(0);
 
     const lit = () =>
@@ -205,10 +205,10 @@ describe('html', () => {
     await connections(page).filter({ hasText: 'Without a script' }).getByRole('link').click();
     await page.getByRole('heading', { name: 'Edit data source' }).waitFor();
     expect(await nameField(page).inputValue()).toBe('Without a script');
-    expect(stage.complaints).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 
-  test('cancel closes the dialog around the form; it opens again with what was typed', async () => {
+  test('cancel closes the dialog around the form; reopening it keeps what was typed', async () => {
     const page = await open('html');
     await product(page, 'Okta System Log').click();
     await nameField(page).fill('Typed already');
@@ -219,7 +219,7 @@ describe('html', () => {
     expect(await page.getByRole('dialog').evaluate((dialog) => dialog.matches(':modal'))).toBe(true);
   });
 
-  test('a chosen look is kept, and the form takes it', async () => {
+  test('stores the selected theme and applies it to the form', async () => {
     const page = await open('html', { colorScheme: 'light' });
     await page.getByRole('button', { name: 'Iris', exact: true }).click();
     await page.getByRole('button', { name: 'Dark', exact: true }).click();
@@ -232,9 +232,9 @@ describe('html', () => {
 /** Returns whether the form has focus: the page sees the frame's host element as active. */
 const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?.localName === 'connector-frame');
 
-describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
-  test('no session can be had: the reason stands in place of the form, and trying again is enough', async () => {
-    const page = await open(way);
+describe.each(longOr(allPages, ['html', 'vue'] as const))('%s', (kind) => {
+  test('shows why a session failed in place of the form and recovers on retry', async () => {
+    const page = await open(kind);
     await page.route('**/api/session', refuse);
     await product(page, 'Okta System Log').click();
     await page.getByText('The service is down.').first().waitFor();
@@ -244,8 +244,8 @@ describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
   });
 
-  test('the source beside the page is the page’s own', async () => {
-    const page = await open(way);
+  test("shows the page's own source", async () => {
+    const page = await open(kind);
     await product(page, 'Okta System Log').click();
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
     const [name, code] = await Promise.all([
@@ -258,20 +258,20 @@ describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
     if (name === 'connector.html') {
       // The server fills in this source; the response must contain it verbatim.
       const sent = await (await page.request.get(page.url())).text();
-      expect(code).toContain(`src="${stage.demo.serviceUrl}/v/0/connector-frame.js"`);
+      expect(code).toContain(`src="${fixture.demo.serviceUrl}/v/0/connector-frame.js"`);
       expect(sent).toContain(code.trim());
     } else {
-      const file = await readFile(new URL(`../../demo/src/pages/${way}/${name}`, import.meta.url), 'utf8');
+      const file = await readFile(new URL(`../../demo/src/pages/${kind}/${name}`, import.meta.url), 'utf8');
       expect(code.trim()).toBe(file.trim());
     }
   });
 
   // All four share one design, so each color scheme runs on two of them.
-  const scheme = way === 'script' || way === 'vue' ? 'light' : 'dark';
-  test(`${scheme}: axe finds nothing, nothing is cut off at any width`, async () => {
+  const scheme = kind === 'script' || kind === 'vue' ? 'light' : 'dark';
+  test(`${scheme}: axe finds no violation and nothing is cut off at any width`, async () => {
     // Products are rendered alike; axe checks only the first nine.
     const further = [['.products li:nth-child(n + 10)'], ['connector-catalog', 'li:nth-child(n + 10)']];
-    const page = await open(way, { colorScheme: scheme });
+    const page = await open(kind, { colorScheme: scheme });
     const check = async () => {
       // 900 px shares its layout with another width, so axe skips it.
       for (const width of [1280, 900, 320]) {
@@ -287,6 +287,6 @@ describe.each(longOr(allWays, ['html', 'vue'] as const))('%s', (way) => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in to Northwind' }).waitFor();
     await check();
-    expect(stage.complaints).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 });

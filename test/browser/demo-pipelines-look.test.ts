@@ -1,21 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { axeViolations } from '../support/axe-violations.js';
-import { startDemoStage, type DemoStage } from '../support/demo.js';
+import { startDemoFixture, type DemoFixture } from '../support/demo.js';
 import { longOr } from '../support/long.js';
 
 /** Pipeline rows in every color scheme and width, by keyboard, and in large numbers. */
-let stage: DemoStage;
+let fixture: DemoFixture;
 
 beforeAll(async () => {
-  stage = await startDemoStage();
+  fixture = await startDemoFixture();
 });
-afterAll(() => stage?.close());
-afterEach(() => stage.clear());
+afterAll(() => fixture?.close());
+afterEach(() => fixture.clear());
 
 async function addInput(name: string): Promise<void> {
   const config = { settings: {}, secrets: {} };
-  const { status } = await stage.call('POST', '/v2/~/inputs', { name, type: 'monad-http', config });
+  const { status } = await fixture.call('POST', '/v2/~/inputs', { name, type: 'monad-http', config });
   expect(status).toBe(200);
 }
 
@@ -23,9 +23,9 @@ const rowOf = (page: Page, name: string) =>
   page.locator('.connection').filter({ has: page.getByRole('link', { name, exact: true }) });
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
 
-test('by keyboard alone: built, opened, paused, asked about deleting, and the focus is never lost', async () => {
+test('builds, opens, pauses and deletes a pipeline by keyboard without losing focus', async () => {
   await addInput('Keys');
-  const page = await stage.open('script');
+  const page = await fixture.open('script');
   const row = rowOf(page, 'Keys');
   await row.getByRole('button', { name: 'Start a pipeline' }).waitFor();
   await row.getByRole('link', { name: 'Keys' }).focus();
@@ -60,24 +60,24 @@ test('by keyboard alone: built, opened, paused, asked about deleting, and the fo
   await dialog.getByRole('button', { name: 'Delete' }).press('Enter');
   await row.getByRole('button', { name: 'Start a pipeline' }).waitFor();
   await expect.poll(() => page.evaluate(() => document.activeElement?.localName)).toBe('select');
-  expect(stage.complaints).toEqual([]);
+  expect(fixture.problems).toEqual([]);
 });
 
 // All four pages use the same element. The long run tests each page once and each scheme twice, the
 // short run one page per scheme.
-const seen = [
+const variants = [
   ['script', 'light'],
   ['html', 'dark'],
   ['vue', 'light'],
   ['react', 'dark'],
 ] as const;
 
-test.each(seen.slice(...longOr([0], [1, 3])))(
-  '%s, %s: axe finds nothing, nothing is cut off at any width',
-  async (way, colorScheme) => {
-    const name = `Seen on ${way}, ${colorScheme}`;
+test.each(variants.slice(...longOr([0], [1, 3])))(
+  '%s, %s: axe finds no violation and nothing is cut off at any width',
+  async (kind, colorScheme) => {
+    const name = `Seen on ${kind}, ${colorScheme}`;
     await addInput(name);
-    const page = await stage.open(way, { colorScheme });
+    const page = await fixture.open(kind, { colorScheme });
     const check = async (what: string) => {
       // 700 px shares its layout with another width, so axe skips it.
       for (const width of [1200, 700, 320]) {
@@ -100,23 +100,23 @@ test.each(seen.slice(...longOr([0], [1, 3])))(
     await row.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').waitFor();
     await check('dialog');
-    expect(stage.complaints).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   },
 );
 
-test('fifty rows ask together and seldom, those out of sight not at all, and none while the page is hidden', async () => {
+test('fifty rows poll in batches; rows out of view and hidden pages do not poll', async () => {
   for (let index = 0; index < 50; index += 1) await addInput(`Row ${index}`);
-  const page = await stage.open('react');
-  const asked: number[] = [];
+  const page = await fixture.open('react');
+  const batchSizes: number[] = [];
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.pathname === '/demo/pipelines') asked.push(url.searchParams.getAll('inputId').length);
+    if (url.pathname === '/demo/pipelines') batchSizes.push(url.searchParams.getAll('inputId').length);
   });
   await page.reload();
   await page.getByRole('button', { name: 'Start a pipeline' }).first().waitFor();
   await page.waitForTimeout(4_000);
-  expect(asked.length).toBeLessThanOrEqual(4);
-  expect(Math.max(...asked)).toBeLessThanOrEqual(20);
+  expect(batchSizes.length).toBeLessThanOrEqual(4);
+  expect(Math.max(...batchSizes)).toBeLessThanOrEqual(20);
 
   const last = rowOf(page, 'Row 0');
   await last.scrollIntoViewIfNeeded();
@@ -128,16 +128,16 @@ test('fifty rows ask together and seldom, those out of sight not at all, and non
       document.dispatchEvent(new Event('visibilitychange'));
     }, hidden);
   await hide(true);
-  const before = asked.length;
+  const before = batchSizes.length;
   await page.waitForTimeout(3_000);
-  expect(asked.length).toBe(before);
+  expect(batchSizes.length).toBe(before);
   await hide(false);
-  await expect.poll(() => asked.length).toBeGreaterThan(before);
+  await expect.poll(() => batchSizes.length).toBeGreaterThan(before);
 });
 
-test('the server is away: what was known stays, and it goes on by itself', async () => {
+test('keeps the last status while the server is down and resumes by itself', async () => {
   await addInput('Steady');
-  const page = await stage.open('vue');
+  const page = await fixture.open('vue');
   const row = rowOf(page, 'Steady');
   await row.getByRole('button', { name: 'Start a pipeline' }).click();
   await row.getByText('Running', { exact: true }).waitFor();

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { allWays, startDemoStage, type DemoStage, type Way } from '../support/demo.js';
+import { allPages, startDemoFixture, type DemoFixture, type DemoPage } from '../support/demo.js';
 import { exampleBody, typeOf } from '../support/connectors.js';
 import { longOr } from '../support/long.js';
 import { rowOf, send, sendOverPause } from '../support/pipeline-row.js';
@@ -13,12 +13,12 @@ import { startPostgres } from '../support/postgres.js';
 import { serve } from '../support/serve.js';
 
 /** The pipeline behind a connection, on the demo's pages, with the real service and engine. */
-let stage: DemoStage;
+let fixture: DemoFixture;
 let receiver: Awaited<ReturnType<typeof serve>>;
 let arrived: string[] = [];
 
 beforeAll(async () => {
-  stage = await startDemoStage({ EGRESS_ALLOW: '127.0.0.0/8,::1/128' });
+  fixture = await startDemoFixture({ EGRESS_ALLOW: '127.0.0.0/8,::1/128' });
   receiver = await serve((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += chunk));
@@ -29,20 +29,20 @@ beforeAll(async () => {
   }, '127.0.0.1');
 });
 afterAll(async () => {
-  await stage?.close();
+  await fixture?.close();
   await receiver?.close();
 });
 afterEach(async () => {
-  await stage.clear();
+  await fixture.clear();
   arrived = [];
 });
 
 /** Connects an HTTP input through the form and returns its row. */
-async function connect(page: Page, way: Way, name: string) {
-  await page.goto(`${stage.demo.hostUrl}/${way}/?kind=input&type=monad-http`);
+async function connect(page: Page, kind: DemoPage, name: string) {
+  await page.goto(`${fixture.demo.hostUrl}/${kind}/?kind=input&type=monad-http`);
   const form = page.frameLocator('iframe');
   await form.getByLabel('Name', { exact: true }).fill(name);
-  if (way === 'html') {
+  if (kind === 'html') {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('link', { name: 'See the list' }).click();
   } else {
@@ -52,11 +52,11 @@ async function connect(page: Page, way: Way, name: string) {
 }
 
 const list = async (what: 'inputs' | 'outputs' | 'pipelines') => {
-  const { body } = await stage.call('GET', `/${what === 'pipelines' ? 'v2' : 'v1'}/~/${what}?limit=1000`);
+  const { body } = await fixture.call('GET', `/${what === 'pipelines' ? 'v2' : 'v1'}/~/${what}?limit=1000`);
   return (body[what] as { name: string }[]).map(({ name }) => name);
 };
 const addOutput = async (name: string) => {
-  const { body } = await stage.call('POST', '/v2/~/outputs', {
+  const { body } = await fixture.call('POST', '/v2/~/outputs', {
     name,
     type: 'http',
     config: {
@@ -68,28 +68,28 @@ const addOutput = async (name: string) => {
   return String(body['id']);
 };
 
-describe.each(longOr(allWays, ['html', 'react']))('%s', (way) => {
-  test('a saved connection offers its pipeline at once, and counts what is sent to the shown address', async () => {
-    const page = await stage.open(way);
-    const row = await connect(page, way, `Feed ${way}`);
+describe.each(longOr(allPages, ['html', 'react']))('%s', (kind) => {
+  test('a saved connection offers its pipeline at once and counts the records sent to the shown URL', async () => {
+    const page = await fixture.open(kind);
+    const row = await connect(page, kind, `Feed ${kind}`);
     await row.start();
     await send(await row.shown(), 1_000);
     await row.counted('1,000 in · 1,000 out · 0 errors');
     expect(await row.item.getByRole('img').getAttribute('aria-label')).toMatch(/^Records a second/);
-    expect(stage.complaints).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 });
 
-test('paused it loses nothing: 1,000, then 500 that wait, then 1,500', async () => {
-  const page = await stage.open('script');
+test('a paused pipeline keeps 500 records until it resumes and then delivers all 1,500', async () => {
+  const page = await fixture.open('script');
   const row = await connect(page, 'script', 'Patient');
   await row.start();
-  const place = await row.shown();
-  await send(place, 1_000);
+  const address = await row.shown();
+  await send(address, 1_000);
   await row.counted('1,000 in · 1,000 out');
   await row.press('Pause');
   await row.is('Paused');
-  await send(place, 500, 1_000);
+  await send(address, 500, 1_000);
   await row.counted('1,500 in · 1,000 out · 500 waiting');
   await row.is('Paused');
   await page.reload();
@@ -100,9 +100,9 @@ test('paused it loses nothing: 1,000, then 500 that wait, then 1,500', async () 
   await row.is('Running');
 });
 
-test('to a destination of one’s own: it is chosen by name, and the records are there', async () => {
+test('delivers to a destination selected by name', async () => {
   await addOutput('The archive');
-  const page = await stage.open('react');
+  const page = await fixture.open('react');
   const row = await connect(page, 'react', 'Forwarded');
   await row.item.getByLabel('Send what comes to').selectOption({ label: 'The archive · http' });
   await row.start();
@@ -113,22 +113,22 @@ test('to a destination of one’s own: it is chosen by name, and the records are
   await row.item.getByText('The archive · http').waitFor();
 });
 
-test('to a file, below the data folder, where npm start has opened one', async () => {
+test('delivers to a file in the data folder that npm start allows', async () => {
   const config = { settings: { file_name: 'events.ndjson' }, secrets: {} };
-  const { status } = await stage.call('POST', '/v2/~/outputs', { name: 'On disk', type: 'file', config });
+  const { status } = await fixture.call('POST', '/v2/~/outputs', { name: 'On disk', type: 'file', config });
   expect(status).toBe(200);
-  const page = await stage.open('html');
+  const page = await fixture.open('html');
   const row = await connect(page, 'html', 'Written down');
   await row.item.getByLabel('Send what comes to').selectOption({ label: 'On disk · file' });
   await sendOverPause(row);
-  const names = await readdir(join(stage.folder, 'files'), { recursive: true });
+  const names = await readdir(join(fixture.folder, 'files'), { recursive: true });
   const file = names.find((name) => name.endsWith('events.ndjson')) ?? expect.fail('no file');
-  const lines = (await readFile(join(stage.folder, 'files', file), 'utf8')).trim().split('\n');
+  const lines = (await readFile(join(fixture.folder, 'files', file), 'utf8')).trim().split('\n');
   const numbers = lines.map((line) => (JSON.parse(line) as { number: number }).number);
   expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
 });
 
-test('to a table of a PostgreSQL server', async () => {
+test('delivers to a PostgreSQL table', async () => {
   const server = await startPostgres();
   onTestFinished(() => server.close());
   const url = new URL(await server.createDatabase());
@@ -136,7 +136,7 @@ test('to a table of a PostgreSQL server', async () => {
   await client.connect();
   onTestFinished(() => client.end());
   await client.query('CREATE TABLE events (number int)');
-  const { status } = await stage.call('POST', '/v2/~/outputs', {
+  const { status } = await fixture.call('POST', '/v2/~/outputs', {
     name: 'The warehouse',
     type: 'postgresql',
     config: {
@@ -151,7 +151,7 @@ test('to a table of a PostgreSQL server', async () => {
     },
   });
   expect(status).toBe(200);
-  const page = await stage.open('vue');
+  const page = await fixture.open('vue');
   const row = await connect(page, 'vue', 'Filed');
   await row.item.getByLabel('Send what comes to').selectOption({ label: 'The warehouse · postgresql' });
   await sendOverPause(row);
@@ -159,8 +159,8 @@ test('to a table of a PostgreSQL server', async () => {
   expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: 1_500 }, (_, index) => index));
 });
 
-test('a test event arrives, and the page says so', async () => {
-  const page = await stage.open('vue');
+test('delivers a test event and reports it', async () => {
+  const page = await fixture.open('vue');
   const row = await connect(page, 'vue', 'Tried');
   await row.start();
   await row.press('Details');
@@ -169,8 +169,8 @@ test('a test event arrives, and the page says so', async () => {
   await row.counted('1 in · 1 out');
 });
 
-test('the command is ready to copy, with the token that is hidden until it is asked for', async () => {
-  const page = await stage.open('html', { permissions: ['clipboard-read', 'clipboard-write'] });
+test('the copied command contains the token, which is hidden until revealed', async () => {
+  const page = await fixture.open('html', { permissions: ['clipboard-read', 'clipboard-write'] });
   const row = await connect(page, 'html', 'Handed over');
   await row.start();
   await row.press('Details');
@@ -184,8 +184,8 @@ test('the command is ready to copy, with the token that is hidden until it is as
   await row.counted('1 in · 1 out');
 });
 
-test('log lines appear as they are written, and none are asked for once it is closed', async () => {
-  const page = await stage.open('script');
+test('streams log lines and stops when the log is closed', async () => {
+  const page = await fixture.open('script');
   const row = await connect(page, 'script', 'Watched');
   await row.start();
   const streams: string[] = [];
@@ -205,13 +205,13 @@ test('log lines appear as they are written, and none are asked for once it is cl
   await expect.poll(() => ended.length).toBe(1);
 });
 
-test('what fails says why', async () => {
-  const { status } = await stage.call('POST', '/v2/~/inputs', {
+test('shows why a pipeline fails', async () => {
+  const { status } = await fixture.call('POST', '/v2/~/inputs', {
     ...exampleBody(typeOf('input', 'snowflake')),
     name: 'Not yet',
   });
   expect(status).toBe(200);
-  const page = await stage.open('vue');
+  const page = await fixture.open('vue');
   const row = rowOf(page, 'Not yet');
   await row.press('Start a pipeline');
   await row.is('Erroring');
@@ -227,11 +227,11 @@ describe('deleting', () => {
   ] as const;
 
   // The short run tests each policy once.
-  test.each(policies.slice(0, longOr(4, 3)))('on %s: %s', async (way, label, keepsInput, keepsOutput) => {
-    const [name, target] = [`Short-lived ${way}`, `Target ${way}`];
+  test.each(policies.slice(0, longOr(4, 3)))('on %s: %s', async (kind, label, keepsInput, keepsOutput) => {
+    const [name, target] = [`Short-lived ${kind}`, `Target ${kind}`];
     await addOutput(target);
-    const page = await stage.open(way);
-    const row = await connect(page, way, name);
+    const page = await fixture.open(kind);
+    const row = await connect(page, kind, name);
     await row.item.getByLabel('Send what comes to').selectOption({ label: `${target} · http` });
     await row.start();
 
@@ -253,11 +253,11 @@ describe('deleting', () => {
     expect(await list('pipelines')).not.toContain(name);
     expect((await list('inputs')).includes(name)).toBe(keepsInput);
     expect((await list('outputs')).includes(target)).toBe(keepsOutput);
-    expect(stage.complaints).toEqual([]);
+    expect(fixture.problems).toEqual([]);
   });
 
-  test('a connection without a pipeline goes alone', async () => {
-    const page = await stage.open('script');
+  test('a connection without a pipeline', async () => {
+    const page = await fixture.open('script');
     const row = await connect(page, 'script', 'Never used');
     await row.press('Delete');
     const dialog = page.getByRole('dialog', { name: 'Delete “Never used”?' });

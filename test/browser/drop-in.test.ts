@@ -62,19 +62,19 @@ afterAll(async () => {
 });
 
 /** Opens a host page with this body and collects the browser's errors and warnings. */
-async function open(body: string, headers: Record<string, string> = {}): Promise<{ tab: Page; complaints: string[] }> {
+async function open(body: string, headers: Record<string, string> = {}): Promise<{ tab: Page; problems: string[] }> {
   page = {
     html: `<!doctype html><html lang="en"><head><title>Host</title></head><body>\n${body}\n</body></html>`,
     headers,
   };
   const tab = await context.newPage();
-  const complaints: string[] = [];
-  tab.on('pageerror', (error) => complaints.push(String(error)));
+  const problems: string[] = [];
+  tab.on('pageerror', (error) => problems.push(String(error)));
   tab.on('console', (message) => {
-    if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) complaints.push(message.text());
+    if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) problems.push(message.text());
   });
   await tab.goto(site.origin);
-  return { tab, complaints };
+  return { tab, problems };
 }
 
 const form = (tab: Page) => tab.frameLocator('iframe');
@@ -102,55 +102,55 @@ async function connect(tab: Page): Promise<string> {
 }
 
 async function storedIds(): Promise<string[]> {
-  const answer = await fetch(`${service.url}/v1/${organization.team}/inputs`, {
+  const response = await fetch(`${service.url}/v1/${organization.team}/inputs`, {
     headers: { 'x-api-key': organization.apiKey },
   });
-  const { inputs }: { inputs: { id: string }[] } = await answer.json();
+  const { inputs }: { inputs: { id: string }[] } = await response.json();
   return inputs.map(({ id }) => id);
 }
 
 const published = async (): Promise<[version: string, entry: { 'connector-frame.js': string; url: string }]> => {
-  const answer: Record<string, { 'connector-frame.js': string; url: string }> = await (
+  const response: Record<string, { 'connector-frame.js': string; url: string }> = await (
     await fetch(`${service.url}/v/integrity.json`)
   ).json();
-  const [first] = Object.entries(answer);
+  const [first] = Object.entries(response);
   if (!first) throw new Error('No version is published.');
   return first;
 };
 
-test('two lines of HTML are the whole integration: a person saves, the page gets the id, the service has the connector', async () => {
-  const { tab, complaints } = await open(`${script()}\n${element}`);
+test('two lines of HTML save a connector and report its id to the page', async () => {
+  const { tab, problems } = await open(`${script()}\n${element}`);
   expect(new URL(service.url).origin).not.toBe(site.origin);
   const id = await connect(tab);
   expect(id).toMatch(/^[\w-]{8,}$/);
   expect(await storedIds()).toContain(id);
   expect(await tab.content()).not.toContain('00aBcDeF');
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
 describe('the published hash', () => {
-  test('is the one the browser computes', async () => {
+  test('matches the hash that the browser computes', async () => {
     const [, { 'connector-frame.js': hash, url }] = await published();
-    const { tab, complaints } = await open(
+    const { tab, problems } = await open(
       `<script type="module" src="${url}" integrity="${hash}" crossorigin></script>\n${element}`,
     );
     await isShown(tab);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
-  test('keeps another file out', async () => {
+  test('blocks a different file', async () => {
     const [, { url }] = await published();
     const wrong = `sha384-${Buffer.alloc(48, 7).toString('base64')}`;
-    const { tab, complaints } = await open(
+    const { tab, problems } = await open(
       `<script type="module" src="${url}" integrity="${wrong}" crossorigin></script>\n${element}`,
     );
-    await expect.poll(() => complaints.join()).toContain('integrity');
+    await expect.poll(() => problems.join()).toContain('integrity');
     expect(await tab.evaluate(() => customElements.get('connector-frame') === undefined)).toBe(true);
     expect(await tab.locator('iframe').count()).toBe(0);
   });
 });
 
-describe('a strict page needs no more than the service\u2019s address', () => {
+describe("a page with a strict policy only allows the service's origin", () => {
   const policies: { name: string; headers: (origin: string) => Record<string, string> }[] = [
     {
       name: 'in its policy',
@@ -174,25 +174,25 @@ describe('a strict page needs no more than the service\u2019s address', () => {
   ];
 
   test.each(policies)('$name', async ({ headers }) => {
-    const { tab, complaints } = await open(`${script()}\n${element}`, headers(new URL(service.url).origin));
+    const { tab, problems } = await open(`${script()}\n${element}`, headers(new URL(service.url).origin));
     await isShown(tab);
     // The styles apply although the policy forbids inline styles.
     expect(await tab.locator('connector-frame').evaluate((host) => getComputedStyle(host).display)).toBe('block');
     // The page's own policy also blocks the favicon; ignore that message.
-    expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([]);
+    expect(problems.filter((text) => !text.includes('favicon'))).toEqual([]);
   });
 });
 
-test('loaded twice, also as two addresses, it defines the element once and shows one form', async () => {
+test('loaded twice from two URLs, it defines the element once and shows one form', async () => {
   const [version] = await published();
-  const { tab, complaints } = await open(`${script()}${script()}${script(version)}\n${element}`);
+  const { tab, problems } = await open(`${script()}${script()}${script(version)}\n${element}`);
   await isShown(tab);
   expect(await tab.locator('iframe').count()).toBe(1);
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
-test('an element that was there long before shows its own content until the script comes, and the form then', async () => {
-  const { tab, complaints } = await open(element.replace('></', '><p>Connections need JavaScript.</p></'));
+test('an element shows its own content until the script loads, and then the form', async () => {
+  const { tab, problems } = await open(element.replace('></', '><p>Connections need JavaScript.</p></'));
   await tab.getByText('Connections need JavaScript.').waitFor();
   await tab.evaluate((address) => {
     const script = document.createElement('script');
@@ -202,10 +202,10 @@ test('an element that was there long before shows its own content until the scri
   }, `${service.url}/v/0/connector-frame.js`);
   await isShown(tab);
   expect(await tab.getByText('Connections need JavaScript.').isVisible()).toBe(false);
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });
 
-test('a page with a script of its own needs no address either: those of the drop-in are the defaults', async () => {
+test("createConnectorFrame of the drop-in uses the drop-in's URLs by default", async () => {
   const minted = await fetch(`${service.url}/v3/sessions`, {
     method: 'POST',
     headers: { 'x-api-key': organization.apiKey, 'content-type': 'application/json' },
@@ -219,11 +219,11 @@ test('a page with a script of its own needs no address either: those of the drop
     sessionToken,
     organizationId: organization.team,
   };
-  const { tab, complaints } = await open(`<div id="place"></div><script type="module">
+  const { tab, problems } = await open(`<div id="place"></div><script type="module">
     import { createConnectorFrame } from '${service.url}/v/0/connector-frame.js';
     createConnectorFrame(${JSON.stringify(options)});
   </script>`);
   await isShown(tab);
   expect(await tab.locator('iframe').getAttribute('src')).toMatch(new RegExp(`^${service.url}/embed/`));
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { startElementWorld, toldOf, type ElementWorld } from '../support/element-world.js';
+import { startElementWorld, eventsOf, type ElementWorld } from '../support/element-world.js';
 
 /** Embedding without a page script, through `host-url` and `tenant-id`. */
 let browser: Browser;
@@ -17,15 +17,15 @@ afterAll(async () => {
 const tag = (attributes: string, content = '') =>
   `<connector-frame kind="input" type-id="okta-systemlog" ${attributes}>${content}</connector-frame>`;
 
-test('a person saves a connector by two tags and no line of script', async () => {
+test('saves a connector with two tags and no script', async () => {
   const page = await world.open(browser, tag('host-url="/api" tenant-id="acme"', '<p>Needs JavaScript.</p>'));
   const form = page.frameLocator('iframe');
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
   expect(await page.getByText('<p>Needs JavaScript.</p>').isVisible()).toBe(false);
   await form.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldOf(page)).toHaveLength(2);
-  const [ready, save] = await toldOf(page);
+  await expect.poll(() => eventsOf(page)).toHaveLength(2);
+  const [ready, save] = await eventsOf(page);
   expect(ready).toEqual(['ready']);
   expect(save?.[0]).toBe('save');
   const { id, name } = Object(save?.[1]);
@@ -44,34 +44,37 @@ test.each([
     'The server of this page does not respond (',
   ],
   ['no address', 'tenant-id="acme" host-url="http://["', 'The server of this page does not respond ('],
-])('%s: said once, to the page and to the person', async (_, attributes, words) => {
+])('%s: reported once, to the page and to the user', async (_, attributes, words) => {
   const page = await world.open(browser, tag(attributes));
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('alert').innerText()).toContain(words);
-  expect(await toldOf(page)).toEqual([['error', 'session_failed', expect.stringContaining(words)]]);
+  expect(await eventsOf(page)).toEqual([['error', 'session_failed', expect.stringContaining(words)]]);
   expect(await page.locator('iframe').count()).toBe(0);
   await page.close();
 });
 
-test.each(['monad/config', 'session'])('the addresses and the session both fail, %s last: said once', async (last) => {
-  const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
-  const told = page.getByText('Back soon.').waitFor();
-  await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
-    if (route.request().url().endsWith(last)) await told;
-    await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
-  });
-  const both = ['monad/config', 'session'].map((end) =>
-    page.waitForEvent('requestfinished', (request) => request.url().endsWith(`/api/${end}`)),
-  );
-  await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await Promise.all(both);
-  // Requests are answered in order: when this one completes, the earlier ones have been handled.
-  await page.evaluate(() => fetch('/web'));
-  expect(await toldOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
-  await page.close();
-});
+test.each(['monad/config', 'session'])(
+  'reports one error if configuration and session both fail, %s last',
+  async (last) => {
+    const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
+    const recordedEvents = page.getByText('Back soon.').waitFor();
+    await page.route(/\/api\/(monad\/config|session)$/, async (route) => {
+      if (route.request().url().endsWith(last)) await recordedEvents;
+      await route.fulfill({ status: 502, contentType: 'application/json', body: '{"message":"Back soon."}' });
+    });
+    const both = ['monad/config', 'session'].map((end) =>
+      page.waitForEvent('requestfinished', (request) => request.url().endsWith(`/api/${end}`)),
+    );
+    await page.addScriptTag({ url: '/define.js', type: 'module' });
+    await Promise.all(both);
+    // Requests are answered in order: when this one completes, the earlier ones have been handled.
+    await page.evaluate(() => fetch('/web'));
+    expect(await eventsOf(page)).toEqual([['error', 'session_failed', 'Back soon.']]);
+    await page.close();
+  },
+);
 
-test('Try again asks again, and keeps the keyboard where the person was', async () => {
+test('Try again repeats the requests and keeps focus', async () => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'), { define: false });
   const refuse = {
     status: 502,
@@ -88,12 +91,12 @@ test('Try again asks again, and keeps the keyboard where the person was', async 
   expect(await page.getByRole('alert').count()).toBe(0);
   const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.localName);
   await expect.poll(focused).toBe('iframe');
-  expect((await toldOf(page)).map(([event]) => event)).toEqual(['error', 'ready']);
+  expect((await eventsOf(page)).map(([event]) => event)).toEqual(['error', 'ready']);
   await page.close();
 });
 
-test('the session is asked for beside the addresses, for that form and no other; addresses once for a page', async () => {
-  const asked: string[] = [];
+test('requests the session in parallel with the configuration, which is requested once per page', async () => {
+  const requests: string[] = [];
   const page = await world.open(
     browser,
     tag('tenant-id="acme" host-url="/api/"') + tag('tenant-id="acme" host-url="/api"'),
@@ -103,16 +106,17 @@ test('the session is asked for beside the addresses, for that form and no other;
   );
   page.on('request', (request) => {
     const { pathname } = new URL(request.url());
-    if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname} ${request.postData() ?? ''}`.trim());
+    if (pathname.startsWith('/api/'))
+      requests.push(`${request.method()} ${pathname} ${request.postData() ?? ''}`.trim());
   });
   await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await expect.poll(() => toldOf(page)).toEqual([['ready'], ['ready']]);
-  const wish = 'POST /api/session {"tenantId":"acme","kind":"input","typeId":"okta-systemlog"}';
-  expect(asked.sort()).toEqual(['GET /api/monad/config', wish, wish]);
+  await expect.poll(() => eventsOf(page)).toEqual([['ready'], ['ready']]);
+  const sessionRequest = 'POST /api/session {"tenantId":"acme","kind":"input","typeId":"okta-systemlog"}';
+  expect(requests.sort()).toEqual(['GET /api/monad/config', sessionRequest, sessionRequest]);
   await page.close();
 });
 
-test('when the session is refused in the middle, the host is asked for another and what was typed stays', async () => {
+test('renews a rejected session through the host and keeps what was typed', async () => {
   const page = await world.open(browser, tag('tenant-id="acme" host-url="/api"'));
   const form = page.frameLocator('iframe');
   const url = form.getByLabel('Organization URL');
@@ -122,7 +126,9 @@ test('when the session is refused in the middle, the host is asked for another a
   await page.route('**/api/session', (route) => ((sessions += 1), route.continue()));
   await refuseOnce(page);
   await form.getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldOf(page).then((told) => told.map(([event]) => event))).toEqual(['ready', 'save']);
+  await expect
+    .poll(() => eventsOf(page).then((recordedEvents) => recordedEvents.map(([event]) => event)))
+    .toEqual(['ready', 'save']);
   expect(sessions).toBe(1);
   await page.close();
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { serveFakeFrame } from '@connector-frame/core/testing';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /** Which changes keep the form, which replace it, and when it is removed. */
 const on = useElementPages();
@@ -15,7 +15,7 @@ const { open } = on;
 const set = (page: Page, values: object) =>
   page.locator('#form').evaluate((element, values) => void Object.assign(element, values), values);
 const url = (page: Page) => page.frameLocator('iframe').getByLabel('Organization URL');
-const readies = async (page: Page) => (await toldOf(page)).filter(([event]) => event === 'ready').length;
+const readies = async (page: Page) => (await eventsOf(page)).filter(([event]) => event === 'ready').length;
 
 /** Opens a real form with unsaved edits. */
 async function typed(): Promise<Page> {
@@ -24,7 +24,7 @@ async function typed(): Promise<Page> {
   return page;
 }
 
-test('a new token goes to the living form; nothing else that changes mounts another', async () => {
+test('a new token is sent to the mounted form; other changed options do not remount it', async () => {
   const page = await open(
     tag(
       `frame-origin="${on.fake.frameOrigin}" api-base="https://connect.test" session-token="token-1" organization-id="org_1"`,
@@ -46,7 +46,7 @@ test('a new token goes to the living form; nothing else that changes mounts anot
   expect(await readies(page)).toBe(1);
 });
 
-test('a token that changes before the form listens reaches it as well', async () => {
+test('a token that changes before the form is ready still reaches it', async () => {
   const late = await serveFakeFrame({ allowedOrigins: [on.world.origin], ready: 300 });
   const page = await open(
     tag(
@@ -60,7 +60,7 @@ test('a token that changes before the form listens reaches it as well', async ()
   await late.close();
 });
 
-test('several changes of one moment mount one form', async () => {
+test('several synchronous changes mount one form', async () => {
   const page = await open(tag(real));
   await expect.poll(() => readies(page)).toBe(1);
   await page.locator('#form').evaluate((element) => {
@@ -81,7 +81,7 @@ test('several changes of one moment mount one form', async () => {
   expect(await page.evaluate(() => Object(globalThis).made)).toEqual(['IFRAME']);
 });
 
-test('with typed work the form asks before another takes its place; kept, it stays; discarded, the other comes', async () => {
+test('a form with unsaved input asks before it is replaced, and is kept or discarded accordingly', async () => {
   const page = await typed();
   const form = page.frameLocator('iframe');
   await set(page, { typeId: 'github-audit-logs' });
@@ -102,7 +102,7 @@ test('with typed work the form asks before another takes its place; kept, it sta
   expect(await page.locator('iframe').getAttribute('title')).toBe('Bucket');
 });
 
-test('`moveBefore` keeps the form and what was typed', async () => {
+test('moveBefore keeps the form and what was typed', async () => {
   const page = await typed();
   await page.evaluate(() => {
     const form = document.querySelector('#form');
@@ -114,7 +114,7 @@ test('`moveBefore` keeps the form and what was typed', async () => {
   expect(await readies(page)).toBe(1);
 });
 
-test('moved by removing and appending, the form loads anew and works', async () => {
+test('a form moved by remove and append reloads and works', async () => {
   const page = await open(tag(real));
   await expect.poll(() => readies(page)).toBe(1);
   await page.evaluate(() => document.querySelector('#other')?.append(document.querySelector('#form') ?? ''));
@@ -123,7 +123,7 @@ test('moved by removing and appending, the form loads anew and works', async () 
   expect(await page.locator('iframe').count()).toBe(1);
 });
 
-test('removing it takes everything back; put in again, it is a new form', async () => {
+test('removing the element cleans up; inserting it again mounts a new form', async () => {
   const page = await open(tag(real));
   await expect.poll(() => readies(page)).toBe(1);
   await page.evaluate(async () => {
@@ -136,19 +136,19 @@ test('removing it takes everything back; put in again, it is a new form', async 
   expect(await page.evaluate(() => Object(globalThis).kept.shadowRoot.querySelector('iframe'))).toBeNull();
   await page.evaluate(() => document.body.append(Object(globalThis).kept));
   await expect.poll(() => readies(page)).toBe(2);
-  expect((await toldOf(page)).filter(([event]) => event !== 'ready')).toEqual([]);
+  expect((await eventsOf(page)).filter(([event]) => event !== 'ready')).toEqual([]);
 });
 
-test('in another window it says why it can not work; back, it does, with its look', async () => {
+test('an element adopted by another document reports an error and works again after it is moved back', async () => {
   const page = await open(`${tag(real)}<iframe id="inner" name="inner"></iframe>`);
   await expect.poll(() => readies(page)).toBe(1);
   await page.evaluate(() => {
     const form = document.querySelector('#form');
     Object.assign(globalThis, { form });
-    form?.addEventListener('error', (event) => told.push(['elsewhere', Object(event).error.code]));
+    form?.addEventListener('error', (event) => recordedEvents.push(['elsewhere', Object(event).error.code]));
     document.querySelector<HTMLIFrameElement>('#inner')?.contentDocument?.body.append(form ?? '');
   });
-  await expect.poll(() => toldOf(page)).toEqual([['ready'], ['elsewhere', 'invalid_options']]);
+  await expect.poll(() => eventsOf(page)).toEqual([['ready'], ['elsewhere', 'invalid_options']]);
   await page.evaluate(() => document.body.append(Object(globalThis).form));
   await expect.poll(() => readies(page)).toBe(2);
   expect(await page.locator('#form').evaluate((element) => getComputedStyle(element).display)).toBe('block');

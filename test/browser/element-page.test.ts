@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /** The element combined with the page's own policies, buttons, dialogs and style sheets. */
 const on = useElementPages();
@@ -13,12 +13,12 @@ const { open } = on;
 
 const form = (page: Page) => page.frameLocator('iframe').first();
 const url = (page: Page) => form(page).getByLabel('Organization URL');
-const names = async (page: Page) => (await toldOf(page)).map(([event]) => event);
+const names = async (page: Page) => (await eventsOf(page)).map(([event]) => event);
 
 test.each([
   ['of everything', ''],
   ['with Trusted Types and no policy allowed', "; require-trusted-types-for 'script'; trusted-types 'none'"],
-])('a strict policy %s: the form is shown, and nothing is violated, also not by loading and error', async (_, more) => {
+])('a strict policy %s: form, loading and error states cause no violation', async (_, more) => {
   const policy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src ${on.world.service.url}${more}`;
   const page = await open(tag() + tag('tenant-id="initech"'), { headers: { 'content-security-policy': policy } });
   await url(page).fill('https://acme.okta.com');
@@ -32,7 +32,7 @@ const buttons = ['save', 'test', 'cancel', 'reload']
   .map((command) => `<button commandfor="form" command="--${command}">Host ${command}</button>`)
   .join('');
 
-test('buttons of the page, without a script, press those of the form', async () => {
+test('command buttons of the page work without script', async () => {
   const page = await open(buttons + tag());
   await url(page).fill('nonsense');
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -52,7 +52,7 @@ test('buttons of the page, without a script, press those of the form', async () 
   await expect.poll(() => names(page)).toEqual(['ready', 'ready', 'cancel', 'save']);
 });
 
-test('its methods do the same', async () => {
+test('its methods send the same commands', async () => {
   const page = await open(tag());
   await url(page).fill('nonsense');
   const call = (name: 'save' | 'test' | 'cancel' | 'reload') =>
@@ -65,19 +65,19 @@ test('its methods do the same', async () => {
   await expect.poll(() => names(page)).toEqual(['ready', 'ready', 'cancel']);
 });
 
-test('canceling closes the dialog around it, across shadow roots, unless it is prevented', async () => {
+test('cancel closes the surrounding dialog, across shadow roots, unless prevented', async () => {
   const page = await open(`<dialog id="box"><div id="outer"></div></dialog>`);
   await page.waitForFunction(() => customElements.get('connector-frame'));
   await page.evaluate((markup) => {
     const dialog = document.querySelector<HTMLDialogElement>('#box');
     const root = document.querySelector('#outer')?.attachShadow({ mode: 'open' });
     if (root) root.setHTMLUnsafe(markup);
-    dialog?.addEventListener('cancel', () => told.push(['dialog cancel']));
+    dialog?.addEventListener('cancel', () => recordedEvents.push(['dialog cancel']));
     root?.firstElementChild?.addEventListener('cancel', (event) => {
-      told.push(['cancel']);
-      if (told.length === 2) event.preventDefault();
+      recordedEvents.push(['cancel']);
+      if (recordedEvents.length === 2) event.preventDefault();
     });
-    root?.firstElementChild?.addEventListener('ready', () => told.push(['ready']));
+    root?.firstElementChild?.addEventListener('ready', () => recordedEvents.push(['ready']));
     dialog?.showModal();
   }, tag());
   await form(page).getByRole('button', { name: 'Cancel' }).click();
@@ -100,7 +100,7 @@ const sheet = `<style>
   connector-frame::part(loading) { background: rgb(7, 7, 7) }
 </style>`;
 
-test('the page styles parts and states', async () => {
+test('the page can style parts and states', async () => {
   const page = await open(tag() + tag('tenant-id="initech"'), { head: sheet });
   const border = (index: number) =>
     page
@@ -141,7 +141,7 @@ test('the page styles parts and states', async () => {
   expect(loading).toEqual(['rgb(1, 1, 1)', 'rgb(7, 7, 7)']);
 });
 
-test('loading and its own content are gone when the form is there; slots replace the words', async () => {
+test('hides loading and fallback content once the form is shown; slots replace the texts', async () => {
   const page = await open(
     tag('tenant-id="acme"', '<p>Needs JavaScript.</p><p slot="loading">One moment …</p>') +
       tag(
@@ -157,7 +157,7 @@ test('loading and its own content are gone when the form is there; slots replace
   expect(await page.getByRole('status').count()).toBe(0);
 });
 
-test('without script the content is what there is', async () => {
+test('shows its content without script', async () => {
   const context = await on.browser.newContext({ javaScriptEnabled: false });
   const page = await on.world.open(context, tag('tenant-id="acme"', '<p>Needs JavaScript.</p>'));
   expect(await page.getByText('Needs JavaScript.').isVisible()).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /**
  * Preloading the form's page: loaded when the user approaches the element, sent no messages, and
@@ -22,24 +22,24 @@ async function open(body: string): Promise<Page> {
 /** Returns the number of child frames of the page. */
 const frames = (page: Page) => page.frames().length - 1;
 
-test('idle: loaded when the page has nothing to do; nothing is told to it; mounting moves that very frame in', async () => {
+test('idle: loads the frame when the page is idle, sends it nothing, and mounting reuses it', async () => {
   const before = on.fake.received.length;
   const page = await open(tag('preload'));
   await expect.poll(() => frames(page)).toBe(1);
   const [, warm] = page.frames();
   await warm?.locator('#save').waitFor({ state: 'attached' });
   expect(on.fake.received).toHaveLength(before);
-  expect(await toldOf(page)).toEqual([]);
+  expect(await eventsOf(page)).toEqual([]);
 
   await page.locator('#form').evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
-  await expect.poll(() => toldOf(page)).toEqual([['ready']]);
+  await expect.poll(() => eventsOf(page)).toEqual([['ready']]);
   expect(page.frames()).toHaveLength(2);
   expect(page.frames()[1]).toBe(warm);
   await page.frameLocator('#form iframe').getByRole('button', { name: 'Save' }).click();
-  await expect.poll(() => toldOf(page)).toHaveLength(2);
+  await expect.poll(() => eventsOf(page)).toHaveLength(2);
 });
 
-test('hover: by the mouse on the element', async () => {
+test('hover: loads when the pointer enters the element', async () => {
   const page = await open(tag('preload="hover"'));
   await page.getByRole('heading').hover();
   expect(frames(page)).toBe(0);
@@ -50,7 +50,7 @@ test('hover: by the mouse on the element', async () => {
 const opener = (preload: string) =>
   `<button commandfor="box" command="show-modal">Connect</button><dialog id="box">${tag(`preload="${preload}"`)}</dialog>`;
 
-test('hover: by the mouse, and by the keyboard, on the button that opens the dialog it stands in', async () => {
+test('hover: loads on hover or focus of the button that opens the surrounding dialog', async () => {
   const page = await open(opener('hover'));
   await page.getByRole('button', { name: 'Connect' }).hover();
   await expect.poll(() => frames(page)).toBe(1);
@@ -60,7 +60,7 @@ test('hover: by the mouse, and by the keyboard, on the button that opens the dia
   await expect.poll(() => frames(other)).toBe(1);
 });
 
-test('focus: by the keyboard only', async () => {
+test('focus: loads on keyboard focus only', async () => {
   const page = await open(opener('focus'));
   await page.getByRole('button', { name: 'Connect' }).hover();
   expect(frames(page)).toBe(0);
@@ -68,7 +68,7 @@ test('focus: by the keyboard only', async () => {
   await expect.poll(() => frames(page)).toBe(1);
 });
 
-test('where the form is, the host says; a host that is down is not worth a word', async () => {
+test("uses the form's URL from the host and ignores a host that is down", async () => {
   const page = await open('<connector-frame host-url="/api" tenant-id="acme" preload></connector-frame>');
   await expect
     .poll(() => page.frames().some((frame) => frame.url().startsWith(`${on.world.service.url}/embed`)))
@@ -76,11 +76,11 @@ test('where the form is, the host says; a host that is down is not worth a word'
 
   const other = await open('<connector-frame host-url="/nothing" tenant-id="acme" preload></connector-frame>');
   await other.waitForLoadState('networkidle');
-  expect(await toldOf(other)).toEqual([]);
+  expect(await eventsOf(other)).toEqual([]);
   expect(frames(other)).toBe(0);
 });
 
-test('an element that goes takes what it loaded along', async () => {
+test('removing the element discards its preloaded frame', async () => {
   const page = await open(tag('preload'));
   await expect.poll(() => frames(page)).toBe(1);
   await page.evaluate(() => document.querySelector('#form')?.remove());

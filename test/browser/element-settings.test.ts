@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
-import { toldOf } from '../support/element-world.js';
+import { eventsOf } from '../support/element-world.js';
 
 /** Which options the form receives for attributes, properties and style sheets. */
 const on = useElementPages();
@@ -19,7 +19,7 @@ async function initOf(page: Page): Promise<Record<string, unknown>> {
   return { ...inits.at(-1) };
 }
 
-test('attributes become options; what is not there is not given', async () => {
+test('attributes become options; missing attributes are left out', async () => {
   const page = await open(
     tag(`kind="input" type-id="okta-systemlog" ${session} display-name="Okta" name="Sign-ins" description="All of them"
       is-name-editable is-description-editable="false" synthetic="false"
@@ -45,7 +45,7 @@ test('attributes become options; what is not there is not given', async () => {
   });
 });
 
-test('every property set before the upgrade is there after it', async () => {
+test('keeps every property that was set before the upgrade', async () => {
   const page = await open(tag(''), { define: false });
   await page.evaluate(() => {
     Object.assign(document.querySelector('connector-frame') ?? {}, {
@@ -68,7 +68,7 @@ test('every property set before the upgrade is there after it', async () => {
   });
 });
 
-test('the token is not in the document', async () => {
+test('the token is not in the DOM', async () => {
   const page = await open(tag('kind="input" type-id="okta-systemlog" organization-id="org_1"'));
   await page.locator('connector-frame').evaluate((element) => Object.assign(element, { sessionToken: 'secret-token' }));
   expect(await initOf(page)).toMatchObject({ sessionToken: 'secret-token' });
@@ -87,13 +87,13 @@ test.each([
   ['stylesheets', 'a.css', 'stylesheets: "a.css" is not JSON'],
   ['kind', 'inputs', 'kind: "inputs" is not input or output'],
   ['frame-origin', 'javascript:alert(1)', expect.stringContaining('frameOrigin')],
-])('%s="%s" is told as an error, and no frame is made', async (name, value, message) => {
+])('%s="%s" is reported as an error and creates no frame', async (name, value, message) => {
   const page = await open(tag(`kind="input" type-id="okta-systemlog" ${session}`), { define: false });
   await page
     .locator('connector-frame')
     .evaluate((element, [name = '', value = '']) => element.setAttribute(name, value), [name, value]);
   await page.addScriptTag({ url: '/define.js', type: 'module' });
-  await expect.poll(() => toldOf(page)).toEqual([['error', 'invalid_options', message]]);
+  await expect.poll(() => eventsOf(page)).toEqual([['error', 'invalid_options', message]]);
   expect(await page.locator('iframe').count()).toBe(0);
   expect(await page.getByRole('alert').innerText()).toContain('The form could not be loaded');
 
@@ -109,7 +109,7 @@ test.each([
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-test('while something is missing the element shows its own content, and waits without a word', async () => {
+test('shows its own content and reports nothing while a required option is missing', async () => {
   const page = await open(tag('kind="input"', '<p>Choose a product first.</p>'));
   await page.waitForFunction(() => customElements.get('connector-frame'));
   expect(await page.getByText('Choose a product first.').isVisible()).toBe(true);
@@ -120,7 +120,7 @@ test('while something is missing the element shows its own content, and waits wi
   await element.evaluate((element) => element.setAttribute('type-id', 'okta-systemlog'));
   await initOf(page);
   expect(await page.getByText('Choose a product first.').isVisible()).toBe(false);
-  expect(await toldOf(page)).toEqual([['ready']]);
+  expect(await eventsOf(page)).toEqual([['ready']]);
 });
 
 test('events do not bubble and do not reach the window', async () => {
@@ -137,12 +137,12 @@ test('events do not bubble and do not reach the window', async () => {
   });
   const form = page.frameLocator('iframe');
   for (const name of ['Save', 'Fail', 'Cancel']) await form.getByRole('button', { name, exact: true }).click();
-  await expect.poll(() => toldOf(page)).toHaveLength(4);
+  await expect.poll(() => eventsOf(page)).toHaveLength(4);
   expect(await page.evaluate(() => Object(globalThis).bubbled)).toEqual(['heard']);
-  expect((await toldOf(page)).map(([event]) => event)).toEqual(['ready', 'save', 'error', 'cancel']);
+  expect((await eventsOf(page)).map(([event]) => event)).toEqual(['ready', 'save', 'error', 'cancel']);
 });
 
-test('style sheets give the tokens that `appearance` does not, worked out in the page', async () => {
+test('CSS custom properties fill in the tokens that `appearance` does not set', async () => {
   const page = await open(
     tag(`kind="input" type-id="okta-systemlog" ${session} appearance='{"colorText":"#111111"}'`),
     {

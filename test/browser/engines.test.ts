@@ -50,14 +50,14 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all((sites ?? []).map((site) => site.close())));
 
-inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnless }) => {
+inEngines('a cross-site frame', ['Chromium'], ({ engine, browser, testUnless }) => {
   async function open(): Promise<DrivenPage> {
     const page = await browser().newPage();
     await page.goto(sites[0]?.origin ?? '');
     return page;
   }
 
-  test('is read and written from inside, and its messages reach the page', async () => {
+  test('can be read and written, and its messages reach the page', async () => {
     const page = await open();
     const user = frameUser(page);
     const frame = await user.frame();
@@ -77,7 +77,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
     await page.close();
   });
 
-  test('is found by role and label in its open shadow root, without what is hidden', async () => {
+  test('exposes visible elements by role and label in its open shadow root', async () => {
     const page = await open();
     const user = frameUser(page);
     const tagOf = async (target: Parameters<typeof user.find>[0]) =>
@@ -92,7 +92,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
     await page.close();
   });
 
-  test('gets trusted clicks, keys and pastes, and the keys go where focus is', async () => {
+  test('receives trusted clicks, keys and pastes, with keys at the focused element', async () => {
     const page = await open();
     const user = frameUser(page);
     await user.type('Name', 'aß漢 {}');
@@ -122,7 +122,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
     await page.close();
   });
 
-  test('gets what was copied in another page, as one paste', async () => {
+  test('receives text copied in another page as one paste', async () => {
     const clipboard = await openClipboard(browser());
     for (const text of ['first secret', 'zweites Geheimnis ß漢']) {
       await clipboard.copy(text);
@@ -141,7 +141,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
     await clipboard.close();
   });
 
-  testUnless('heapSnapshot', 'is in another process', async () => {
+  testUnless('heapSnapshot', 'runs in another process', async () => {
     const page = await open();
     const marker = randomUUID();
     await (await frameUser(page).frame()).evaluate((text) => void Object.assign(globalThis, { text }), marker);
@@ -152,7 +152,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
     await page.close();
   });
 
-  test('is painted where a screenshot of the page is taken', async () => {
+  test('is included in screenshots of the page', async () => {
     const page = await open();
     const png = await page.screenshot({ clip: { x: 5, y: 5, width: 20, height: 10 } });
     const view = new DataView(png.buffer, png.byteOffset);
@@ -160,7 +160,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
     await page.close();
   });
 
-  test('runs beside a second page and a second browser', async () => {
+  test('runs next to a second page and a second browser', async () => {
     const other = await launchEngine(engine);
     const pages = [await open(), await open(), await other.newPage()];
     await pages[2]?.goto(sites[0]?.origin ?? '');
@@ -176,7 +176,7 @@ inEngines('a frame of another site', ['Chromium'], ({ engine, browser, testUnles
   });
 
   describe('limits', () => {
-    test.each(Object.entries(limits))('%s is as the list says', async (_name, { engines, probe }) => {
+    test.each(Object.entries(limits))('%s matches the list', async (_name, { engines, probe }) => {
       const page = await open();
       expect(await probe(page)).toBe(engines[engine] === undefined);
       await page.close();

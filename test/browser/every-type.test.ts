@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../support/browser.js';
 import { allTypes } from '../support/connectors.js';
 import { movesOf, type Move } from '../support/destinations.js';
-import { askedFor, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
+import { requiredPointers, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
 import { openFormTab, type FormTab } from '../support/every-type/form-tab.js';
 import { long } from '../support/long.js';
 import { covering, sampleOf } from '../support/every-type/type-sample.js';
@@ -96,13 +96,13 @@ describe.concurrent(title, () => {
       await tab.open(type);
       const empty = withDefaults(type.config);
       const labels = labelsOf(type, empty);
-      expect((await tab.look()).labels, 'the empty form').toEqual(labels);
+      expect((await tab.snapshot()).labels, 'the empty form').toEqual(labels);
 
-      const asked = askedFor(type);
-      if (asked.length > 0) {
+      const required = requiredPointers(type);
+      if (required.length > 0) {
         expect(await tab.save(), 'the empty form must not be saved').toBeUndefined();
-        const { summary, errors } = await tab.look();
-        expect(summary.map(({ path }) => path).sort()).toEqual(asked.toSorted());
+        const { summary, errors } = await tab.snapshot();
+        expect(summary.map(({ path }) => path).sort()).toEqual(required.toSorted());
         for (const { path, label } of summary) {
           expect([path, label]).toEqual([path, labels[path]]);
           expect(errors[path], `an error at ${path}`).toMatch(/\S/);
@@ -110,25 +110,25 @@ describe.concurrent(title, () => {
       }
 
       await (byHand.has(type) ? tab.fillByHand : tab.fill)(leavesOf(type, example));
-      expect((await tab.look()).labels, 'the filled form').toEqual(labelsOf(type, example));
+      expect((await tab.snapshot()).labels, 'the filled form').toEqual(labelsOf(type, example));
       expect(await tab.axe()).toEqual([]);
       const id = await tab.save();
-      expect((await tab.look()).summary).toEqual([]);
+      expect((await tab.snapshot()).summary).toEqual([]);
       const made = await stored(type.kind, id ?? '');
       expect(made.config.settings).toEqual(example.settings);
       expect(Object.keys(made.config.secrets).sort()).toEqual(Object.keys(example.secrets).sort());
 
       await tab.open(type, { existingId: id, isNameEditable: true });
       const secrets = Object.keys(example.secrets).map((key) => `/secrets/${key}`);
-      expect((await tab.look()).kept.sort(), 'kept secrets').toEqual(secrets.toSorted());
+      expect((await tab.snapshot()).kept.sort(), 'kept secrets').toEqual(secrets.toSorted());
       for (const move of changesOf(type)) {
         await tab.fill(changesBetween(type, move.before, move.after));
         expect(await tab.save(), `${move.path}: another destination must not get what is kept`).toBeUndefined();
-        const { kept, summary } = await tab.look();
+        const { kept, summary } = await tab.snapshot();
         expect(kept).toEqual([]);
         expect(summary.map(({ path }) => path)).toEqual(expect.arrayContaining(secrets));
         await tab.fill(changesBetween(type, move.after, move.before));
-        expect((await tab.look()).kept.sort(), 'kept again').toEqual(secrets.toSorted());
+        expect((await tab.snapshot()).kept.sort(), 'kept again').toEqual(secrets.toSorted());
       }
       await tab.rename(`Renamed ${type.name}`);
       expect(await tab.save()).toBe(id);

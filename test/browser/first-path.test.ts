@@ -50,7 +50,7 @@ const form = (page: Page) => page.frameLocator('iframe');
 const open = (page: Page, list: string, name: string) =>
   page.locator(`${list} :is(a, button)`, { hasText: name }).first().click();
 
-test('a person saves a connector in a frame, the page gets its id; a restart keeps all; an edit changes it', async () => {
+test('a saved connector is reported to the page, survives a restart and can be edited', async () => {
   let page = await signIn();
   await open(page, '#catalog', 'Okta System Log');
   expect(new URL(demo.serviceUrl).origin).not.toBe(new URL(page.url()).origin);
@@ -71,8 +71,8 @@ test('a person saves a connector in a frame, the page gets its id; a restart kee
 
   await form(page).getByLabel('Name', { exact: true }).fill('Okta production');
   await form(page).getByRole('button', { name: 'Save' }).click();
-  const said = page.getByRole('status').filter({ hasText: 'Okta production is connected. Its id:' });
-  const id = (await said.locator('code').textContent()) ?? '';
+  const status = page.getByRole('status').filter({ hasText: 'Okta production is connected. Its id:' });
+  const id = (await status.locator('code').textContent()) ?? '';
   expect(id).toMatch(/^[\w-]{8,}$/);
   expect(await page.content()).not.toContain(TOKEN);
   await page.close();

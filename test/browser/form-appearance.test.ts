@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 let browser: Browser;
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 /** Returns an inline style of the frame's root element once the form is shown. */
-async function look(page: Page, name: string): Promise<string> {
+async function token(page: Page, name: string): Promise<string> {
   await page.frameLocator('iframe').getByLabel('Organization URL').waitFor();
   const root = page.frameLocator('iframe').locator('html');
   return root.evaluate(
@@ -47,7 +47,7 @@ const isStyled = (page: Page): Promise<boolean> =>
 // attack-init.test.ts covers the values and style sheets that the form rejects.
 
 describe('appearance', () => {
-  test('leaves out what is no token, and says so once for each on the console', async () => {
+  test('drops unknown tokens with one console warning each', async () => {
     const context = await browser.newContext();
     const warnings: string[] = [];
     context.on('console', (message: ConsoleMessage) => {
@@ -56,8 +56,8 @@ describe('appearance', () => {
     const page = await openHost(context, world, {
       appearance: { colorPrimary: 'var(--x)', colorText: 'notacolor', fontFamily: 'url(x)', borderRadius: '4px' },
     });
-    expect(await look(page, 'primary')).toBe('#4f46e5');
-    expect(await look(page, 'radius')).toBe('4px');
+    expect(await token(page, 'primary')).toBe('#4f46e5');
+    expect(await token(page, 'radius')).toBe('4px');
     const ours = warnings.filter((text) => text.startsWith('[connector-frame] appearance.'));
     const named = new Set(ours.map((text) => text.split(' ')[1]));
     expect(ours).toHaveLength(3);
@@ -65,26 +65,26 @@ describe('appearance', () => {
     await context.close();
   });
 
-  test('follows the page from light to dark and back, unless a background decides', async () => {
+  test("follows the page's color scheme unless a background color is set", async () => {
     const page = await open({}, 'dark');
-    expect([await look(page, 'surface'), await look(page, 'background')]).toEqual(['#14161c', 'transparent']);
+    expect([await token(page, 'surface'), await token(page, 'background')]).toEqual(['#14161c', 'transparent']);
     await page.emulateMedia({ colorScheme: 'light' });
-    await expect.poll(() => look(page, 'surface')).toBe('#ffffff');
+    await expect.poll(() => token(page, 'surface')).toBe('#ffffff');
     await page.context().close();
 
     const dark = await open({ appearance: { colorBackground: '#101010' } });
-    expect([await look(dark, 'background'), await look(dark, 'color-scheme')]).toEqual(['#101010', 'dark']);
+    expect([await token(dark, 'background'), await token(dark, 'color-scheme')]).toEqual(['#101010', 'dark']);
     await dark.context().close();
   });
 });
 
 describe('stylesheets', () => {
-  test('of the host replace the look of the form', async () => {
+  test("of the host replace the form's styles", async () => {
     const page = await open({ stylesheets: [`${world.host}/form.css`] });
-    await look(page, 'primary');
+    await token(page, 'primary');
     await expect.poll(() => outline(page)).toBe('solid');
     expect(await isStyled(page)).toBe(false);
-    expect(await heard(page)).toEqual([{ type: 'ready' }]);
+    expect(await callbacks(page)).toEqual([{ type: 'ready' }]);
     await page.context().close();
   });
 });

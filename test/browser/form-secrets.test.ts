@@ -18,7 +18,7 @@ const choose = async (page: Page, label: string, name: string, content: string |
 };
 
 describe('files', () => {
-  test('a document is read in the frame, for a secret too, and nothing is sent', async () => {
+  test('reads a file in the frame, also for a secret, without sending it', async () => {
     const page = await gallery.open('kinds-empty');
     gallery.requests.length = 0;
     await choose(page, 'Service account key', 'key.json', '{\r\n"a": 1}');
@@ -29,7 +29,7 @@ describe('files', () => {
     expect(gallery.requests).toEqual([]);
   });
 
-  test('too large and unreadable files are refused in words, and what was there stays', async () => {
+  test('rejects too large and unreadable files with a message and keeps the value', async () => {
     const page = await gallery.open('kinds');
     await choose(page, 'CA certificate', 'big.pem', 'x'.repeat(70_000));
     await page.locator('.cf-error', { hasText: 'too large' }).waitFor();
@@ -38,7 +38,7 @@ describe('files', () => {
     expect(await valueOf(page, '/settings/certificate')).toBeUndefined();
   });
 
-  test('a dropped file is read as well', async () => {
+  test('reads a dropped file', async () => {
     const page = await gallery.open('kinds-empty');
     await page.getByLabel('CA certificate').evaluate((area) => {
       const dataTransfer = new DataTransfer();
@@ -52,7 +52,7 @@ describe('files', () => {
   });
 });
 
-test('a file dropped beside its control does not open in place of the form', async () => {
+test('a file dropped outside the control does not replace the form', async () => {
   const page = await gallery.open('create');
   const refused = await page.evaluate(() => {
     const dataTransfer = new DataTransfer();
@@ -69,7 +69,7 @@ describe('secrets', () => {
   // what was typed.
   const secrets = ['ЖЖЖЖЖЖЖЖЖЖЖЖ', 'i', 'long '.repeat(400), 'Ф\nЮ\nЯ', 'ÄÖÜ ﷽ 漢字 🙂'];
 
-  test('a typed secret is in no attribute, text, address or title, masked or shown', async () => {
+  test('a typed secret is in no attribute, text, URL or title, masked or shown', async () => {
     const page = await gallery.open('kinds-empty');
     await page.evaluate(() => {
       globalThis.seen = [];
@@ -95,7 +95,7 @@ describe('secrets', () => {
     expect(looks.filter((text) => text.includes('canary'))).toEqual([]);
   });
 
-  test('under hostile style sheets, heights and requests are the same for any secret', async () => {
+  test('heights and requests are the same for any secret under hostile style sheets', async () => {
     const traces = [];
     for (const secret of secrets) {
       const page = await gallery.open('kinds-empty');
@@ -137,15 +137,15 @@ describe('secrets', () => {
           return [x, y, width, height];
         }),
       );
-      const told = await page.evaluate(() => heights.at(-1));
-      traces.push(JSON.stringify({ boxes, told, leaked: [...new Set(gallery.requests)].sort() }));
+      const height = await page.evaluate(() => heights.at(-1));
+      traces.push(JSON.stringify({ boxes, height, leaked: [...new Set(gallery.requests)].sort() }));
     }
     expect(new Set(traces).size).toBe(1);
     expect(traces[0]).toContain('/leak/Щ');
     expect(traces[0]).not.toMatch(/leak.[ЖФЮЯÄ漢]/);
   });
 
-  test('password managers are told to leave it alone, and it is masked until shown', async () => {
+  test('opts out of password managers and is masked until shown', async () => {
     const page = await gallery.open('create');
     const token = page.getByLabel('API token');
     const attributes = ['type', 'autocomplete', 'data-lpignore', 'data-form-type'];

@@ -14,7 +14,7 @@ const scenes = (
 ).split(' ');
 
 describe('states', () => {
-  test('a test tells its progress and its result, and leaves focus where it is', async () => {
+  test('a connection test announces progress and result and keeps focus', async () => {
     const page = await gallery.open('create');
     await hold(page);
     const button = page.getByRole('button', { name: 'Test connection' });
@@ -27,7 +27,7 @@ describe('states', () => {
     expect(await focused(page)).toBe('Test connection');
   });
 
-  test('while saving the fields hold still, and focus is where it was if it fails', async () => {
+  test('fields are disabled while saving, and a failed save restores focus', async () => {
     const page = await gallery.open('create');
     await hold(page);
     await page.evaluate(() => {
@@ -47,7 +47,7 @@ describe('states', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('Okta System Log 7f3k');
   });
 
-  test('retry is offered where it helps, and the loading shape waits before it is seen', async () => {
+  test('offers Retry for retryable errors and delays the loading skeleton', async () => {
     const page = await gallery.open('load-failed');
     await page.getByRole('button', { name: 'Try again' }).click();
     expect(await callsOf(page)).toEqual(['retry']);
@@ -58,13 +58,13 @@ describe('states', () => {
     expect(timing).toMatchObject({ delay: 150, fill: 'both' });
   });
 
-  test('a mark that can not be drawn leaves the monogram', async () => {
+  test('falls back to a monogram if the icon fails to load', async () => {
     const page = await gallery.open('long');
     await page.getByText('OS', { exact: true }).waitFor();
     expect(await page.locator('.cf-mark').count()).toBe(0);
   });
 
-  test('a field comes and goes with its condition', async () => {
+  test('shows and hides a conditional field', async () => {
     const page = await gallery.open('create');
     const show = (shown: boolean): Promise<void> => page.evaluate((on) => form.setShown('/settings/start', on), shown);
     await show(false);
@@ -73,7 +73,7 @@ describe('states', () => {
     expect(await page.getByLabel('Start from').isVisible()).toBe(true);
   });
 
-  test('a keystroke touches its own field and nothing else', async () => {
+  test('a keystroke updates only its own field', async () => {
     const page = await gallery.open('kinds');
     await page.evaluate(() => {
       globalThis.touched = new Set();
@@ -91,7 +91,7 @@ describe('states', () => {
 });
 
 describe('every state', () => {
-  test.each(['light', 'dark'])('axe finds nothing in %s', async (theme) => {
+  test.each(['light', 'dark'])('axe finds no violation in %s', async (theme) => {
     const page = await gallery.open('create');
     for (const scene of scenes) {
       await gallery.visit(page, scene, `&theme=${theme}`);
@@ -103,7 +103,7 @@ describe('every state', () => {
   });
 
   test.each([320, 900])(
-    'nothing is cut off at %i px, in either direction of writing, and the height is told',
+    'nothing is cut off at %i px in either writing direction, and the height is reported',
     async (width) => {
       const page = await gallery.open('create', { width });
       for (const scene of scenes) {
@@ -112,13 +112,13 @@ describe('every state', () => {
           await page.evaluate(
             () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
           );
-          const { over, told, height } = await page.evaluate(() => ({
+          const { over, reported, height } = await page.evaluate(() => ({
             over: document.documentElement.scrollWidth - innerWidth,
-            told: heights,
+            reported: heights,
             height: Math.ceil(document.querySelector('.cf-root')?.getBoundingClientRect().height ?? 0),
           }));
           expect(over, `${scene} ${dir}`).toBeLessThanOrEqual(0);
-          expect(told, `${scene} ${dir}`).toEqual([height]);
+          expect(reported, `${scene} ${dir}`).toEqual([height]);
         }
       }
     },

@@ -15,7 +15,7 @@ const walk = async (width: number): Promise<string[]> => {
 };
 
 describe('labels', () => {
-  test('a control is found by its label, and what is typed reaches the form', async () => {
+  test('finds a control by its label and stores what is typed', async () => {
     const page = await gallery.open('kinds-empty');
     await page.getByLabel('Account', { exact: true }).fill('acme');
     await page.getByLabel('Organization URL').fill('https://acme.okta.com');
@@ -35,10 +35,10 @@ describe('labels', () => {
     expect(await valueOf(page, '/secrets/api_token')).toBe('not-a-real-token');
     expect(await valueOf(page, '/secrets/service_account')).toBe('{}');
     expect(await page.getByText('Monday to Friday at 06:30 UTC').isVisible()).toBe(true);
-    expect(gallery.complaints).toEqual([]);
+    expect(gallery.problems).toEqual([]);
   });
 
-  test('a secret is found even where a choice has the same name, and a click on its label focuses it', async () => {
+  test('finds a secret that shares its name with a choice; clicking its label focuses it', async () => {
     const page = await gallery.open('blank');
     await page.getByLabel('API token').fill('x');
     expect(await valueOf(page, '/secrets/api_token')).toBe('x');
@@ -47,7 +47,7 @@ describe('labels', () => {
     expect(await focused(page)).toBe('API token');
   });
 
-  test('help and errors describe their control, a secret included', async () => {
+  test('help and errors describe their control, also of a secret', async () => {
     const page = await gallery.open('edit');
     const url = page.getByLabel('Organization URL');
     expect(await url.getAttribute('aria-invalid')).toBe('true');
@@ -65,7 +65,7 @@ describe('labels', () => {
     expect(description).toContain('In Okta Admin');
   });
 
-  test('a time is entered in local time and kept in UTC, and both are said', async () => {
+  test('a time is entered in local time, stored in UTC, and both are shown', async () => {
     const page = await gallery.open('kinds-empty');
     await page.getByLabel('Backfill from').fill('2026-11-12T09:30');
     expect(await valueOf(page, '/settings/since')).toBe('2026-11-12T08:30:00Z');
@@ -74,7 +74,7 @@ describe('labels', () => {
 });
 
 describe('keyboard', () => {
-  test('Tab walks in the order seen, in a narrow frame too', async () => {
+  test('Tab follows the visual order, also in a narrow frame', async () => {
     const fields = [
       'Name',
       'Organization URL',
@@ -88,7 +88,7 @@ describe('keyboard', () => {
     expect(await walk(320)).toEqual([...fields, 'Save', 'Test connection', 'Cancel']);
   });
 
-  test('arrows move a choice and Enter saves, from a secret too, once at a time', async () => {
+  test('arrow keys change a choice; Enter saves once, also from a secret', async () => {
     const page = await gallery.open('blank');
     await page.getByRole('radio', { name: 'API token' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -107,7 +107,7 @@ describe('keyboard', () => {
   test.each([
     { dir: 'ltr', walk: ['Hour', 'Minute', 'Second', 'Minute', 'Second', 'Second'] },
     { dir: 'rtl', walk: ['Second', 'Minute', 'Hour', 'Second', 'Hour', 'Hour'] },
-  ])('arrows go the way they point, $dir', async ({ dir, walk }) => {
+  ])('arrow keys follow the writing direction, $dir', async ({ dir, walk }) => {
     const page = await gallery.open('kinds');
     await gallery.visit(page, 'kinds', `&dir=${dir}`);
     await page.getByRole('radio', { name: 'Minute', checked: true }).focus();
@@ -119,7 +119,7 @@ describe('keyboard', () => {
     expect(walked).toEqual(walk);
   });
 
-  test('a choice that may be left out can be taken back', async () => {
+  test('an optional choice can be cleared', async () => {
     const page = await gallery.open('kinds');
     const choice = page.getByLabel('Proxy sign-in');
     await choice.selectOption('User and password');
@@ -129,7 +129,7 @@ describe('keyboard', () => {
     expect(await page.getByLabel('Proxy user').count()).toBe(0);
   });
 
-  test('rows are added and removed, focus and words follow', async () => {
+  test('adding and removing rows moves focus and announces the change', async () => {
     const page = await gallery.open('kinds-empty');
     const list = page.getByRole('group', { name: 'Event types' });
     await list.getByRole('button', { name: 'Add to Event type' }).press('Enter');
@@ -150,7 +150,7 @@ describe('keyboard', () => {
     expect(await focused(page)).toMatch(/Add to Event type/);
   });
 
-  test('rows of objects, of a map and of a secret map take focus as well', async () => {
+  test('focuses added rows of objects, maps and secret maps', async () => {
     const page = await gallery.open('kinds-empty');
     for (const [group, first] of [
       ['Brokers', 'Broker host'],
@@ -169,7 +169,7 @@ describe('keyboard', () => {
     expect(await valueOf(page, '/secrets/secret_headers/0/value')).toBe('hidden');
   });
 
-  test('a kept secret is replaced, kept after all, cleared and restored', async () => {
+  test('a stored secret can be replaced, kept, cleared and restored', async () => {
     const page = await gallery.open('kept');
     await page.getByRole('button', { name: 'Replace API token' }).press('Enter');
     expect(await focused(page)).toBe('API token');
@@ -186,8 +186,8 @@ describe('keyboard', () => {
   });
 });
 
-describe('after a refused save', () => {
-  test('the summary takes focus and leads to each field', async () => {
+describe('after a rejected save', () => {
+  test('the summary gets focus and links to each field', async () => {
     const page = await gallery.open('blank');
     await page.getByLabel('Organization URL').press('Enter');
     expect(await focused(page)).toMatch(/^Two things to fix before saving/);

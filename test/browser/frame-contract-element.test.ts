@@ -1,4 +1,4 @@
 import { runFrameContract } from '../contract/run-frame-contract.js';
-import { ways } from '../contract/ways.js';
+import { adapters } from '../contract/adapters.js';
 
-runFrameContract('the element', ways.element);
+runFrameContract('the element', adapters.element);

@@ -1,4 +1,4 @@
 import { runFrameContract } from '../contract/run-frame-contract.js';
-import { ways } from '../contract/ways.js';
+import { adapters } from '../contract/adapters.js';
 
-runFrameContract('React 18', ways['React 18']);
+runFrameContract('React 18', adapters['React 18']);

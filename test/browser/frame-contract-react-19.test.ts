@@ -1,4 +1,4 @@
 import { runFrameContract } from '../contract/run-frame-contract.js';
-import { ways } from '../contract/ways.js';
+import { adapters } from '../contract/adapters.js';
 
-runFrameContract('React 19', ways['React 19']);
+runFrameContract('React 19', adapters['React 19']);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, openHost } from '../support/open-host.js';
+import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
@@ -31,7 +31,7 @@ async function expectKept(page: Page): Promise<void> {
 }
 
 /** Returns the connectors stored for the team. */
-async function kept(): Promise<{ id: string; name: string }[]> {
+async function storedConnectors(): Promise<{ id: string; name: string }[]> {
   const { body } = await world.call('GET', `/v1/${world.team}/inputs?limit=1000`);
   return body['inputs'] as { id: string; name: string }[];
 }
@@ -59,40 +59,40 @@ async function revocable(): Promise<{ sessionToken: string; revoke(): Promise<vo
   };
 }
 
-test('R05: a session that ends while a person types is renewed, and there is one save', async () => {
-  const before = await kept();
+test('R05: renews a session that expires while the user types, and saves once', async () => {
+  const before = await storedConnectors();
   const { sessionToken, revoke } = await revocable();
   const page = await openHost(browser, world, { sessionToken, fetchSession: true });
   await fill(page);
   await revoke();
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
-  expect((await heard(page)).filter(({ type }) => type === 'error')).toEqual([]);
-  expect((await kept()).length).toBe(before.length + 1);
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect((await callbacks(page)).filter(({ type }) => type === 'error')).toEqual([]);
+  expect((await storedConnectors()).length).toBe(before.length + 1);
   await page.close();
 });
 
-test('R05: without a way to renew, the form says so, tells the page, and keeps what was typed', async () => {
-  const before = await kept();
+test('R05: reports an expired session that cannot be renewed and keeps what was typed', async () => {
+  const before = await storedConnectors();
   const { sessionToken, revoke } = await revocable();
   const page = await openHost(browser, world, { sessionToken });
   await fill(page);
   await revoke();
   await save(page);
   await expect
-    .poll(() => heard(page), { timeout: 20_000 })
+    .poll(() => callbacks(page), { timeout: 20_000 })
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'session_expired' }));
   await form(page)
     .getByText(/session/i)
     .first()
     .waitFor();
   await expectKept(page);
-  expect((await kept()).length).toBe(before.length);
+  expect((await storedConnectors()).length).toBe(before.length);
   await page.close();
 });
 
-test('R01: a save whose answer is lost is tried again and makes one connector', async () => {
-  const before = await kept();
+test('R01: retries a save whose response is lost and creates one connector', async () => {
+  const before = await storedConnectors();
   const page = await openHost(browser, world);
   await fill(page);
   const keys: (string | null)[] = [];
@@ -103,26 +103,26 @@ test('R01: a save whose answer is lost is tried again and makes one connector', 
     await route.abort('connectionreset');
   });
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(keys.length).toBeGreaterThan(1);
   expect(new Set(keys).size).toBe(1);
   expect(keys[0]).toBeTruthy();
-  expect((await kept()).length).toBe(before.length + 1);
+  expect((await storedConnectors()).length).toBe(before.length + 1);
   await page.close();
 });
 
 test('R01: a double click saves once', async () => {
-  const before = await kept();
+  const before = await storedConnectors();
   const page = await openHost(browser, world);
   await fill(page);
   await form(page).getByRole('button', { name: 'Save', exact: true }).dblclick();
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
-  expect((await heard(page)).filter(({ type }) => type === 'save').length).toBe(1);
-  expect((await kept()).length).toBe(before.length + 1);
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  expect((await callbacks(page)).filter(({ type }) => type === 'save').length).toBe(1);
+  expect((await storedConnectors()).length).toBe(before.length + 1);
   await page.close();
 });
 
-test('R06: busy answers are waited for, other refusals are not tried again', async () => {
+test('R06: retries 429 and 503 after Retry-After and no other rejection', async () => {
   const page = await openHost(browser, world);
   await fill(page);
   let calls = 0;
@@ -132,7 +132,7 @@ test('R06: busy answers are waited for, other refusals are not tried again', asy
     await route.fulfill({ status: calls === 1 ? 429 : 503, headers: { 'retry-after': '0' }, body: '{}' });
   });
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(calls).toBe(3);
   await page.close();
 
@@ -149,40 +149,40 @@ test('R06: busy answers are waited for, other refusals are not tried again', asy
   });
   await save(refused);
   await expect
-    .poll(() => heard(refused))
+    .poll(() => callbacks(refused))
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'unauthorized' }));
   expect(once).toBe(1);
   await expectKept(refused);
   await refused.close();
 });
 
-test('R06: without a connection nothing typed is lost, and the next save works', async () => {
+test('R06: keeps what was typed while offline, and the next save succeeds', async () => {
   const context = await browser.newContext();
   const page = await openHost(context, world);
   await fill(page);
   await context.setOffline(true);
   await save(page);
   await expect
-    .poll(() => heard(page), { timeout: 40_000 })
+    .poll(() => callbacks(page), { timeout: 40_000 })
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'offline' }));
   await expectKept(page);
   await context.setOffline(false);
   await save(page);
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   await context.close();
 });
 
-test('a type that does not exist is said in the frame and to the page, and nothing spins', async () => {
+test('reports an unknown type in the frame and to the page', async () => {
   const page = await openHost(browser, world, { typeId: 'no-such-type' });
   await expect
-    .poll(() => heard(page))
+    .poll(() => callbacks(page))
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'type_not_found' }));
   expect(await form(page).getByRole('alert').innerText()).not.toBe('');
-  expect((await heard(page)).some(({ type }) => type === 'ready')).toBe(false);
+  expect((await callbacks(page)).some(({ type }) => type === 'ready')).toBe(false);
   await page.close();
 });
 
-test('a load that fails offers Retry, and Retry works', async () => {
+test('offers a working Retry after a failed load', async () => {
   const page = await browser.newPage();
   await page.route(`${world.service.url}/v1/inputs/**`, (route) =>
     route.fulfill({ status: 500, contentType: 'application/json', body: '{"code":500,"error_type":"internal_error"}' }),
@@ -200,7 +200,7 @@ test('a load that fails offers Retry, and Retry works', async () => {
 });
 
 test.each([{ hasTouch: false }, { hasTouch: true }])(
-  'one click on Save is enough, though leaving a field moves the button (touch: $hasTouch)',
+  'saves on the first click even if leaving a field moves the button (touch: $hasTouch)',
   async ({ hasTouch }) => {
     const context = await browser.newContext({ viewport: { width: 320, height: 900 }, hasTouch });
     const page = await openHost(context, world);

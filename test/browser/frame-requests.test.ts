@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { heard, messages, mount, openHost } from '../support/open-host.js';
+import { callbacks, messages, mount, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
 let browser: Browser;
@@ -50,7 +50,7 @@ test.each([
   await page.close();
 });
 
-test('the frame says ready before its script has come', async () => {
+test('the frame sends ready before its script has loaded', async () => {
   const page = await browser.newPage();
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -70,7 +70,7 @@ test('the frame says ready before its script has come', async () => {
   await page.close();
 });
 
-test('the whole path works where storage is blocked, because the frame uses none', async () => {
+test('works with blocked storage, because the frame uses none', async () => {
   const context = await browser.newContext();
   const touched: string[] = [];
   await context.exposeFunction('touched', (what: string) => touched.push(what));
@@ -92,7 +92,7 @@ test('the whole path works where storage is blocked, because the frame uses none
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
   await form.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect.poll(() => heard(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
+  await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(touched).toEqual([]);
   expect(await context.cookies()).toEqual([]);
   await context.close();

@@ -1,24 +1,24 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { startDemoStage, type DemoStage } from '../support/demo.js';
+import { startDemoFixture, type DemoFixture } from '../support/demo.js';
 
 /** The gallery page that shows all forms. */
-let stage: DemoStage;
+let fixture: DemoFixture;
 beforeAll(async () => {
-  stage = await startDemoStage();
+  fixture = await startDemoFixture();
 });
-afterAll(() => stage?.close());
-afterEach(() => stage.clear());
+afterAll(() => fixture?.close());
+afterEach(() => fixture.clear());
 
 async function open(query = ''): Promise<Page> {
-  const page = await stage.open('react');
-  await page.goto(`${stage.demo.hostUrl}/gallery/${query}`);
+  const page = await fixture.open('react');
+  await page.goto(`${fixture.demo.hostUrl}/gallery/${query}`);
   return page;
 }
 const sheets = (page: Page) => page.locator('.sheet');
 const forms = (page: Page) => page.locator('.sheet connector-frame');
 
-test('has a sheet for every type, and the forms of those that are near', async () => {
+test('has a card for every type and renders the forms near the viewport', async () => {
   const page = await open();
   const listed: unknown[] = await page.evaluate(() => fetch('/api/catalog?kind=input').then((answer) => answer.json()));
   await expect.poll(() => sheets(page).count()).toBe(listed.length);
@@ -27,10 +27,10 @@ test('has a sheet for every type, and the forms of those that are near', async (
   await sheets(page).nth(200).frameLocator('iframe').getByRole('button', { name: 'Save' }).waitFor();
   expect(await sheets(page).first().locator('iframe').count()).toBe(0);
   expect(await forms(page).count()).toBeLessThanOrEqual(12);
-  expect(stage.complaints).toEqual([]);
+  expect(fixture.problems).toEqual([]);
 });
 
-test('is searched as the picker is, and shows destinations', async () => {
+test("has the catalog's search and lists outputs", async () => {
   const page = await open('?q=otka');
   await expect.poll(() => sheets(page).first().getByRole('heading').textContent()).toMatch(/^Okta/);
   await page.getByRole('searchbox').fill('');

@@ -94,7 +94,7 @@ test('script: two tags and a listener', async () => {
   await expect.poll(() => said.join()).toMatch(/^Okta System Log.* is connected: [\w-]{8,}$/);
 });
 
-test('script: a tag made by script, before the script has come', async () => {
+test('script: an element created before the script has loaded', async () => {
   files['/later.js'] = await code('script', 'later.js');
   const { page, said } = await open(`<script type="module" src="/later.js"></script>${dropIn()}`);
   await form(page).getByLabel('Name', { exact: true }).waitFor();
@@ -105,7 +105,7 @@ test('script: a tag made by script, before the script has come', async () => {
 });
 
 describe('catalog', () => {
-  test('in HTML: a product is found, chosen, and its form is there', async () => {
+  test('in HTML: searches, selects a type and shows its form', async () => {
     const { page, said } = await open(await code('catalog', 'connect.html'));
     await page.getByRole('searchbox').fill('otka system');
     await page.getByRole('button', { name: /Okta System Log/ }).click();
@@ -114,7 +114,7 @@ describe('catalog', () => {
     expect(said).toEqual([]);
   });
 
-  test('in React: likewise, and back', async () => {
+  test('in React: selects a type, shows its form and goes back', async () => {
     const folder = fileURLToPath(new URL('../support', import.meta.url));
     const { outputFiles } = await build({
       stdin: {
@@ -147,7 +147,7 @@ describe('html', () => {
     return open(await code('html', 'connect.html'), options, '<link rel="stylesheet" href="/connect.css">');
   };
 
-  test('the page’s button saves, and the style sheet says so', async () => {
+  test("the page's button saves and CSS shows the state", async () => {
     const { page, said } = await openIt();
     await save(page).waitFor();
     const done = page.getByText('Connected. See all');
@@ -164,7 +164,7 @@ describe('html', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  test('without script, another way stands there', async () => {
+  test('shows the fallback link without script', async () => {
     const { page } = await openIt({ javaScriptEnabled: false });
     await page.getByRole('link', { name: 'Write to us' }).waitFor();
   });
@@ -200,7 +200,7 @@ describe('events and errors', () => {
     await page.waitForURL(/\/connections\/[\w-]{8,}$/);
   });
 
-  test('a type that is gone is told, and leads back', async () => {
+  test('an unknown type is reported and the page navigates back', async () => {
     const page = await openIt(tag.replace('okta-systemlog', 'no-such-type'));
     await page.waitForURL('**/connections');
   });
@@ -231,7 +231,7 @@ describe('content security policy', () => {
     expect(said).toEqual([]);
   });
 
-  test('a forgotten line is told, and is the guide’s', async () => {
+  test('reports a missing directive in the words of the guide', async () => {
     await sent('packages');
     const line = /frame-src \S+/.exec(headers['Content-Security-Policy'] ?? '')?.[0] ?? '';
     headers['Content-Security-Policy'] = headers['Content-Security-Policy']?.replace(line, "frame-src 'none'") ?? '';
@@ -330,7 +330,7 @@ describe('testing', () => {
     return page;
   }
 
-  test('with a form that is not there', async () => {
+  test('with the fake frame', async () => {
     const tests = await read('connect.spec.ts');
     expect(tests).toHaveLength(2);
     for (const { run } of tests) {

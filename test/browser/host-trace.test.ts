@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all((sites ?? []).map((site) => site.close())));
 
-inEngines('what a page observes', ['Chromium'], ({ browser }) => {
+inEngines('the observations of a host page', ['Chromium'], ({ browser }) => {
   /**
    * Returns what a page observes while a secret is typed, one key at a time so that each keystroke
    * is a separate step in the trace.
@@ -70,7 +70,7 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
 
   const leaking = layoutNames.filter((name) => name !== 'plain');
   test.each(long ? leaking : (['clip'] as const))(
-    'tells the length of a secret in a usual password field: layout %s',
+    'reveal the length of a secret in a native password field: layout %s',
     async (layout) => {
       const [one, again, longer] = [
         await observe(layout, 'abcd'),
@@ -84,11 +84,11 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
     120_000,
   );
 
-  test('tells no length without a layout that makes the caret move the page', async () => {
+  test('reveal no length unless the layout makes the caret scroll the page', async () => {
     expect(differences(await observe('plain', 'abcd'), await observe('plain', 'ABCDEFGH'))).toEqual([]);
   });
 
-  test('tells what a frame says, asks for, opens and visits', async () => {
+  test('include messages, requests, windows and navigations of a frame', async () => {
     const one = await observe('talkative', 'abcd');
     const longer = await observe('talkative', 'abcdef');
     const channels = [
@@ -112,8 +112,8 @@ inEngines('what a page observes', ['Chromium'], ({ browser }) => {
  * it each time can count the keystrokes, but not see which keys they are. Documented in
  * SECURITY.md.
  */
-inEngines('a page that uses up user activation', [], ({ engine, browser, testUnless }) => {
-  testUnless('activationIsUsedUp', 'counts the keys that are typed in a frame', async () => {
+inEngines('a page that consumes user activation', [], ({ engine, browser, testUnless }) => {
+  testUnless('activationIsUsedUp', 'can count the keys typed in a frame', async () => {
     const using = engine === 'Firefox' ? `document.createElement('i').requestFullscreen()` : `open('', 'w').close()`;
     const form = await serve({ '/': usual });
     const body = `<iframe src="${form.origin}"></iframe><script>

@@ -38,24 +38,24 @@ async function type(): Promise<void> {
   await page.keyboard.type('https://acme.okta.com');
 }
 
-test('says that it will answer', async () => {
+test('announces that it handles leave', async () => {
   expect((await messages(page))[0]).toMatchObject({ type: 'ready', answersLeave: true });
 });
 
-test('goes at once when nothing is typed', async () => {
+test('leaves immediately without unsaved input', async () => {
   await leave();
   await expect.poll(() => left()).toBe(1);
   expect(await question().count()).toBe(0);
 });
 
-describe('with something typed it asks', () => {
+describe('asks if there is unsaved input', () => {
   beforeEach(async () => {
     await type();
     await leave();
     await question().waitFor();
   });
 
-  test('and says nothing until it is answered; the rest of the form holds still', async () => {
+  test('and sends nothing until the user answers; the form is inert', async () => {
     await settle();
     expect(await left()).toBe(0);
     expect(await focused()).toBe('Keep editing');
@@ -69,36 +69,33 @@ describe('with something typed it asks', () => {
     expect(await form().getByRole('button', { name: 'Save' }).count()).toBe(0);
   });
 
-  test('Discard, by keyboard, lets it go', async () => {
+  test('leaves on Discard, by keyboard', async () => {
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => left()).toBe(1);
   });
 
-  test('Discard, by mouse, lets it go', async () => {
+  test('leaves on Discard, by mouse', async () => {
     await form().getByRole('button', { name: 'Discard' }).click();
     await expect.poll(() => left()).toBe(1);
   });
 
-  test.each(['Enter', 'Escape', 'click'])(
-    'Keep editing by %s answers nothing, and focus is where it was',
-    async (by) => {
-      if (by === 'click') await form().getByRole('button', { name: 'Keep editing' }).click();
-      else await page.keyboard.press(by);
-      await expect.poll(() => question().count()).toBe(0);
-      expect(await focused()).toBe('cf/settings/org_url');
-      await page.keyboard.type('/x');
-      expect(await url().inputValue()).toBe('https://acme.okta.com/x');
-      await settle();
-      expect(await left()).toBe(0);
+  test.each(['Enter', 'Escape', 'click'])('Keep editing by %s sends nothing and restores focus', async (by) => {
+    if (by === 'click') await form().getByRole('button', { name: 'Keep editing' }).click();
+    else await page.keyboard.press(by);
+    await expect.poll(() => question().count()).toBe(0);
+    expect(await focused()).toBe('cf/settings/org_url');
+    await page.keyboard.type('/x');
+    expect(await url().inputValue()).toBe('https://acme.okta.com/x');
+    await settle();
+    expect(await left()).toBe(0);
 
-      // The page may ask again.
-      await leave();
-      await question().waitFor();
-    },
-  );
+    // The page may ask again.
+    await leave();
+    await question().waitFor();
+  });
 
-  test('a second leave asks no second time, and a command does not get past the question', async () => {
+  test('a second leave shows one question, and commands are ignored meanwhile', async () => {
     await leave();
     await page.evaluate(() => {
       const { send } = globalThis as unknown as { send(message: object): void };
@@ -113,7 +110,7 @@ describe('with something typed it asks', () => {
   });
 });
 
-test('focus returns into a secret', async () => {
+test('restores focus to a secret', async () => {
   await form().getByLabel('API token', { exact: true }).focus();
   await page.keyboard.type('00QC');
   await leave();
@@ -123,7 +120,7 @@ test('focus returns into a secret', async () => {
   expect(await form().getByLabel('API token', { exact: true }).inputValue()).toBe('00QCjAl4');
 });
 
-test('the question takes the keyboard from the page that asked', async () => {
+test('moves focus from the page to the question', async () => {
   await type();
   await page.evaluate(() => {
     const button = document.body.appendChild(document.createElement('button'));
@@ -141,7 +138,7 @@ test('the question takes the keyboard from the page that asked', async () => {
   expect(await url().inputValue()).toBe('https://acme.okta.com/y');
 });
 
-test('goes at once after it was saved', async () => {
+test('leaves immediately after a save', async () => {
   await type();
   await form().getByLabel('API token', { exact: true }).fill('00QCjAl4MlV-WPXM5mAnoyuY');
   await form().getByRole('button', { name: 'Save' }).click();
@@ -150,7 +147,7 @@ test('goes at once after it was saved', async () => {
   await expect.poll(() => left()).toBe(1);
 });
 
-test('goes once a save under way has succeeded', async () => {
+test('leaves once a pending save has succeeded', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   await page.route(/\/v\d\/.*\/inputs/, async (route) => {
@@ -170,7 +167,7 @@ test('goes once a save under way has succeeded', async () => {
   expect(types.indexOf('saved')).toBeLessThan(types.indexOf('left'));
 });
 
-describe('goes at once', () => {
+describe('leaves immediately', () => {
   /** Opens a page whose form is stopped at the stage that `options` and `block` cause. */
   async function stuck(options: Record<string, unknown>, block: RegExp): Promise<Page> {
     const other = await browser.newPage();
@@ -185,7 +182,7 @@ describe('goes at once', () => {
     { name: 'it could not load', options: { typeId: 'no-such-type' }, block: /nothing/, until: 'error' },
     { name: 'its own script did not come', options: {}, block: /\/assets\/form-/, until: 'error' },
     { name: 'it refused the service', options: { apiBase: 'http://localhost:1' }, block: /nothing/, until: 'error' },
-  ])('when $name', async ({ options, block, until }) => {
+  ])('if $name', async ({ options, block, until }) => {
     const other = await stuck(options, block);
     await expect.poll(async () => (await messages(other)).map(({ type }) => type)).toContain(until);
     await leave(other);
@@ -193,7 +190,7 @@ describe('goes at once', () => {
     await other.close();
   });
 
-  test('while it waits for its init', async () => {
+  test('while waiting for its init', async () => {
     const other = await browser.newPage();
     await other.goto(world.host);
     await other.waitForFunction(() => 'mount' in globalThis);
@@ -215,7 +212,7 @@ describe('goes at once', () => {
   });
 });
 
-test('leave of another window is ignored', async () => {
+test('ignores leave from another window', async () => {
   const origin = world.host;
   await page.evaluate((src) => {
     document.body.append(Object.assign(document.createElement('iframe'), { src }));

@@ -9,7 +9,7 @@ import { serveCoreHost, type CoreHost } from '../support/core-host.js';
 
 const missing = engines.some((engine) => engine.name === 'Firefox' && engine.missing !== undefined);
 
-describe.skipIf(missing)('a frame that was loaded ahead, in Firefox', () => {
+describe.skipIf(missing)('a preloaded frame, in Firefox', () => {
   let browser: DrivenBrowser;
   let host: CoreHost;
   let form: FakeFrameServer;
@@ -38,13 +38,13 @@ describe.skipIf(missing)('a frame that was loaded ahead, in Firefox', () => {
         await listens;
         await new Promise((later) => setTimeout(later));
         coreHost.mount({ frameOrigin });
-        while (coreHost.told.length === 0) await new Promise((later) => setTimeout(later, 20));
+        while (coreHost.callbacks.length === 0) await new Promise((later) => setTimeout(later, 20));
         return document.querySelector('#box > iframe') === warm;
       },
       { frameOrigin: form.frameOrigin, moves },
     );
     expect(same).toBe(moves);
-    expect(await page.evaluate(() => coreHost.told)).toEqual([['ready']]);
+    expect(await page.evaluate(() => coreHost.callbacks)).toEqual([['ready']]);
     await expect.poll(() => page.evaluate(() => document.querySelectorAll('iframe').length)).toBe(1);
     await page.close();
   });

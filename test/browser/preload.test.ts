@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { fakeFrameHtml, serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
-import { mountCore, serveCoreHost, toldTo, type CoreHost } from '../support/core-host.js';
-import { heard, mount } from '../support/open-host.js';
+import { mountCore, serveCoreHost, callbacksOf, type CoreHost } from '../support/core-host.js';
+import { callbacks, mount } from '../support/open-host.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -53,12 +53,12 @@ const marked = async () =>
   );
 const mountHere = (options: Record<string, unknown> = {}) =>
   mountCore(page, { frameOrigin: form.frameOrigin, ...options });
-const ready = () => expect.poll(() => toldTo(page)).toEqual([['ready']]);
+const ready = () => expect.poll(() => callbacksOf(page)).toEqual([['ready']]);
 const iframes = () => page.locator('iframe').count();
 const withoutMoveBefore = () => page.evaluate(() => void Reflect.deleteProperty(Element.prototype, 'moveBefore'));
 
-describe('a frame that was loaded ahead', () => {
-  test('is not seen, not reached, and takes no place', async () => {
+describe('a preloaded frame', () => {
+  test('is invisible, not focusable and takes no space', async () => {
     const size = () => page.evaluate(() => [document.documentElement.scrollHeight, document.body.offsetHeight]);
     const before = await size();
     await preload();
@@ -69,7 +69,7 @@ describe('a frame that was loaded ahead', () => {
     expect(await page.evaluate(() => document.activeElement?.localName)).toBe('body');
   });
 
-  test('is the one that is mounted, alive, and acts as one that was not', async () => {
+  test('is the frame that is mounted, and behaves like any other', async () => {
     await preload();
     await mark();
     await mountHere({ displayName: 'Okta of Acme' });
@@ -80,13 +80,13 @@ describe('a frame that was loaded ahead', () => {
     expect(await iframe.getAttribute('title')).toBe('Okta of Acme');
     expect(await iframe.evaluate(({ style }) => style.cssText)).toContain('display: block');
     await page.frameLocator('iframe').getByRole('button', { name: 'Save' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['save', { id: 'con_fake', name: 'okta-systemlog' }]);
     expect(form.received.map(({ type }) => type)).toEqual(['init']);
     await page.evaluate(() => coreHost.frames[0]?.destroy());
     expect(await iframes()).toBe(0);
   });
 
-  test('has the attributes of one that was not, and follows the color scheme', async () => {
+  test('has the attributes of any mounted frame and follows the color scheme', async () => {
     const attributes = (at: number) =>
       page
         .locator('iframe')
@@ -102,11 +102,11 @@ describe('a frame that was loaded ahead', () => {
     await ready();
     const warm = await attributes(0);
     await mountHere();
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['ready']]);
     expect(warm).toEqual(await attributes(1));
   });
 
-  test('got no message before it was mounted, and one init then', async () => {
+  test('gets no message before it is mounted, and one init then', async () => {
     await preload();
     await page.frames()[1]?.evaluate(() => {
       const types: string[] = [];
@@ -122,16 +122,16 @@ describe('a frame that was loaded ahead', () => {
     expect(await types()).toEqual(['init']);
   });
 
-  test('serves one mount; the next loads its own', async () => {
+  test('is used by one mount; the next loads its own frame', async () => {
     await preload();
     await mark();
     await mountHere();
     await mountHere();
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['ready']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['ready']]);
     expect(await marked()).toEqual(expect.arrayContaining([false, true]));
   });
 
-  test('is one, however often it is asked for, and goes when all gave it up', async () => {
+  test('is shared by all callers and removed once all of them destroyed it', async () => {
     await page.evaluate((frameOrigin) => {
       const warm = [1, 2, 3].map(() => coreHost.preloadConnectorFrame({ frameOrigin }));
       Object.assign(globalThis, { give: (at: number) => warm[at]?.destroy() });
@@ -143,21 +143,21 @@ describe('a frame that was loaded ahead', () => {
     expect(await iframes()).toBe(0);
   });
 
-  test('stays mounted when who asked for it gives it up', async () => {
+  test('stays mounted when its caller destroys the preload', async () => {
     await preload();
     await mountHere();
     await ready();
     await page.evaluate('warm.destroy()');
     await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
   });
 
-  test('may be asked for beside a mounted one, which does not notice', async () => {
+  test('may be loaded next to a mounted frame without affecting it', async () => {
     await mountHere();
     await ready();
     await preload();
     await page.frameLocator('#box > iframe').getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => toldTo(page)).toEqual([['ready'], ['cancel']]);
+    await expect.poll(() => callbacksOf(page)).toEqual([['ready'], ['cancel']]);
     expect(form.received.map(({ type }) => type)).toEqual(['init']);
   });
 });
@@ -165,7 +165,7 @@ describe('a frame that was loaded ahead', () => {
 test.each([
   { name: 'given up', end: 'warm.destroy(), warm.destroy()' },
   { name: 'taken and destroyed', end: 'take()' },
-])('nothing is left of one that was $name', async ({ end }) => {
+])('leaves nothing behind if it was $name', async ({ end }) => {
   const context = await browser.newContext();
   await context.addInitScript(() => {
     const living = new Set<unknown>();
@@ -200,8 +200,8 @@ test.each([
   await context.close();
 });
 
-describe('it is mounted', () => {
-  test('while it still loads, without loading anew', async () => {
+describe('is mounted', () => {
+  test('while it still loads, without a reload', async () => {
     const asked: string[] = [];
     const slow = await serve((request, response) => {
       if (request.url?.includes('parentOrigin')) asked.push(request.url);
@@ -239,7 +239,7 @@ describe('it is mounted', () => {
     expect(await marked()).toEqual([true]);
   });
 
-  test('in a container that comes into the document later', async () => {
+  test('in a container that is inserted later', async () => {
     await preload();
     await page.evaluate((frameOrigin) => {
       const container = document.createElement('div');
@@ -252,7 +252,7 @@ describe('it is mounted', () => {
     expect(await iframes()).toBe(0);
   });
 
-  test('after the page threw it away', async () => {
+  test('after the page removed it from the document', async () => {
     await preload();
     await page.evaluate(() => document.querySelector('html > iframe')?.remove());
     await mountHere();
@@ -260,18 +260,18 @@ describe('it is mounted', () => {
     expect(await iframes()).toBe(1);
   });
 
-  test('and destroyed at once', async () => {
+  test('and destroyed immediately', async () => {
     await preload();
     await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
     await page.evaluate(() => new Promise((later) => setTimeout(later, 100)));
     expect(await iframes()).toBe(0);
-    expect(await toldTo(page)).toEqual([]);
+    expect(await callbacksOf(page)).toEqual([]);
     expect(form.received).toEqual([]);
   });
 });
 
-describe('where a frame can not be moved', () => {
-  test('another is mounted, and the warm one goes once that one is shown', async () => {
+describe('without moveBefore', () => {
+  test('another frame is mounted, and the preloaded one is removed once that one is shown', async () => {
     await withoutMoveBefore();
     await preload();
     await mark();
@@ -280,10 +280,10 @@ describe('where a frame can not be moved', () => {
     await expect.poll(iframes).toBe(1);
     expect(await marked()).toEqual([false]);
     await page.frameLocator('iframe').getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => toldTo(page)).toContainEqual(['cancel']);
+    await expect.poll(() => callbacksOf(page)).toContainEqual(['cancel']);
   });
 
-  test('one that was not shown leaves it to the next', async () => {
+  test('a mount that is never shown leaves the preloaded frame for the next', async () => {
     await withoutMoveBefore();
     await preload();
     await page.evaluate((frameOrigin) => coreHost.mount({ frameOrigin }).destroy(), form.frameOrigin);
@@ -293,7 +293,7 @@ describe('where a frame can not be moved', () => {
     await expect.poll(iframes).toBe(1);
   });
 
-  test('destroy takes it away', async () => {
+  test('destroy removes it', async () => {
     await withoutMoveBefore();
     await preload();
     await page.evaluate('warm.destroy()');
@@ -301,7 +301,7 @@ describe('where a frame can not be moved', () => {
   });
 });
 
-describe('one that fails is not heard of, and mounting goes its own way', () => {
+describe('a failed preload reports nothing, and mounting works as usual', () => {
   /** Serves a form whose response status is set through `mood.status`. */
   async function moody() {
     const mood = { status: 401 };
@@ -312,11 +312,11 @@ describe('one that fails is not heard of, and mounting goes its own way', () => 
     return { mood, ...site };
   }
 
-  test.each([401, 403, 500])('status %i, and the service is back', async (status) => {
+  test.each([401, 403, 500])('status %i, then the service is back', async (status) => {
     const site = await moody();
     site.mood.status = status;
     await preload(site.origin, 'loaded');
-    expect(await toldTo(page)).toEqual([]);
+    expect(await callbacksOf(page)).toEqual([]);
     site.mood.status = 200;
     await mountHere({ frameOrigin: site.origin });
     await ready();
@@ -324,7 +324,7 @@ describe('one that fails is not heard of, and mounting goes its own way', () => 
     await site.close();
   });
 
-  test('and is tried again when it is asked for again', async () => {
+  test('is repeated by the next call', async () => {
     const site = await moody();
     await preload(site.origin, 'loaded');
     site.mood.status = 200;
@@ -337,15 +337,17 @@ describe('one that fails is not heard of, and mounting goes its own way', () => 
     await site.close();
   });
 
-  test('a service that stays away is told by the mount', async () => {
+  test('a service that stays down is reported by the mount', async () => {
     const site = await moody();
     await preload(site.origin, 'loaded');
     await mountHere({ frameOrigin: site.origin, loadTimeout: 300 });
-    await expect.poll(async () => (await toldTo(page)).map((told) => told[1])).toEqual(['frame_timeout']);
+    await expect
+      .poll(async () => (await callbacksOf(page)).map((callbacks) => callbacks[1]))
+      .toEqual(['frame_timeout']);
     await site.close();
   });
 
-  test('a form that is late', async () => {
+  test('a form that loads late', async () => {
     const late = await serveFakeFrame({ ready: 600 });
     await preload(late.frameOrigin, 'loaded');
     await mountHere({ frameOrigin: late.frameOrigin });
@@ -354,21 +356,18 @@ describe('one that fails is not heard of, and mounting goes its own way', () => 
     await late.close();
   });
 
-  test.each(['', 'not an address', 'http://embed.example.com', 'javascript:alert(1)'])(
-    'the address %j',
-    async (given) => {
-      await page.evaluate((frameOrigin) => coreHost.preloadConnectorFrame({ frameOrigin }).destroy(), given);
-      expect(await iframes()).toBe(0);
-    },
-  );
+  test.each(['', 'not an address', 'http://embed.example.com', 'javascript:alert(1)'])('the URL %j', async (given) => {
+    await page.evaluate((frameOrigin) => coreHost.preloadConnectorFrame({ frameOrigin }).destroy(), given);
+    expect(await iframes()).toBe(0);
+  });
 
-  test('the page itself is not loaded into itself', async () => {
+  test('the page is not loaded into itself', async () => {
     await page.evaluate(() => void coreHost.preloadConnectorFrame({ frameOrigin: location.origin }));
     expect(await iframes()).toBe(0);
   });
 });
 
-describe('the policy of the page', () => {
+describe("the page's policy", () => {
   async function under(policy: string, run: (strict: Page) => Promise<void>): Promise<void> {
     const strict = await serveCoreHost({ headers: { 'content-security-policy': policy } });
     const there = await strict.open(browser);
@@ -377,29 +376,34 @@ describe('the policy of the page', () => {
     await strict.close();
   }
 
-  test("style-src 'self' and Trusted Types do not mind", async () => {
+  test("style-src 'self' and Trusted Types allow it", async () => {
     const policy = `default-src 'none'; script-src 'self'; style-src 'self'; frame-src ${new URL(form.frameOrigin).origin}; require-trusted-types-for 'script'; trusted-types 'none'`;
     await under(policy, async (strict) => {
       const violations: string[] = [];
       strict.on('console', (message) => message.type() === 'error' && violations.push(message.text()));
       await strict.evaluate((frameOrigin) => void coreHost.preloadConnectorFrame({ frameOrigin }), form.frameOrigin);
       await mountCore(strict, { frameOrigin: form.frameOrigin });
-      await expect.poll(() => toldTo(strict)).toEqual([['ready']]);
+      await expect.poll(() => callbacksOf(strict)).toEqual([['ready']]);
       expect(violations).toEqual([]);
     });
   });
 
-  test.each(['at once', 'later'])('a blocked one says nothing; the mount, %s, says what to allow', async (when) => {
-    await under(`frame-src 'self'`, async (strict) => {
-      await strict.evaluate((frameOrigin) => void coreHost.preloadConnectorFrame({ frameOrigin }), form.frameOrigin);
-      if (when === 'later') {
-        await strict.evaluate(() => new Promise((later) => setTimeout(later, 300)));
-        expect(await toldTo(strict)).toEqual([]);
-      }
-      await mountCore(strict, { frameOrigin: form.frameOrigin });
-      await expect.poll(async () => (await toldTo(strict)).map((told) => told[1])).toEqual(['frame_blocked']);
-    });
-  });
+  test.each(['at once', 'later'])(
+    'a blocked preload reports nothing; the mount, %s, reports the missing directive',
+    async (when) => {
+      await under(`frame-src 'self'`, async (strict) => {
+        await strict.evaluate((frameOrigin) => void coreHost.preloadConnectorFrame({ frameOrigin }), form.frameOrigin);
+        if (when === 'later') {
+          await strict.evaluate(() => new Promise((later) => setTimeout(later, 300)));
+          expect(await callbacksOf(strict)).toEqual([]);
+        }
+        await mountCore(strict, { frameOrigin: form.frameOrigin });
+        await expect
+          .poll(async () => (await callbacksOf(strict)).map((callbacks) => callbacks[1]))
+          .toEqual(['frame_blocked']);
+      });
+    },
+  );
 });
 
 describe('with the service', () => {
@@ -410,7 +414,7 @@ describe('with the service', () => {
   });
   afterAll(() => world?.close());
 
-  test('nothing is initialised, nothing of the API is asked, and no token is there, until the form is mounted', async () => {
+  test('has no init, API request or token until it is mounted', async () => {
     const context = await browser.newContext();
     await context.addInitScript(() => {
       const got: unknown[] = [];
@@ -434,7 +438,7 @@ describe('with the service', () => {
     asked.length = 0;
     await mount(real, world);
     await real.frameLocator('iframe').getByLabel('Organization URL').fill('https://acme.okta.com');
-    await expect.poll(() => heard(real)).toEqual([{ type: 'ready' }]);
+    await expect.poll(() => callbacks(real)).toEqual([{ type: 'ready' }]);
     expect(asked.filter((path) => path.startsWith('/embed'))).toEqual([]);
     expect(await warm?.evaluate('got.map(({ type }) => type)')).toEqual(['init']);
     await context.close();

@@ -82,35 +82,35 @@ async function open(path: string) {
   const context = await browser.newContext();
   await context.addCookies([{ name: 'tenant', value: 'acme', url: origin }]);
   const page = await context.newPage();
-  const said: { type: string; text: string }[] = [];
-  page.on('console', (message) => said.push({ type: message.type(), text: message.text() }));
-  page.on('pageerror', (error) => said.push({ type: 'error', text: String(error) }));
+  const logged: { type: string; text: string }[] = [];
+  page.on('console', (message) => logged.push({ type: message.type(), text: message.text() }));
+  page.on('pageerror', (error) => logged.push({ type: 'error', text: String(error) }));
   await page.goto(origin + path);
-  return { page, said, close: () => context.close() };
+  return { page, logged, close: () => context.close() };
 }
 
 test('builds without a warning about the package', () => {
   expect(built).not.toContain('@connector-frame');
 });
 
-test.each(['/connect', '/okta'])('%s: the server sends the tag and no property of it', async (path) => {
+test.each(['/connect', '/okta'])('%s: the server renders the tag without properties', async (path) => {
   const html = await (await fetch(origin + path)).text();
   expect(html).toContain('<connector-frame></connector-frame>');
 });
 
-test('a server component shows the form, without a word on the console', async () => {
-  const { page, said, close } = await open('/connect');
+test('a server component shows the form without console output', async () => {
+  const { page, logged, close } = await open('/connect');
   await form(page).getByLabel('Organization URL').waitFor();
   expect(await page.locator('connector-frame').count()).toBe(1);
-  expect(said).toEqual([]);
+  expect(logged).toEqual([]);
   await close();
 });
 
-test('a client component hears of the save', async () => {
-  const { page, said, close } = await open('/okta');
+test('a client component handles the save', async () => {
+  const { page, logged, close } = await open('/okta');
   await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
   await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
   await form(page).getByRole('button', { name: 'Save', exact: true }).click();
-  await expect.poll(() => said).toEqual([{ type: 'log', text: expect.stringMatching(/ is connected: [\w-]{8,}$/) }]);
+  await expect.poll(() => logged).toEqual([{ type: 'log', text: expect.stringMatching(/ is connected: [\w-]{8,}$/) }]);
   await close();
 });

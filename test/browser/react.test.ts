@@ -13,7 +13,7 @@ afterAll(() => browser?.close());
 
 const form = (page: Page) => page.frameLocator('iframe');
 const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
-const heard = (page: Page) => page.evaluate(() => reactPage.heard);
+const callbacks = (page: Page) => page.evaluate(() => reactPage.callbacks);
 const frames = (page: Page) => page.frames().length - 1;
 
 describe.each(reacts)('React $react', ({ react, alias }) => {
@@ -40,7 +40,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     return { ...opened, given };
   }
 
-  test('a person saves; each callback gets its payload, and no event', async () => {
+  test('passes payloads, not events, to the callbacks of a save', async () => {
     const { page, sessions } = await open();
     expect(await page.evaluate(() => reactPage.version.split('.')[0])).toBe(react);
     await name(page).fill('');
@@ -48,9 +48,9 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
     await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
     await form(page).getByRole('button', { name: 'Save', exact: true }).click();
-    await expect.poll(() => heard(page)).toHaveLength(2);
+    await expect.poll(() => callbacks(page)).toHaveLength(2);
     const id = expect.stringMatching(/^[\w-]{8,}$/);
-    expect(await heard(page)).toEqual([
+    expect(await callbacks(page)).toEqual([
       ['', 'ready'],
       ['', 'save', { id, name: 'Okta production' }],
     ]);
@@ -58,24 +58,24 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('cancel comes without anything, an error with its code', async () => {
+  test('calls onCancel without arguments and onError with its code', async () => {
     const { page, given } = await open();
     await form(page).getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await expect.poll(() => callbacks(page)).toContainEqual(['', 'cancel']);
     await page.evaluate((given) => reactPage.render({ ...given, typeId: 'no-such-type' }), given);
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
+    await expect.poll(async () => (await callbacks(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
     await page.close();
   });
 
-  test('StrictMode: one frame, one session', async () => {
+  test('mounts one frame and one session in StrictMode', async () => {
     const { page, sessions, console } = await open({}, { strict: true });
     expect([frames(page), await page.locator('iframe').count(), sessions()]).toEqual([1, 1, 1]);
-    expect(await heard(page)).toEqual([['', 'ready']]);
+    expect(await callbacks(page)).toEqual([['', 'ready']]);
     expect(console).toEqual([]);
     await page.close();
   });
 
-  test('fifty renders with new callbacks keep the form and what is typed; the last callbacks are called', async () => {
+  test('keeps the form and its input over fifty renders with new callbacks, and calls the latest', async () => {
     const { page, given, sessions } = await open({}, { label: 'first' });
     await name(page).fill('Typed before');
     await page.evaluate(async (given) => {
@@ -86,14 +86,14 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     }, given);
     expect(await name(page).inputValue()).toBe('Typed before');
     await form(page).getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['render 50', 'cancel']);
-    expect([frames(page), sessions(), (await heard(page)).filter(([, what]) => what === 'ready').length]).toEqual([
+    await expect.poll(async () => (await callbacks(page)).at(-1)).toEqual(['render 50', 'cancel']);
+    expect([frames(page), sessions(), (await callbacks(page)).filter(([, what]) => what === 'ready').length]).toEqual([
       1, 1, 1,
     ]);
     await page.close();
   });
 
-  test('a session that is refused is asked for once, however often the page renders because of it', async () => {
+  test('requests a rejected session once even if the error causes renders', async () => {
     const { page } = await host.open(browser);
     const given = { ...host.options, fetchSession: true, appearance: { colorPrimary: '#123456' }, stylesheets: [] };
     const iframe = await page.evaluateHandle(async (given) => {
@@ -102,10 +102,10 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
           addEventListener('message', () => refuse(new Error('Sign in first.')), { once: true }),
         );
       reactPage.render(given);
-      while (reactPage.heard.length === 0) await new Promise(requestAnimationFrame);
+      while (reactPage.callbacks.length === 0) await new Promise(requestAnimationFrame);
       return reactPage.ref.current?.shadowRoot?.querySelector('iframe');
     }, given);
-    expect(await heard(page)).toEqual([['', 'error', 'session_failed']]);
+    expect(await callbacks(page)).toEqual([['', 'error', 'session_failed']]);
     const after = await page.evaluateHandle(async (given) => {
       for (let render = 0; render < 5; render += 1) {
         reactPage.render(structuredClone(given));
@@ -120,25 +120,25 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('another type is another form, in one frame', async () => {
+  test('remounts for another type, in one frame', async () => {
     const { page, given } = await open();
     await page.evaluate((given) => reactPage.render({ ...given, typeId: 'okta-users' }), given);
-    await expect.poll(async () => (await heard(page)).length).toBe(2);
-    expect([frames(page), (await heard(page)).map(([, what]) => what)]).toEqual([1, ['ready', 'ready']]);
+    await expect.poll(async () => (await callbacks(page)).length).toBe(2);
+    expect([frames(page), (await callbacks(page)).map(([, what]) => what)]).toEqual([1, ['ready', 'ready']]);
     await page.close();
   });
 
-  test('the ref is the element, and its methods are the form’s buttons', async () => {
+  test('the ref is the element with its methods', async () => {
     const { page } = await open();
     expect(await page.evaluate(() => reactPage.ref.current === document.querySelector('connector-frame'))).toBe(true);
     await page.evaluate(() => reactPage.ref.current?.save());
     await form(page).getByText('Enter the organization URL').first().waitFor();
     await page.evaluate(() => reactPage.ref.current?.cancel());
-    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await expect.poll(() => callbacks(page)).toContainEqual(['', 'cancel']);
     await page.close();
   });
 
-  test('the page’s own words while it loads, and when it fails', async () => {
+  test("renders the page's loading and error content", async () => {
     const { page } = await host.open(browser);
     const link = page.getByRole('link', { name: 'Connect by mail' });
     await page.evaluate(
@@ -157,27 +157,27 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await page.close();
   });
 
-  test('after unmounting there is no frame, and nothing is called', async () => {
+  test('removes the frame on unmount and calls nothing afterwards', async () => {
     const { page } = await open();
-    const before = await heard(page);
+    const before = await callbacks(page);
     await page.evaluate(() => reactPage.unmount());
     await expect.poll(() => frames(page)).toBe(0);
     expect(await page.evaluate(() => [reactPage.ref.current, document.querySelector('#root')?.innerHTML])).toEqual([
       null,
       '',
     ]);
-    expect(await heard(page)).toEqual(before);
+    expect(await callbacks(page)).toEqual(before);
     await page.close();
   });
 
-  test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
+  test('hydrates server-rendered fallback content into one form without warnings', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
     // Defined but not yet hydrated: the element waits and reports nothing.
     await page.getByRole('link', { name: 'Connect by mail' }).waitFor();
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => reactPage.hydrate({ ...given, fetchSession: true }), host.options);
     await form(page).getByLabel('Organization URL').waitFor();
-    expect([frames(page), sessions(), await heard(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
+    expect([frames(page), sessions(), await callbacks(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
     expect(console).toEqual([]);
     await page.close();
   });

@@ -77,7 +77,7 @@ describe('by keyboard', () => {
     await expect.poll(() => valueOf(page, LINE)).toBe('y');
   });
 
-  test('moves by words once they are shown', async () => {
+  test('moves by words once shown', async () => {
     const page = await open();
     await page.keyboard.type('one two');
     await page.keyboard.press('Control+ArrowLeft');
@@ -106,7 +106,7 @@ describe('by keyboard', () => {
     await expect.poll(() => valueOf(page, LINE)).toBe('a');
   });
 
-  test('has lines in a control of several, and moves among them', async () => {
+  test('supports several lines and moves between them', async () => {
     const page = await gallery.open('kinds-empty');
     await area(page).focus();
     await page.keyboard.type('ab');
@@ -135,7 +135,7 @@ describe('by keyboard', () => {
 });
 
 describe('by pointer', () => {
-  test('a click puts the caret among the letters, a drag selects, a double click selects all', async () => {
+  test('a click places the caret, a drag selects, a double click selects all', async () => {
     const page = await open();
     await page.keyboard.type('abcdefghij');
     const box = await line(page).boundingBox();
@@ -160,7 +160,7 @@ describe('by pointer', () => {
     expect(await selection(page)).toEqual([10, 10, 'forward']);
   });
 
-  test('a tap focuses it and a keyboard without key names types into it', async () => {
+  test('a tap focuses it, and a virtual keyboard without key names types into it', async () => {
     const page = await gallery.open('kinds-empty', { hasTouch: true, isMobile: true });
     await line(page).tap();
     // Emulates a virtual keyboard, which sends text but no key events.
@@ -185,8 +185,8 @@ describe('by pointer', () => {
   });
 });
 
-describe('what comes as a whole', () => {
-  test('is pasted, without line breaks where there is one line', async () => {
+describe('text inserted as a whole', () => {
+  test('is pasted, without line breaks in a single-line control', async () => {
     const page = await open();
     await page.getByLabel('Query').fill('tok-1\ntok-2');
     await page.getByLabel('Query').focus();
@@ -223,7 +223,7 @@ describe('what comes as a whole', () => {
     await expect.poll(() => valueOf(page, AREA)).toBe('tok-secret');
   });
 
-  test('is what an input method writes', async () => {
+  test('is inserted by an input method', async () => {
     const page = await open();
     await page.keyboard.type('a');
     await page.getByRole('button', { name: 'Show Signing key' }).click();
@@ -238,8 +238,8 @@ describe('what comes as a whole', () => {
   });
 });
 
-describe('what is drawn', () => {
-  test('are dots, and the letters once shown; the same for equal lengths only while masked', async () => {
+describe('the drawn text', () => {
+  test('is dots while masked, equal for equal lengths, and the characters once shown', async () => {
     const page = await open();
     const draw = async (text: string): Promise<string> => {
       await line(page).fill(text);
@@ -254,7 +254,7 @@ describe('what is drawn', () => {
     expect(shown[0]).not.toBe(shown[1]);
   });
 
-  test('follows the caret in a text that is longer than the box', async () => {
+  test('follows the caret in text longer than the box', async () => {
     const page = await open({ width: 320 });
     await line(page).fill(`${'a'.repeat(80)}${'b'.repeat(80)}`);
     await page.getByRole('button', { name: 'Show Signing key' }).click();
@@ -269,8 +269,8 @@ describe('what is drawn', () => {
   });
 });
 
-describe('what can not be seen takes no input (S30)', () => {
-  test('while part of it is out of view; it says so, and takes it once it can be seen', async () => {
+describe('a control that is not visible takes no input (S30)', () => {
+  test('while partly out of view: reports it, and takes input once visible', async () => {
     const page = await open();
     await page.keyboard.type('ab');
     await settled(page);
@@ -287,7 +287,7 @@ describe('what can not be seen takes no input (S30)', () => {
     await expect.poll(() => valueOf(page, LINE)).toBe('abd');
   });
 
-  test('while something lies over it, also what an input method writes', async () => {
+  test('while covered, also from an input method', async () => {
     const page = await open();
     await page.keyboard.type('a');
     await expect.poll(() => valueOf(page, LINE)).toBe('a');
@@ -311,7 +311,7 @@ describe('what can not be seen takes no input (S30)', () => {
     await expect.poll(() => valueOf(page, LINE)).toBe('ad');
   });
 
-  test('nor a file', async () => {
+  test('and no file', async () => {
     const page = await gallery.open('kinds-empty');
     await page.setViewportSize({ width: 560, height: 60 });
     const [chooser] = await Promise.all([
@@ -323,7 +323,7 @@ describe('what can not be seen takes no input (S30)', () => {
     expect(await valueOf(page, AREA)).toBeUndefined();
   });
 
-  test('but what comes before the browser has said whether it can be seen waits for that', async () => {
+  test('but input before the first visibility report waits for it', async () => {
     const page = await gallery.open('kinds-empty');
     await page.evaluate(() => scrollTo(0, 0));
     // The field is far below the viewport: focus scrolls to it, and the keys arrive at the same
@@ -342,7 +342,7 @@ describe('style sheets of the page (S31)', () => {
     '.cf-slot, .cf-field { visibility: hidden; color: transparent }',
     'cf-secret { opacity: 0 !important; clip-path: circle(0) !important; visibility: hidden !important; z-index: -1 !important }',
   ];
-  test.each(covers)('can not hide where the secret goes: %s', async (css) => {
+  test.each(covers)("cannot hide the secret's destination: %s", async (css) => {
     const page = await open();
     await page.keyboard.type('abc');
     await expect.poll(() => valueOf(page, LINE)).toBe('abc');

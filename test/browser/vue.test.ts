@@ -13,7 +13,7 @@ afterAll(() => browser?.close());
 
 const form = (page: Page) => page.frameLocator('iframe');
 const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
-const heard = (page: Page) => page.evaluate(() => vuePage.heard);
+const events = (page: Page) => page.evaluate(() => vuePage.events);
 const frames = (page: Page) => page.frames().length - 1;
 
 describe.each(vues)('Vue $vue', ({ vue, alias }) => {
@@ -46,7 +46,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     return { ...opened, given };
   }
 
-  test('a person saves; each event brings its payload, and no warning is heard', async () => {
+  test('emits payloads for a save without warnings', async () => {
     const { page, sessions, console } = await open();
     expect(await page.evaluate(() => vuePage.version.slice(0, 3))).toBe(vue);
     await name(page).fill('');
@@ -54,9 +54,9 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
     await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
     await form(page).getByRole('button', { name: 'Save', exact: true }).click();
-    await expect.poll(() => heard(page)).toHaveLength(2);
+    await expect.poll(() => events(page)).toHaveLength(2);
     const id = expect.stringMatching(/^[\w-]{8,}$/);
-    expect(await heard(page)).toEqual([
+    expect(await events(page)).toEqual([
       ['', 'ready'],
       ['', 'save', { id, name: 'Okta production' }],
     ]);
@@ -64,7 +64,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('fifty renders with new listeners keep the form and what is typed; the last listeners are called', async () => {
+  test('keeps the form and its input over fifty renders with new listeners, and calls the latest', async () => {
     const { page, given, sessions } = await open();
     await name(page).fill('Typed before');
     await page.evaluate(async (given) => {
@@ -75,22 +75,22 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     }, given);
     expect(await name(page).inputValue()).toBe('Typed before');
     await page.evaluate(() => document.querySelector('connector-frame')?.dispatchEvent(new Event('cancel')));
-    expect((await heard(page)).at(-1)).toEqual(['render 50', 'cancel']);
+    expect((await events(page)).at(-1)).toEqual(['render 50', 'cancel']);
     expect([frames(page), sessions()]).toEqual([1, 1]);
     await page.close();
   });
 
-  test('another type is another form, in one frame; an error brings its code', async () => {
+  test('remounts for another type, in one frame, and emits errors with their code', async () => {
     const { page, given } = await open();
     await page.evaluate((given) => vuePage.update({ ...given, typeId: 'okta-users' }), given);
-    await expect.poll(async () => (await heard(page)).map(([, what]) => what)).toEqual(['ready', 'ready']);
+    await expect.poll(async () => (await events(page)).map(([, what]) => what)).toEqual(['ready', 'ready']);
     expect(frames(page)).toBe(1);
     await page.evaluate((given) => vuePage.update({ ...given, typeId: 'no-such-type' }), given);
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
+    await expect.poll(async () => (await events(page)).at(-1)).toEqual(['', 'error', 'type_not_found']);
     await page.close();
   });
 
-  test('a bare flag is true; a prop that goes is taken back; one that was never given is left alone', async () => {
+  test('treats a bare flag as true, resets removed props and leaves absent props alone', async () => {
     const { page, given } = await open({ displayName: 'Your Okta', isNameEditable: '' });
     const read = () =>
       page.evaluate(() => {
@@ -107,7 +107,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('the plugin’s defaults stand in for props, objects among them, and no attribute is written', async () => {
+  test("uses the plugin's defaults for absent props without writing attributes", async () => {
     const { page } = await open(
       { kind: 'input', frameOrigin: undefined, apiBase: undefined, isNameEditable: undefined },
       {
@@ -124,7 +124,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('a template ref holds the element and its methods', async () => {
+  test('exposes the element and its methods as template ref', async () => {
     const { page } = await open();
     expect(await page.evaluate(() => vuePage.ref.value?.element === document.querySelector('connector-frame'))).toBe(
       true,
@@ -132,13 +132,13 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.evaluate(() => vuePage.ref.value?.save());
     await form(page).getByText('Enter the organization URL').first().waitFor();
     await page.evaluate(() => vuePage.ref.value?.cancel());
-    await expect.poll(() => heard(page)).toContainEqual(['', 'cancel']);
+    await expect.poll(() => events(page)).toContainEqual(['', 'cancel']);
     await page.evaluate(() => vuePage.ref.value?.reload());
-    await expect.poll(async () => (await heard(page)).at(-1)).toEqual(['', 'ready']);
+    await expect.poll(async () => (await events(page)).at(-1)).toEqual(['', 'ready']);
     await page.close();
   });
 
-  test('the page’s own words while it loads, and when it fails', async () => {
+  test("renders the page's loading and error slots", async () => {
     const { page } = await host.open(browser);
     const link = page.getByRole('link', { name: 'Connect by mail' });
     await page.evaluate(
@@ -157,26 +157,26 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
     await page.close();
   });
 
-  test('after unmounting there is no frame, and nothing is emitted', async () => {
+  test('removes the frame on unmount and emits nothing afterwards', async () => {
     const { page } = await open();
-    const before = await heard(page);
+    const before = await events(page);
     await page.evaluate(() => vuePage.unmount());
     await expect.poll(() => frames(page)).toBe(0);
     expect(await page.evaluate(() => [vuePage.ref.value, document.querySelector('#root')?.innerHTML])).toEqual([
       null,
       '',
     ]);
-    expect(await heard(page)).toEqual(before);
+    expect(await events(page)).toEqual(before);
     await page.close();
   });
 
-  test('a page that a server rendered shows its fallback, then one form, without a warning', async () => {
+  test('hydrates server-rendered fallback content into one form without warnings', async () => {
     const { page, console, sessions } = await host.open(browser, '/rendered');
     await page.getByRole('link', { name: 'Connect by mail' }).waitFor();
     expect([frames(page), sessions()]).toEqual([0, 0]);
     await page.evaluate((given) => vuePage.hydrate({ ...given, fetchSession: true }), host.options);
     await form(page).getByLabel('Organization URL').waitFor();
-    expect([frames(page), sessions(), await heard(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
+    expect([frames(page), sessions(), await events(page)]).toEqual([1, 1, [['hydrated', 'ready']]]);
     expect(console).toEqual([]);
     await page.close();
   });

@@ -1,30 +1,30 @@
 import { createConnectorFrame } from '@connector-frame/core/connect';
 import { MESSAGE_SOURCE, sendToFrame } from '@connector-frame/core/protocol';
-import { serveWay, type Callbacks, type Settings } from './way.js';
+import { installContract, type Callbacks, type Settings } from './adapter.js';
 
 /** Identity of the mounted form. Any other change leaves the frame alone. */
 const identity = ({ kind, typeId, organizationId, existingId, frameOrigin, apiBase }: Settings): string =>
   JSON.stringify([kind, typeId, organizationId, existingId, frameOrigin, apiBase]);
 
 // `createConnectorFrame` mounts once. When settings change, the page decides what to do, as here.
-serveWay((box, first, callbacks) => {
+installContract((box, first, callbacks) => {
   let settings = first;
-  let now = callbacks;
+  let current = callbacks;
   const create = () =>
     createConnectorFrame({
       ...settings,
       container: box,
-      onReady: () => now.onReady(),
-      onSave: (connector) => now.onSave(connector),
-      onCancel: () => now.onCancel(),
-      onError: (_message, error) => now.onError(error),
+      onReady: () => current.onReady(),
+      onSave: (connector) => current.onSave(connector),
+      onCancel: () => current.onCancel(),
+      onError: (_message, error) => current.onError(error),
     });
   let frame = create();
   return {
-    update(next: Settings, fresh: Callbacks) {
+    update(next: Settings, nextCallbacks: Callbacks) {
       const before = settings;
       settings = next;
-      now = fresh;
+      current = nextCallbacks;
       const iframe = box.querySelector('iframe');
       if (identity(before) !== identity(next)) {
         frame.destroy();

@@ -27,8 +27,8 @@ body { margin: 20px; font: 16px/1.5 sans-serif; }
 const page = (kind: string): string => `<!doctype html><html lang="en" class="${kind}"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Host</title><link rel="icon" href="/icon.png">
 <link rel="stylesheet" href="/page.css"><button id="before">Before</button>
-<main id="room"><div id="form"></div></main><aside id="elsewhere"></aside><button id="after">After</button>
-<script type="module" src="/way.js"></script></html>`;
+<main id="container"><div id="form"></div></main><aside id="elsewhere"></aside><button id="after">After</button>
+<script type="module" src="/adapter.js"></script></html>`;
 
 /**
  * Serves a host's pages and its session route. The host uses an IP address while the service is on
@@ -38,11 +38,11 @@ const page = (kind: string): string => `<!doctype html><html lang="en" class="${
 export async function serveHostPage({ code, trustedTypes, service }: HostPageOptions): Promise<HostPage> {
   const requests: string[] = [];
   const files: Record<string, [type: string, body: string]> = {
-    '/way.js': ['text/javascript', code],
+    '/adapter.js': ['text/javascript', code],
     '/page.css': ['text/css', css],
     '/icon.png': ['image/png', ''],
   };
-  const answer = (response: ServerResponse, type: string, body: string, headers: Record<string, string> = {}): void => {
+  const send = (response: ServerResponse, type: string, body: string, headers: Record<string, string> = {}): void => {
     response.writeHead(200, { 'content-type': type, ...headers }).end(body);
   };
   const site = await serve((request, response) => {
@@ -51,27 +51,27 @@ export async function serveHostPage({ code, trustedTypes, service }: HostPageOpt
     const file = files[path];
     const { url, session, team } = service();
     if (file) {
-      answer(response, ...file);
+      send(response, ...file);
     } else if (path === '/session') {
       void session().then((sessionToken) =>
-        answer(response, 'application/json', JSON.stringify({ sessionToken, organizationId: team })),
+        send(response, 'application/json', JSON.stringify({ sessionToken, organizationId: team })),
       );
     } else {
       const kind = path.slice(1);
-      answer(response, 'text/html', page(kind), headersOf(kind, url, trustedTypes));
+      send(response, 'text/html', page(kind), headersOf(kind, url, trustedTypes));
     }
   }, '127.0.0.1');
   return { ...site, requests };
 }
 
 function headersOf(kind: string, serviceUrl: string, trustedTypes: string): Record<string, string> {
-  const own = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'`;
-  const strict = `${own}; frame-src ${serviceUrl}`;
+  const base = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'`;
+  const strict = `${base}; frame-src ${serviceUrl}`;
   const typed = `${strict}; require-trusted-types-for 'script'; trusted-types ${trustedTypes}`;
   const headers: Record<string, Record<string, string>> = {
     strict: { 'content-security-policy': strict },
     'trusted-types': { 'content-security-policy': typed },
-    'without-frames': { 'content-security-policy': own },
+    'without-frames': { 'content-security-policy': base },
     coep: { 'cross-origin-embedder-policy': 'require-corp' },
     isolated: { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' },
   };

@@ -11,6 +11,6 @@ export async function fill(form: FrameUser): Promise<void> {
 }
 
 /** Returns the values that `fill` typed. */
-export async function typedIn(form: FrameUser): Promise<string[]> {
+export async function fieldValues(form: FrameUser): Promise<string[]> {
   return [await form.value('Organization URL'), await form.value('API token')];
 }

@@ -1,10 +1,10 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ConnectorFrame } from '@connector-frame/react';
-import { serveWay, type Callbacks, type Settings } from './way.js';
+import { installContract, type Callbacks, type Settings } from './adapter.js';
 
 // For React 18 and 19; the bundle's alias decides which.
-serveWay((box, settings, callbacks) => {
+installContract((box, settings, callbacks) => {
   const root = createRoot(box);
   const render = (settings: Settings, { onReady, onSave, onCancel, onError }: Callbacks): void =>
     root.render(

@@ -1,31 +1,31 @@
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { apart } from './behaviors/apart.js';
+import { lifecycle } from './behaviors/lifecycle.js';
 import { basics } from './behaviors/basics.js';
 import { changes } from './behaviors/changes.js';
 import { failures } from './behaviors/failures.js';
 import { hostile } from './behaviors/hostile.js';
-import { look } from './behaviors/look.js';
+import { appearance } from './behaviors/appearance.js';
 import { policies } from './behaviors/policies.js';
 import type { EngineName } from '../support/engines/driven.js';
 import { enginesOf, testUnless, type InEngine } from '../support/engines/in-engines.js';
 import { long } from '../support/long.js';
 import type { PageKind } from './host-page.js';
-import { startStage, type Stage } from './stage.js';
+import { startFixture, type Fixture } from './fixture.js';
 import type { Tab } from './tab.js';
-import type { WayIn } from './ways.js';
+import type { Adapter } from './adapters.js';
 
 /** What a behavior suite receives. */
 export interface Use {
   engine: EngineName;
-  way: WayIn;
-  stage(): Stage;
+  adapter: Adapter;
+  fixture(): Fixture;
   /** Opens a host page. It is closed after the test. */
   open(kind?: PageKind): Promise<Tab>;
   /** Defines a test that is skipped, with the reason in its title, in engines with this limit. */
   testUnless: InEngine['testUnless'];
 }
 
-const all = [basics, failures, changes, apart, hostile, policies, look];
+const all = [basics, failures, changes, lifecycle, hostile, policies, appearance];
 
 /**
  * The short run tests all behaviors of the function and of the element, which is built on it, in
@@ -41,24 +41,24 @@ const behaviorsOf = (name: string, engine: EngineName) =>
  * Defines the behavior that every adapter must have in every engine, with a real service, a host on
  * another site, and real mouse and key input.
  */
-export function runFrameContract(name: string, way: WayIn): void {
-  let stage: Stage;
+export function runFrameContract(name: string, adapter: Adapter): void {
+  let fixture: Fixture;
   const engines = enginesOf(long || inFull.includes(name) ? ['Chromium', 'Firefox'] : ['Chromium']);
   const present = engines.flatMap(({ name, missing }) => (missing === undefined ? [name] : []));
 
   beforeAll(async () => {
-    stage = await startStage(way, present);
+    fixture = await startFixture(adapter, present);
   });
-  afterEach(() => stage.clear());
-  afterAll(() => stage?.close());
+  afterEach(() => fixture.clear());
+  afterAll(() => fixture?.close());
 
   for (const engine of engines) {
     describe.skipIf(engine.missing !== undefined)(`${name} in ${engine.name}`, () => {
       const use: Use = {
         engine: engine.name,
-        way,
-        stage: () => stage,
-        open: (kind) => stage.open(engine.name, kind),
+        adapter,
+        fixture: () => fixture,
+        open: (kind) => fixture.open(engine.name, kind),
         testUnless: testUnless(engine.name),
       };
       for (const behaviors of behaviorsOf(name, engine.name)) behaviors(use);

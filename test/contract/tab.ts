@@ -1,7 +1,7 @@
 import type { DrivenPage } from '../support/engines/driven.js';
 import { frameUser, type FrameUser } from '../support/engines/frame-user.js';
 import type { Observed } from './observe.js';
-import type { Heard } from './way.js';
+import type { CallbackCall } from './adapter.js';
 
 /** A host page in a browser tab. `box` defaults to `form`. */
 export interface Tab {
@@ -18,7 +18,7 @@ export interface Tab {
   update(changes?: Record<string, unknown>, box?: string): Promise<void>;
   unmount(box?: string): Promise<void>;
   form(box?: string): FrameUser;
-  heard(box?: string): Promise<Heard[]>;
+  callbacks(box?: string): Promise<CallbackCall[]>;
   observed(): Promise<Observed>;
   /** Counts the iframes of the whole page, including those in shadow roots. */
   iframes(): Promise<number>;
@@ -39,8 +39,8 @@ export function tabOf(page: DrivenPage, defaults: () => Promise<Record<string, u
       page.evaluate((given) => contract.update(given.changes, given.box), { changes, box }),
     unmount: (box = 'form') => page.evaluate((box) => contract.unmount(box), box),
     form: (box = 'form') => frameUser(page, () => page.evaluateHandle((box) => contract.iframes(box)[0], box)),
-    heard: (box = 'form') => page.evaluate((box) => contract.heard(box), box),
+    callbacks: (box = 'form') => page.evaluate((box) => contract.callbacks(box), box),
     observed: () => page.evaluate(() => observed),
-    iframes: () => page.evaluate(() => contract.iframes('room').length),
+    iframes: () => page.evaluate(() => contract.iframes('container').length),
   };
 }

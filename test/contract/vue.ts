@@ -1,14 +1,14 @@
 import { createApp, h, shallowRef } from 'vue';
 import { ConnectorFrame } from '@connector-frame/vue';
-import { serveWay } from './way.js';
+import { installContract } from './adapter.js';
 
-serveWay((box, settings, callbacks) => {
+installContract((box, settings, callbacks) => {
   const props = shallowRef({ ...settings, ...callbacks });
   const app = createApp({ render: () => h(ConnectorFrame, props.value) });
   app.mount(box);
   return {
-    update(next, fresh) {
-      props.value = { ...next, ...fresh };
+    update(next, nextCallbacks) {
+      props.value = { ...next, ...nextCallbacks };
     },
     unmount: () => app.unmount(),
   };

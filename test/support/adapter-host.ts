@@ -56,11 +56,11 @@ export async function serveAdapterHost(
     options,
     async open(browser, path = '/adapter') {
       const page = await browser.newPage();
-      const said: string[] = [];
+      const logged: string[] = [];
       page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) said.push(message.text());
+        if (['error', 'warning'].includes(message.type())) logged.push(message.text());
       });
-      page.on('pageerror', (error) => said.push(String(error)));
+      page.on('pageerror', (error) => logged.push(String(error)));
       let sessions = 0;
       await page.exposeFunction('fetchSession', async () => {
         sessions += 1;
@@ -68,7 +68,7 @@ export async function serveAdapterHost(
       });
       await page.goto(`${world.host}${path}`);
       await page.waitForFunction(() => 'reactPage' in globalThis || 'vuePage' in globalThis);
-      return { page, console: said, sessions: () => sessions };
+      return { page, console: logged, sessions: () => sessions };
     },
     close: () => world.close(),
   };

@@ -7,11 +7,11 @@ export type Conformance = (method: string, path: string, status: number, body: u
 type JsonSchema = Record<string, unknown>;
 
 interface Document {
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, DocumentedAnswer> }>>;
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, DocumentedResponse> }>>;
   components: { schemas: Record<string, JsonSchema> };
 }
 
-interface DocumentedAnswer {
+interface DocumentedResponse {
   content?: Record<string, { schema: JsonSchema }>;
 }
 
@@ -39,9 +39,9 @@ export async function createConformance(app: App): Promise<Conformance> {
     const operation = operations.find((each) => each.method === method && each.pattern.test(address));
     if (!operation || UNDOCUMENTED.has(status)) return;
     const name = `${operation.operationId} ${status}`;
-    const answer = operation.responses[String(status)];
-    if (!answer) throw new Error(`${name} is not in the document: ${JSON.stringify(body)}`);
-    const schema = answer.content?.['application/json']?.schema;
+    const documented = operation.responses[String(status)];
+    if (!documented) throw new Error(`${name} is not in the document: ${JSON.stringify(body)}`);
+    const schema = documented.content?.['application/json']?.schema;
     if (!schema || !isJson) return;
     let check = checks.get(name);
     if (!check) checks.set(name, (check = z.fromJSONSchema({ ...schema, $defs: components.schemas })));

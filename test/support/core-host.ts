@@ -7,7 +7,7 @@ import { serve, type Route } from './serve.js';
  * A callback of the page and its arguments: `['save', { id: 'con_1' }]`,
  * `['error', code, message]`.
  */
-export type Told = [callback: string, ...given: unknown[]];
+export type CallbackCall = [callback: string, ...given: unknown[]];
 
 /** A host page with only `createConnectorFrame`, for tests of core alone. */
 export interface CoreHost {
@@ -32,9 +32,9 @@ const script = `
   import { preloadConnectorFrame } from '@connector-frame/core/preload';
   import { sendToFrame } from '@connector-frame/core/protocol';
 
-  const told = [];
+  const callbacks = [];
   const frames = [];
-  addEventListener('error', ({ message }) => told.push(['uncaught', message]));
+  addEventListener('error', ({ message }) => callbacks.push(['uncaught', message]));
 
   /** Mounts a frame whose callbacks write down what they get. \`sessions\`: what fetchSession answers, one after another. */
   function mount({ sessions, ...options }) {
@@ -48,7 +48,7 @@ const script = `
       ...(sessions
         ? {
             fetchSession: async () => {
-              told.push(['fetchSession']);
+              callbacks.push(['fetchSession']);
               const { value } = calls.next();
               if (value?.error) throw new Error(value.error);
               if (value?.never) return new Promise(() => {});
@@ -57,10 +57,10 @@ const script = `
             },
           }
         : { sessionToken: 'token-1', organizationId: 'org_1' }),
-      onReady: () => told.push(['ready']),
-      onSave: (connector) => told.push(['save', connector]),
-      onCancel: (...given) => told.push(['cancel', ...given]),
-      onError: (message, error) => told.push(['error', error.code, message, error.name, error.message === message]),
+      onReady: () => callbacks.push(['ready']),
+      onSave: (connector) => callbacks.push(['save', connector]),
+      onCancel: (...given) => callbacks.push(['cancel', ...given]),
+      onError: (message, error) => callbacks.push(['error', error.code, message, error.name, error.message === message]),
       ...options,
     });
     frames.push(frame);
@@ -77,7 +77,7 @@ const script = `
     }
   }
 
-  globalThis.coreHost = { createConnectorFrame, preloadConnectorFrame, sendToFrame, told, frames, mount, thrown };
+  globalThis.coreHost = { createConnectorFrame, preloadConnectorFrame, sendToFrame, callbacks, frames, mount, thrown };
 `;
 
 declare global {
@@ -86,7 +86,7 @@ declare global {
     createConnectorFrame: (options: object) => { destroy(): void };
     preloadConnectorFrame: (options?: object) => { destroy(): void };
     sendToFrame: (iframe: HTMLIFrameElement, message: object) => void;
-    told: Told[];
+    callbacks: CallbackCall[];
     frames: { destroy(): void }[];
     mount: (options: object) => { destroy(): void };
     thrown: (run: () => unknown) => { name: string; code: string; message: string } | null;
@@ -130,6 +130,6 @@ export async function mountCore(page: HostPage, options: Record<string, unknown>
 }
 
 /** Returns the callbacks called so far, in order. */
-export function toldTo(page: HostPage): Promise<Told[]> {
-  return page.evaluate(() => coreHost.told);
+export function callbacksOf(page: HostPage): Promise<CallbackCall[]> {
+  return page.evaluate(() => coreHost.callbacks);
 }

@@ -8,11 +8,11 @@ import { startDemo, type Demo } from '../../demo/src/start-demo.js';
 import { launchBrowser } from './browser.js';
 import { newDataFolder } from './data-folder.js';
 
-export type Way = 'script' | 'html' | 'react' | 'vue';
-export const allWays: readonly Way[] = ['script', 'html', 'react', 'vue'];
+export type DemoPage = 'script' | 'html' | 'react' | 'vue';
+export const allPages: readonly DemoPage[] = ['script', 'html', 'react', 'vue'];
 
 /** The demo as `npm start` runs it: built pages, real service, real form, two origins. */
-export interface DemoStage {
+export interface DemoFixture {
   demo: Demo;
   browser: Browser;
   /** The demo's data folder. */
@@ -21,9 +21,9 @@ export interface DemoStage {
    * Policy violations and script errors since the last `clear`. HTTP error responses are excluded,
    * because tests cause them on purpose.
    */
-  complaints: string[];
+  problems: string[];
   /** Opens a page and signs in as Acme. */
-  open(way: Way, options?: BrowserContextOptions): Promise<Page>;
+  open(kind: DemoPage, options?: BrowserContextOptions): Promise<Page>;
   /**
    * Calls the service with the product's API key; `~` in the path is replaced by Acme's
    * organization id.
@@ -38,8 +38,8 @@ export interface DemoStage {
  * Builds the demo's pages and starts the demo and a browser.
  * @param environment variables that override the defaults (free ports, new data folder)
  */
-export async function startDemoStage(environment: Readonly<Record<string, string>> = {}): Promise<DemoStage> {
-  const folder = await mkdtemp(join(tmpdir(), 'demo-stage-'));
+export async function startDemoFixture(environment: Readonly<Record<string, string>> = {}): Promise<DemoFixture> {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-pages-'));
   const configFile = fileURLToPath(new URL('../../demo/vite.config.ts', import.meta.url));
   await build({ configFile, logLevel: 'error', build: { outDir: join(folder, 'pages') } });
   const data = await newDataFolder('demo-data');
@@ -50,38 +50,38 @@ export async function startDemoStage(environment: Readonly<Record<string, string
     tenants: { id: string; organizationId: string }[];
   };
   const organization = record.tenants.find(({ id }) => id === 'acme')?.organizationId ?? '';
-  const complaints: string[] = [];
+  const problems: string[] = [];
   return {
     demo,
     browser,
     folder: data,
-    complaints,
-    async open(way, options = {}) {
+    problems,
+    async open(kind, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
       const page = await context.newPage();
-      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('pageerror', (error) => problems.push(error.message));
       page.on('console', (message) => {
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-          complaints.push(message.text());
+          problems.push(message.text());
         }
       });
-      await page.goto(`${demo.hostUrl}/${way}/`);
+      await page.goto(`${demo.hostUrl}/${kind}/`);
       await page.getByRole('button', { name: 'Continue as Acme' }).click();
       await page.locator('#catalog :is(a, button)', { hasText: 'Okta System Log' }).waitFor();
       return page;
     },
     async call(method, path, body) {
-      const answer = await fetch(demo.serviceUrl + path.replace('~', organization), {
+      const response = await fetch(demo.serviceUrl + path.replace('~', organization), {
         method,
         headers: { authorization: `ApiKey ${record.apiKey}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       });
-      const text = await answer.text();
-      return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
     },
     async clear() {
       await Promise.all(browser.contexts().map((context) => context.close()));
-      complaints.length = 0;
+      problems.length = 0;
     },
     async close() {
       await browser.close();

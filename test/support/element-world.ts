@@ -35,11 +35,11 @@ export interface PageOptions {
 }
 
 /** A recorded event: `['save', connector]`, `['error', code, message]`, `['uncaught', message]`. */
-export type Told = [event: string, ...given: unknown[]];
+export type RecordedEvent = [event: string, ...given: unknown[]];
 
 declare global {
   /** In the page; for `page.evaluate`. */
-  var told: Told[];
+  var recordedEvents: RecordedEvent[];
 }
 
 /**
@@ -47,16 +47,16 @@ declare global {
  * that do not bubble.
  */
 const listen = `
-  globalThis.told = [];
-  const tell = (...words) => told.push(words);
-  addEventListener('error', ({ target, message }) => { if (target === window) tell('uncaught', message); });
-  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => tell('violation', violatedDirective, blockedURI));
+  globalThis.recordedEvents = [];
+  const record = (...words) => recordedEvents.push(words);
+  addEventListener('error', ({ target, message }) => { if (target === window) record('uncaught', message); });
+  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => record('violation', violatedDirective, blockedURI));
   const of = (event) => event.target.localName?.startsWith('connector-');
-  document.addEventListener('ready', (event) => of(event) && tell('ready'), true);
-  document.addEventListener('save', (event) => of(event) && tell('save', event.connector), true);
-  document.addEventListener('cancel', (event) => of(event) && tell('cancel'), true);
-  document.addEventListener('select', (event) => of(event) && tell('select', event.connectorType.type_id), true);
-  document.addEventListener('error', (event) => of(event) && tell('error', event.error.code, event.message), true);
+  document.addEventListener('ready', (event) => of(event) && record('ready'), true);
+  document.addEventListener('save', (event) => of(event) && record('save', event.connector), true);
+  document.addEventListener('cancel', (event) => of(event) && record('cancel'), true);
+  document.addEventListener('select', (event) => of(event) && record('select', event.connectorType.type_id), true);
+  document.addEventListener('error', (event) => of(event) && record('error', event.error.code, event.message), true);
 `;
 
 export async function startElementWorld(): Promise<ElementWorld> {
@@ -140,4 +140,4 @@ export async function startElementWorld(): Promise<ElementWorld> {
 }
 
 /** Returns the events that the page's elements have dispatched so far. */
-export const toldOf = (page: Page): Promise<Told[]> => page.evaluate(() => told);
+export const eventsOf = (page: Page): Promise<RecordedEvent[]> => page.evaluate(() => recordedEvents);

@@ -38,7 +38,7 @@ export interface Gallery {
   /** Paths requested since the last `open`. */
   readonly requests: string[];
   /** Policy violations, console messages and script errors since the last `open`. */
-  readonly complaints: string[];
+  readonly problems: string[];
   /** Shows a scene in a new browser context, closed after the test. */
   open(scene: string, options?: SceneOptions): Promise<Page>;
   /** Shows another scene in the same page. */
@@ -51,7 +51,7 @@ export function useGallery(): Gallery {
   let site: Awaited<ReturnType<typeof serve>>;
   const contexts: BrowserContext[] = [];
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const problems: string[] = [];
 
   beforeAll(async () => {
     const files = await buildGallery();
@@ -87,7 +87,7 @@ export function useGallery(): Gallery {
       return site.origin;
     },
     requests,
-    complaints,
+    problems,
     visit,
     async open(scene, { query = '', width = 560, ...options } = {}) {
       const context = await browser.newContext({
@@ -98,13 +98,13 @@ export function useGallery(): Gallery {
       });
       contexts.push(context);
       const page = await context.newPage();
-      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('pageerror', (error) => problems.push(error.message));
       page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+        if (['error', 'warning'].includes(message.type())) problems.push(message.text());
       });
       await visit(page, scene, query);
       requests.length = 0;
-      complaints.length = 0;
+      problems.length = 0;
       return page;
     },
   };

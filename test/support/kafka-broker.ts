@@ -66,10 +66,10 @@ export async function startKafkaBroker(options: KafkaBrokerOptions): Promise<Kaf
       rest = Buffer.concat([rest, chunk]);
       while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE()) {
         const end = 4 + rest.readInt32BE();
-        const answer = session.answer(new Reader(rest.subarray(4, end)));
+        const reply = session.reply(new Reader(rest.subarray(4, end)));
         rest = rest.subarray(end);
-        if (answer === 'hang up') socket.destroy();
-        else if (answer) socket.write(answer);
+        if (reply === 'hang up') socket.destroy();
+        else if (reply) socket.write(reply);
       }
     });
   };
@@ -103,12 +103,12 @@ class Session {
     private readonly broker: Pick<KafkaBroker, 'taken' | 'requests'>,
   ) {}
 
-  answer(request: Reader): Buffer | 'hang up' | undefined {
+  reply(request: Reader): Buffer | 'hang up' | undefined {
     const [key, version, correlation] = [request.int16(), request.int16(), request.int32()];
     request.text();
     const [name, [, low, high] = [0, 0, 0]] = Object.entries(apis).find(([, [number]]) => number === key) ?? [];
     if (name === undefined) return 'hang up';
-    // Clients ask for the versions before they know them; the answer has the oldest format then.
+    // Clients ask for the versions before they know them; the response then has the oldest format.
     if (name !== 'ApiVersions' && (version < low || version > high)) return 'hang up';
     this.broker.requests.push(name);
     const open = name === 'ApiVersions' || name.startsWith('Sasl');
@@ -185,12 +185,12 @@ class Session {
   }
 
   #metadata(request: Reader, body: Writer): void {
-    const asked = request.list(() => request.text() ?? '');
+    const requested = request.list(() => request.text() ?? '');
     const { topics, says = '' } = this.options;
     const { host, port } = this.address();
     body.list([1], (id) => body.int32(id).text(host).int32(port).text(says));
     body.int32(1);
-    body.list(asked.length > 0 ? asked : Object.keys(topics), (topic) => {
+    body.list(requested.length > 0 ? requested : Object.keys(topics), (topic) => {
       const partitions = topics[topic];
       body
         .int16(this.#error('Metadata', topic) || (partitions === undefined ? 3 : 0))
@@ -228,21 +228,21 @@ class Session {
 
   #authenticate(sent: Buffer, body: Writer): void {
     const { users = {}, says = '' } = this.options;
-    let answer: Buffer | undefined;
+    let reply: Buffer | undefined;
     if (this.#mechanism === 'PLAIN') {
       const [, user = '', password = ''] = sent.toString().split('\0');
       if (Object.hasOwn(users, user) && users[user] === password) {
         this.#user = user;
-        answer = Buffer.alloc(0);
+        reply = Buffer.alloc(0);
       }
     } else {
       this.#scram ??= new Scram(this.#mechanism === 'SCRAM-SHA-512' ? 'sha512' : 'sha256', users);
-      answer = this.#scram.answer(sent.toString());
+      reply = this.#scram.reply(sent.toString());
       this.#user = this.#scram.user;
     }
     body
-      .int16(answer ? 0 : 58)
-      .text(answer ? null : `wrong ${says} ${sent.toString('latin1')}`)
-      .bytes(answer ?? Buffer.alloc(0));
+      .int16(reply ? 0 : 58)
+      .text(reply ? null : `wrong ${says} ${sent.toString('latin1')}`)
+      .bytes(reply ?? Buffer.alloc(0));
   }
 }

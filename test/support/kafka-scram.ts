@@ -13,7 +13,7 @@ export class Scram {
     private readonly users: Readonly<Record<string, string>>,
   ) {}
 
-  answer(message: string): Buffer | undefined {
+  reply(message: string): Buffer | undefined {
     const part = (name: string, text = message): string => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(text)?.[1] ?? '';
     if (this.#first === '') {
       this.#claimed = part('n');

@@ -12,17 +12,19 @@ const SETUP = [
 ].join(' && ');
 
 /** Commands that create a namespace: as root, or with a user namespace. */
-const ways = [
+const unshareCommands = [
   ['unshare', '--net'],
   ['unshare', '--map-root-user', '--net'],
 ] as const;
 
-const inside = (way: readonly string[], command: readonly string[]): [program: string, words: string[]] => {
-  const [program = '', ...words] = way;
-  return [program, [...words, 'sh', '-c', SETUP, ...command]];
+const isolatedCommand = (unshare: readonly string[], command: readonly string[]): [program: string, args: string[]] => {
+  const [program = '', ...args] = unshare;
+  return [program, [...args, 'sh', '-c', SETUP, ...command]];
 };
 
-const usable = ways.find((way) => spawnSync(...inside(way, ['true']), { stdio: 'ignore' }).status === 0);
+const usable = unshareCommands.find(
+  (unshare) => spawnSync(...isolatedCommand(unshare, ['true']), { stdio: 'ignore' }).status === 0,
+);
 
 /**
  * Whether this machine can create a network namespace (Linux, root or user namespaces, `ip` of
@@ -36,7 +38,7 @@ export const canIsolate = usable !== undefined;
  */
 export function runIsolated(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
   if (!usable) throw new Error('This machine can not make a network namespace.');
-  const child = spawn(...inside(usable, command), {
+  const child = spawn(...isolatedCommand(usable, command), {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -3,7 +3,7 @@ import { eventually } from './engines/eventually.js';
 import type { World } from './world.js';
 
 /** One call of a host page callback. */
-export interface Heard {
+export interface CallbackCall {
   type: 'ready' | 'save' | 'cancel' | 'error';
   code?: string;
   message?: string;
@@ -57,8 +57,8 @@ export async function mount(page: HostPage, world: World, options: Record<string
 }
 
 /** Returns the callbacks of the host page so far, in order. */
-export function heard(page: HostPage): Promise<Heard[]> {
-  return page.evaluate(() => Object(globalThis).heard);
+export function callbacks(page: HostPage): Promise<CallbackCall[]> {
+  return page.evaluate(() => Object(globalThis).callbacks);
 }
 
 /** Returns every message the page has received from the frame. */

@@ -44,7 +44,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       headers['idempotency-key'],
     ]);
 
-  describe(`${name}, as every output`, () => {
+  describe(`${name}: output contract`, () => {
     let certificate: Certificate;
     let trusting: Egress;
     const listeners: Listener[] = [];
@@ -95,11 +95,11 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       throw new Error('It was never written.');
     }
 
-    test('is in the registry', () => {
+    test('is registered', () => {
       expect(connectors(typeOf(contract.type)).createOutput).toBeTypeOf('function');
     });
 
-    test('writes all records, and says so', async () => {
+    test('writes all records and reports them as written', async () => {
       const server = await vendor((request) => contract.accept(request));
       const output = outputAt(server.origin);
       expect(await attempt(output, noted(5))).toEqual({ written: upTo(5), refused: [] });
@@ -109,7 +109,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       await output.close?.();
     });
 
-    test.each([429, 503])('%i with Retry-After is Throttled for that long', async (status) => {
+    test.each([429, 503])('throws Throttled with the delay of Retry-After for %i', async (status) => {
       const { server } = await failing({ status, headers: { 'retry-after': '7' }, body: 'busy' });
       const { failure } = await attempt(outputAt(server.origin), noted(3));
       expect(failure).toMatchObject({ kind: 'throttled', afterMs: 7_000 });
@@ -120,7 +120,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       { status: 429, headers: { 'retry-after': '1' } },
       { fault: 'drop' },
     ];
-    test.each(faults)('%j: tried again with the same ids, nothing lost', async (reply) => {
+    test.each(faults)('retries after %j with the same ids and loses nothing', async (reply) => {
       const { server, taken } = await failing(reply, 2);
       const output = outputAt(server.origin);
       const { failure } = await attempt(output, noted(4));
@@ -129,7 +129,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       expect(taken().flatMap(numbers)).toEqual(upTo(4));
     });
 
-    test('half an answer is none', async () => {
+    test('treats a truncated response as a failure', async () => {
       let broken = true;
       const server = await vendor((request) => ({
         ...contract.accept(request),
@@ -144,7 +144,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       expect(new Set(server.requests.flatMap(numbers))).toEqual(new Set(upTo(2)));
     });
 
-    test('a batch that comes again is told by what it was told by before', async () => {
+    test('sends the same idempotency id when a batch is retried', async () => {
       const server = await vendor((request) => contract.accept(request));
       await attempt(outputAt(server.origin), noted(3));
       const first = server.requests.map(identity);
@@ -154,21 +154,21 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       expect(server.requests.map(identity).slice(2 * first.length)).not.toEqual(first);
     });
 
-    test.each([401, 403])('%i is for a person to mend, and is told in our words', async (status) => {
+    test.each([401, 403])('%i is a permanent failure with our own message', async (status) => {
       const { server } = await failing({ status, body: 'go away' }, 10);
       const { failure } = await attempt(outputAt(server.origin), noted(2));
       expect(failure).toMatchObject({ kind: 'permanent', message: expect.stringMatching(/^[A-Z].{20,}\.$/) });
       expect(failure?.message).not.toContain('go away');
     });
 
-    test('a closed network is refused before a byte is sent', async () => {
+    test('rejects a closed address before sending anything', async () => {
       const server = await vendor((request) => contract.accept(request));
       const { failure } = await attempt(outputAt(server.origin, createEgress({ allow: [] })), noted(1));
       expect(failure).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
       expect(server.connections()).toBe(0);
     });
 
-    test('a certificate nobody vouches for is refused before anything is sent', async () => {
+    test('rejects an untrusted certificate before sending anything', async () => {
       const server = await vendor((request) => contract.accept(request));
       const { failure } = await attempt(outputAt(server.origin, createEgress({ allow: ['127.0.0.0/8'] })), noted(1));
       expect(failure).toMatchObject({ code: 'tls_failed' });
@@ -182,14 +182,14 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       expect(other.connections()).toBe(0);
     });
 
-    test('nobody there is tried again', async () => {
-      const gone = await listenTcp(() => undefined);
-      await gone.close();
-      const { failure } = await attempt(outputAt(`https://127.0.0.1:${gone.port}`), noted(1));
+    test('retries a refused connection', async () => {
+      const closed = await listenTcp(() => undefined);
+      await closed.close();
+      const { failure } = await attempt(outputAt(`https://127.0.0.1:${closed.port}`), noted(1));
       expect(failure).toMatchObject({ code: 'connect_failed', kind: 'retry' });
     });
 
-    test('a web page is not the product', async () => {
+    test('rejects an HTML response', async () => {
       const page = { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Welcome</title>' };
       const server = await vendor(() => page);
       const { failure, written } = await attempt(outputAt(server.origin), noted(2));
@@ -197,7 +197,7 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       expect(failure === undefined).toBe(contract.anyPagePasses === true);
     });
 
-    test('a write that hangs ends soon after it is told to', async () => {
+    test('aborts a hanging write when its signal aborts', async () => {
       const server = await vendor(() => ({ fault: 'hang' }));
       const stop = new AbortController();
       const writing = attempt(outputAt(server.origin), noted(1), stop.signal).then(
@@ -205,21 +205,21 @@ export function runOutputContract(name: string, contract: OutputContract): void 
         () => [],
       );
       await expect.poll(() => server.requests.length).toBeGreaterThan(0);
-      const told = Date.now();
+      const stoppedAt = Date.now();
       stop.abort();
       expect(await writing).toEqual([]);
-      expect(Date.now() - told).toBeLessThan(2_000);
+      expect(Date.now() - stoppedAt).toBeLessThan(2_000);
     });
 
     test.each([200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 418, 422, 429, 500, 503])(
-      'an answer of %i that echoes what was sent leaks none of it',
+      'leaks nothing from a %i response that echoes the request',
       async (status) => {
         const server = await vendor((request) => echo(status, request));
         const { config } = contract.at(server.origin);
         const { failure, refused, error } = await attempt(outputAt(server.origin), noted(3));
-        const said = JSON.stringify([failure, refused]) + inspect(error, { depth: 10, showHidden: true });
+        const text = JSON.stringify([failure, refused]) + inspect(error, { depth: 10, showHidden: true });
         for (const secret of [...secretsOf(config.secrets), RECORD_CANARY, 'upstream-canary'])
-          for (const encoded of encodings(secret)) expect(said).not.toContain(encoded);
+          for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
       },
     );
   });

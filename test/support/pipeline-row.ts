@@ -39,12 +39,12 @@ export function rowOf(page: Page, name: string) {
 
 /** Sends records as a customer's own system would. */
 export async function send({ url, token }: { url: string; token: string }, count: number, from = 0): Promise<void> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
     body: Array.from({ length: count }, (_, index) => JSON.stringify({ number: from + index })).join('\n'),
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
 }
 
 /**
@@ -53,12 +53,12 @@ export async function send({ url, token }: { url: string; token: string }, count
  */
 export async function sendOverPause(row: ReturnType<typeof rowOf>): Promise<void> {
   await row.start();
-  const place = await row.shown();
-  await send(place, 1_000);
+  const address = await row.shown();
+  await send(address, 1_000);
   await row.counted('1,000 in · 1,000 out');
   await row.press('Pause');
   await row.is('Paused');
-  await send(place, 500, 1_000);
+  await send(address, 500, 1_000);
   await row.press('Resume');
   await row.counted('1,500 in · 1,500 out');
 }

@@ -34,7 +34,7 @@ export function runPollContract(vendor: PollVendor): void {
     return world;
   };
 
-  describe(`${vendor.type}, polled`, () => {
+  describe(`${vendor.type}: poll contract`, () => {
     afterEach(async () => {
       for (const world of worlds.splice(0)) {
         await world.close();
@@ -42,20 +42,20 @@ export function runPollContract(vendor: PollVendor): void {
       }
     });
 
-    test('its configuration is one that the form takes, and it names what it was built from', () => {
+    test('has a valid configuration and names its sources', () => {
       expect(validateConfig(type.config, vendor.config)).toEqual([]);
       expect(poll.verified).toBe('contract');
       expect(poll.documentation.length).toBeGreaterThan(0);
     });
 
-    test('everything there is comes once, page by page', async () => {
+    test('reads every event once, page by page', async () => {
       const world = await filled();
       const driver = Driver.of(world);
       await driver.poll();
       expect(driver.numbers).toEqual(world.numbers);
     });
 
-    test('an empty log is no failure', async () => {
+    test('reads an empty log without failure', async () => {
       const driver = Driver.of(await open());
       await driver.poll();
       expect(driver.numbers).toEqual([]);
@@ -64,7 +64,7 @@ export function runPollContract(vendor: PollVendor): void {
     if (!snapshot) {
       testLog(vendor, poll, { open, filled });
     } else {
-      test('all of it comes again when the schedule says so, and not before', async () => {
+      test('reads the list again when the schedule is due, and not before', async () => {
         const world = await filled();
         const driver = Driver.of(world);
         await driver.poll();
@@ -82,7 +82,7 @@ export function runPollContract(vendor: PollVendor): void {
       });
     }
 
-    test('it waits as long as it is asked to, and goes on from there', async () => {
+    test('waits as long as Retry-After says and resumes', async () => {
       const world = await filled();
       const driver = Driver.of(world);
       await driver.poll(1);
@@ -106,7 +106,7 @@ export function runPollContract(vendor: PollVendor): void {
       if (!snapshot) expect(driver.numbers).toEqual(world.numbers);
     });
 
-    test('an outage, and an answer that is no JSON, are tried again', async () => {
+    test('retries an outage and a response that is not JSON', async () => {
       const world = await filled();
       const driver = Driver.of(world);
       world.queued.push({ status: 502, body: 'bad gateway' });
@@ -119,7 +119,7 @@ export function runPollContract(vendor: PollVendor): void {
       expect(driver.numbers).toEqual(world.numbers);
     });
 
-    test('a wrong credential is told in our words, on its field', async () => {
+    test('reports a wrong credential with our own message on its field', async () => {
       const world = await filled();
       const wrong = { ...vendor.config, secrets: { ...vendor.config.secrets, ...vendor.wrong } };
       const error = await Driver.of(world, wrong).fails();
@@ -134,7 +134,7 @@ export function runPollContract(vendor: PollVendor): void {
       expect(undeclaredFields(`input:${vendor.type}`, outcome)).toEqual([]);
     });
 
-    test('the connection test passes on the right ones', async () => {
+    test('passes the connection test with valid credentials', async () => {
       const world = await filled();
       expect(await tested(world, vendor.config)).toMatchObject({
         ok: true,
@@ -142,7 +142,7 @@ export function runPollContract(vendor: PollVendor): void {
       });
     });
 
-    test('tokens that were taken back are renewed, once', async () => {
+    test('renews revoked tokens once', async () => {
       const world = await filled();
       const driver = Driver.of(world);
       await driver.poll();
@@ -156,19 +156,19 @@ export function runPollContract(vendor: PollVendor): void {
     });
 
     test.each([200, 302, 400, 401, 403, 404, 418, 429, 500, 503])(
-      'an answer of %i that echoes what was sent leaks none of it',
+      'leaks nothing from a %i response that echoes the request',
       async (status) => {
         const world = await filled();
-        const said: string[] = [];
+        const texts: string[] = [];
         for (const skip of [0, 1]) {
           const driver = Driver.of(world);
           for (let index = 0; index < skip; index += 1) world.queued.push((own) => own);
           world.queued.push(() => echo(status, world.requests.at(-1)));
           const error = await driver.fails().catch((other: unknown) => other);
-          said.push(inspect(error, { depth: 10 }));
+          texts.push(inspect(error, { depth: 10 }));
           world.queued.length = 0;
         }
-        for (const part of said) {
+        for (const part of texts) {
           expect(part.toLowerCase()).not.toContain('canary');
           for (const secret of secretsOf(vendor.config.secrets))
             for (const form of [secret, Buffer.from(secret).toString('base64'), encodeURIComponent(secret)])
@@ -177,7 +177,7 @@ export function runPollContract(vendor: PollVendor): void {
       },
     );
 
-    test.runIf(vendor.elsewhere)('a next page on another site is refused, and nothing goes there', async () => {
+    test.runIf(vendor.elsewhere)('rejects a next page on another origin without a request to it', async () => {
       const world = await filled();
       for (const other of [
         'https://attacker.example',

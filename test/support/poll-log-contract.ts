@@ -16,7 +16,7 @@ export interface PollWorlds {
  * once, whenever it is read.
  */
 export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled }: PollWorlds): void {
-  test('then only what is new comes, and what happened at the same moment as the last, and what turns up late', async () => {
+  test('then reads only new events, including events with the same timestamp as the last and late ones', async () => {
     const world = await filled();
     const driver = Driver.of(world);
     await driver.poll();
@@ -33,7 +33,7 @@ export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled
     expect(driver.numbers).toEqual(world.numbers);
   });
 
-  test('it goes on over weeks, also quiet ones', async () => {
+  test('reads on over weeks, also without events', async () => {
     const world = await filled();
     const driver = Driver.of(world);
     await driver.poll();
@@ -46,7 +46,7 @@ export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled
     expect(driver.numbers).toEqual(world.numbers);
   });
 
-  test('events arrive while pages are read', async () => {
+  test('reads events that arrive during pagination', async () => {
     const world = await filled();
     const driver = Driver.of(world);
     for (let round = 0; round < 30; round += 1) {
@@ -57,7 +57,7 @@ export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled
     expect(driver.numbers).toEqual(world.numbers);
   });
 
-  test.each([1, 2, 3, 4, 5])('a stop after page %i loses nothing and repeats nothing', async (pages) => {
+  test.each([1, 2, 3, 4, 5])('loses and repeats nothing when stopped after page %i', async (pages) => {
     const world = await filled();
     const driver = Driver.of(world);
     await driver.poll(pages);
@@ -70,7 +70,7 @@ export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled
     expect(driver.numbers).toEqual(world.numbers);
   });
 
-  test.each([-4, 4])('our clock is %i minutes ahead of theirs', async (minutes) => {
+  test.each([-4, 4])("loses nothing with a clock %i minutes ahead of the vendor's", async (minutes) => {
     const world = await open();
     world.skew = minutes * MINUTE;
     const driver = Driver.of(world);
@@ -85,7 +85,7 @@ export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled
     expect(driver.numbers).toEqual(world.numbers);
   });
 
-  test.runIf(vendor.anyClock !== false)('our clock jumps forty minutes ahead, and back', async () => {
+  test.runIf(vendor.anyClock !== false)('loses nothing if the clock jumps forty minutes ahead and back', async () => {
     const world = await filled();
     const driver = Driver.of(world);
     await driver.poll();
@@ -104,20 +104,17 @@ export function testLog(vendor: PollVendor, poll: PollDefinition, { open, filled
   });
 
   const start = poll.streams[0]?.cursor;
-  test.runIf(start && 'start' in start && start.start !== undefined)(
-    'it begins as far back as it is told',
-    async () => {
-      const world = await open();
-      for (const days of [100, 60.1, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
-      const since = new Date(world.vendorNow() - 60 * 24 * 60 * MINUTE).toISOString();
-      const { settings, secrets } = vendor.config;
-      const driver = Driver.of(world, { settings: { ...settings, backfill_start_time: since }, secrets });
-      await driver.poll();
-      expect(driver.numbers).toEqual([3, 4, 5, 6]);
-    },
-  );
+  test.runIf(start && 'start' in start && start.start !== undefined)('starts at the configured time', async () => {
+    const world = await open();
+    for (const days of [100, 60.1, 59, 31, 12, 3]) world.happen(days * 24 * 60 * MINUTE);
+    const since = new Date(world.vendorNow() - 60 * 24 * 60 * MINUTE).toISOString();
+    const { settings, secrets } = vendor.config;
+    const driver = Driver.of(world, { settings: { ...settings, backfill_start_time: since }, secrets });
+    await driver.poll();
+    expect(driver.numbers).toEqual([3, 4, 5, 6]);
+  });
 
-  test('the cursor stays small', async () => {
+  test('keeps the cursor small', async () => {
     const world = await open(1_000);
     const driver = Driver.of(world);
     await driver.poll();

@@ -82,8 +82,10 @@ export async function createProject(ours: readonly Tarball[], more: readonly str
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   };
-  const asked = ours.flatMap(({ manifest }) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
-  const others = [...asked.filter((name) => !name.startsWith('@connector-frame/')), ...more];
+  const declared = ours.flatMap(({ manifest }) =>
+    Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+  );
+  const others = [...declared.filter((name) => !name.startsWith('@connector-frame/')), ...more];
   const dependencies = {
     ...Object.fromEntries(ours.map(({ manifest, file }) => [manifest.name, `file:${file}`])),
     ...Object.fromEntries(others.map((name) => [name, `file:${root}node_modules/${name}`])),

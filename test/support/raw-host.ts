@@ -10,7 +10,7 @@ interface RawHost {
   open(address: string, attributes?: Record<string, string>): number;
   post(frame: number, ...messages: unknown[]): void;
   /** Returns the messages of a frame. */
-  said(frame: number): Record<string, unknown>[];
+  messages(frame: number): Record<string, unknown>[];
 }
 
 declare global {
@@ -20,7 +20,7 @@ declare global {
 const script = `
   const frames = [];
   addEventListener('message', ({ data, source }) => {
-    frames.find(({ iframe }) => iframe.contentWindow === source)?.said.push(data);
+    frames.find(({ iframe }) => iframe.contentWindow === source)?.messages.push(data);
   });
   globalThis.raw = {
     open(address, attributes = {}) {
@@ -28,7 +28,7 @@ const script = `
       iframe.style.cssText = 'width: 700px; height: 600px; display: block';
       for (const [name, value] of Object.entries(attributes)) iframe.setAttribute(name, value);
       iframe.addEventListener('load', () => (iframe.dataset.loaded = ''));
-      frames.push({ iframe, said: [] });
+      frames.push({ iframe, messages: [] });
       iframe.src = address;
       document.body.append(iframe);
       return frames.length - 1;
@@ -36,7 +36,7 @@ const script = `
     post(index, ...messages) {
       for (const message of messages) frames[index].iframe.contentWindow.postMessage(message, '*');
     },
-    said: (index) => frames[index].said,
+    messages: (index) => frames[index].messages,
   };`;
 
 /** The document of a hostile page that talks to frames itself, without the SDK. */
@@ -71,7 +71,7 @@ export async function initMessage(world: World, changes: Record<string, unknown>
 /** A frame of the hostile page. */
 export interface RawFrame extends FrameUser {
   index: number;
-  said(): Promise<Record<string, unknown>[]>;
+  messages(): Promise<Record<string, unknown>[]>;
   post(...messages: unknown[]): Promise<void>;
 }
 
@@ -80,12 +80,12 @@ export async function openRawFrame(page: DrivenPage, world: World): Promise<RawF
   const address = embedAddress(world, world.host);
   const index = await page.evaluate((address) => raw.open(address), address);
   const user = frameUser(page, () => page.evaluateHandle((index) => document.querySelectorAll('iframe')[index], index));
-  const said = (): Promise<Record<string, unknown>[]> => page.evaluate((index) => raw.said(index), index);
-  await eventually('ready', async () => (await said()).find(({ type }) => type === 'ready'));
+  const messages = (): Promise<Record<string, unknown>[]> => page.evaluate((index) => raw.messages(index), index);
+  await eventually('ready', async () => (await messages()).find(({ type }) => type === 'ready'));
   return {
     ...user,
     index,
-    said,
+    messages,
     post: (...messages) => page.evaluate(({ index, messages }) => raw.post(index, ...messages), { index, messages }),
   };
 }

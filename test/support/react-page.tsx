@@ -10,7 +10,7 @@ declare global {
   var reactPage: {
     version: string;
     /** Calls of the callbacks, with the label of the render that created the callback. */
-    heard: [label: string, callback: string, ...given: unknown[]][];
+    callbacks: [label: string, callback: string, ...given: unknown[]][];
     /** Renders or renders again, with new callbacks. */
     render(given: GivenProps, how?: { label?: string; strict?: boolean }): void;
     hydrate(given: GivenProps): void;
@@ -20,24 +20,24 @@ declare global {
   var fetchSession: () => Promise<{ sessionToken: string; organizationId: string }>;
 }
 
-const heard: typeof reactPage.heard = [];
+const callbacks: typeof reactPage.callbacks = [];
 const ref: typeof reactPage.ref = { current: null };
 let root: Root | undefined;
 
 export function View({ given, label = '' }: { given: GivenProps; label?: string | undefined }) {
-  const { fetchSession: asks, ...data } = given;
+  const { fetchSession: fetchesSession, ...data } = given;
   const props = {
     ...data,
-    ...(asks === true && { fetchSession: () => globalThis.fetchSession() }),
+    ...(fetchesSession === true && { fetchSession: () => globalThis.fetchSession() }),
   } as ComponentProps<typeof ConnectorFrame>;
   return (
     <ConnectorFrame
       {...props}
       ref={ref}
-      onReady={(...none) => heard.push([label, 'ready', ...none])}
-      onSave={(connector) => heard.push([label, 'save', connector])}
-      onCancel={(...none) => heard.push([label, 'cancel', ...none])}
-      onError={(error) => heard.push([label, 'error', error.code])}
+      onReady={(...none) => callbacks.push([label, 'ready', ...none])}
+      onSave={(connector) => callbacks.push([label, 'save', connector])}
+      onCancel={(...none) => callbacks.push([label, 'cancel', ...none])}
+      onError={(error) => callbacks.push([label, 'error', error.code])}
     >
       <a href="/connect">Connect by mail</a>
       <p slot="loading">One moment</p>
@@ -47,18 +47,18 @@ export function View({ given, label = '' }: { given: GivenProps; label?: string 
 }
 
 if ('document' in globalThis) {
-  const place = document.querySelector('#root');
+  const container = document.querySelector('#root');
   globalThis.reactPage = {
     version,
-    heard,
+    callbacks,
     ref,
     render(given, { label, strict } = {}) {
-      root ??= createRoot(place as Element);
+      root ??= createRoot(container as Element);
       const view = <View given={given} label={label} />;
       root.render(strict ? <StrictMode>{view}</StrictMode> : view);
     },
     hydrate(given) {
-      root = hydrateRoot(place as Element, <View given={given} label="hydrated" />);
+      root = hydrateRoot(container as Element, <View given={given} label="hydrated" />);
     },
     unmount() {
       root?.unmount();

@@ -28,20 +28,20 @@ const started = channel('http.server.request.start');
 export function logRequests(): RequestLog {
   const requests: LoggedRequest[] = [];
   let open = 0;
-  const note = (message: unknown): void => {
+  const record = (message: unknown): void => {
     const { request, response } = message as { request: IncomingMessage; response: NodeJS.EventEmitter };
     const { method = '', url: path = '', headers } = request;
     requests.push({ method, origin: `http://${headers.host}`, path, headers });
     open += 1;
     response.once('close', () => (open -= 1));
   };
-  started.subscribe(note);
+  started.subscribe(record);
   const to = (origin: string): LoggedRequest[] => requests.filter((request) => request.origin === origin);
   return {
     all: () => [...requests],
     to,
     linesTo: (origin) => to(origin).map(({ method, path }) => `${method} ${path}`),
     open: () => open,
-    stop: () => started.unsubscribe(note),
+    stop: () => started.unsubscribe(record),
   };
 }

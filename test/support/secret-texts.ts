@@ -34,7 +34,7 @@ export const encodings = (secret: string): string[] => [...new Set(Object.values
 export interface Leak {
   secret: string;
   encoding: string;
-  place: string;
+  location: string;
 }
 
 /**
@@ -46,13 +46,15 @@ export function findLeaks(
   secrets: Readonly<Record<string, string>>,
   places: Readonly<Record<string, string | Uint8Array>>,
 ): Leak[] {
-  const contents = Object.entries(places).map(([place, content]) => [place, unpacked(Buffer.from(content))] as const);
+  const contents = Object.entries(places).map(
+    ([location, content]) => [location, unpacked(Buffer.from(content))] as const,
+  );
   const found: Leak[] = [];
   for (const [name, secret] of Object.entries(secrets)) {
     if (secret.length < 8) throw new Error(`The secret ${name} is too short to be searched for.`);
     for (const [encoding, forms] of Object.entries(encodingsOf(secret))) {
-      for (const [place, content] of contents) {
-        if (forms.some((form) => content.includes(form))) found.push({ secret: name, encoding, place });
+      for (const [location, content] of contents) {
+        if (forms.some((form) => content.includes(form))) found.push({ secret: name, encoding, location });
       }
     }
   }

@@ -15,7 +15,7 @@ export type Site = Record<string, Route> | Handler;
  */
 export async function serve(site: Site, host = 'localhost'): Promise<{ origin: string; close(): Promise<void> }> {
   const server = createServer(
-    typeof site === 'function' ? site : (request, response) => answer(site, request, response),
+    typeof site === 'function' ? site : (request, response) => respond(site, request, response),
   );
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
@@ -29,7 +29,7 @@ export async function serve(site: Site, host = 'localhost'): Promise<{ origin: s
   };
 }
 
-function answer(routes: Record<string, Route>, request: IncomingMessage, response: ServerResponse): void {
+function respond(routes: Record<string, Route>, request: IncomingMessage, response: ServerResponse): void {
   const route = routes[new URL(request.url ?? '/', 'http://any').pathname];
   if (route === undefined) {
     response.writeHead(404).end('not found');

@@ -40,9 +40,9 @@ export async function connectClient(service: Pick<ServiceProcess, 'url'>, key: s
     }
   };
   const must: ServiceClient['must'] = async <Body>(method: string, path: string, body?: object) => {
-    const answer = await call<Body>(method, path, body);
-    if (answer && answer.status < 300) return answer.body;
-    throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    const response = await call<Body>(method, path, body);
+    if (response && response.status < 300) return response.body;
+    throw new Error(`${method} ${path}: ${JSON.stringify(response)}`);
   };
   org = (await must<{ organization_id: string }>('GET', '/v3/api-keys/current')).organization_id;
   return {

@@ -206,10 +206,10 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
       return { id: made.organizationId, key: made.apiKey, team: made.teams[`${name} team`] ?? '' };
     },
 
-    async session({ key, team }, wish = {}) {
+    async session({ key, team }, params = {}) {
       const { status, text, body } = await call('POST', '/v3/sessions', {
         key,
-        body: { organization_id: team, ...wish },
+        body: { organization_id: team, ...params },
       });
       if (status !== 200) throw new Error(`no session: ${text}`);
       return body.session_token;
@@ -235,8 +235,9 @@ function caller(app: App, conform: Conformance): TestService['call'] {
     );
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
-    conform(method, path, answer.status, answer.body, isJson);
-    return answer;
+    const { status, headers: received } = response;
+    const result = { status, headers: received, text, body: isJson ? JSON.parse(text) : {} };
+    conform(method, path, status, result.body, isJson);
+    return result;
   };
 }

@@ -37,7 +37,7 @@ export function runTesterContract(name: string, contract: TesterContract): void 
     return result;
   }
 
-  describe(`${name}, as every tester`, () => {
+  describe(`${name}: connection test contract`, () => {
     let certificate: Certificate;
     let trusting: Egress;
     const listeners: Listener[] = [];
@@ -53,7 +53,7 @@ export function runTesterContract(name: string, contract: TesterContract): void 
       return started;
     }
 
-    test('passes on the documented answers', async () => {
+    test('passes on the documented responses', async () => {
       const server = await vendor((request) => contract.respond(request));
       expect(await outcome(server.origin, trusting)).toEqual({ ok: true, summary: contract.summary });
     });
@@ -63,40 +63,40 @@ export function runTesterContract(name: string, contract: TesterContract): void 
       [500, 'upstream_error'],
       [502, 'upstream_error'],
       [503, 'upstream_error'],
-    ] as const)('an answer of %i is %s', async (status, reason) => {
+    ] as const)('reports a %i response as %s', async (status, reason) => {
       const server = await vendor(() => ({ status, body: 'busy' }));
       expect(await outcome(server.origin, trusting)).toMatchObject({ ok: false, reason });
     });
 
-    test('a web page is not the product', async () => {
+    test('rejects an HTML response', async () => {
       const page = '<!doctype html><title>Welcome</title>';
       const server = await vendor(() => ({ headers: { 'content-type': 'text/html' }, body: page }));
       const expected = contract.anyPagePasses ? { ok: true } : { ok: false, reason: 'unexpected_answer' };
       expect(await outcome(server.origin, trusting)).toMatchObject(expected);
     });
 
-    test('a certificate nobody vouches for is refused before anything is sent', async () => {
+    test('rejects an untrusted certificate before sending anything', async () => {
       const server = await vendor((request) => contract.respond(request));
       const egress = createEgress({ allow: ['127.0.0.0/8'] });
       expect(await outcome(server.origin, egress)).toMatchObject({ ok: false, reason: 'tls_failed' });
       expect(server.requests).toEqual([]);
     });
 
-    test('a closed network is refused before a connection is made', async () => {
+    test('rejects a closed address before connecting', async () => {
       const server = await vendor((request) => contract.respond(request));
       const egress = createEgress({ allow: [] });
       expect(await outcome(server.origin, egress)).toMatchObject({ ok: false, reason: 'egress_refused' });
       expect(server.connections()).toBe(0);
     });
 
-    test('a redirect to another site is not followed', async () => {
+    test('does not follow a redirect to another origin', async () => {
       const other = await vendor((request) => contract.respond(request));
       const server = await vendor(() => ({ status: 307, headers: { location: other.origin } }));
       expect(await outcome(server.origin, trusting)).toMatchObject({ ok: false, reason: 'redirected' });
       expect(other.connections()).toBe(0);
     });
 
-    test('a server that never answers, or a caller that is gone, is a timeout', async () => {
+    test('reports a timeout if the server does not respond or the caller aborts', async () => {
       const silent = await listenTcp(() => undefined);
       listeners.push(silent);
       const origin = `https://127.0.0.1:${silent.port}`;
@@ -105,21 +105,21 @@ export function runTesterContract(name: string, contract: TesterContract): void 
       expect(await outcome(origin, trusting, AbortSignal.abort())).toMatchObject({ ok: false, reason: 'timeout' });
     });
 
-    test('nobody there', async () => {
-      const gone = await listenTcp(() => undefined);
-      await gone.close();
-      const origin = `https://127.0.0.1:${gone.port}`;
+    test('reports a refused connection', async () => {
+      const closed = await listenTcp(() => undefined);
+      await closed.close();
+      const origin = `https://127.0.0.1:${closed.port}`;
       expect(await outcome(origin, trusting)).toMatchObject({ ok: false, reason: 'connect_failed' });
     });
 
-    test.each(statuses)('an answer of %i that echoes what was sent leaks none of it (S21)', async (status) => {
+    test.each(statuses)('leaks nothing from a %i response that echoes the request (S21)', async (status) => {
       const server = await vendor((request) => echo(status, request));
       const { config } = contract.at(server.origin);
-      const said = JSON.stringify(await outcome(server.origin, trusting));
+      const text = JSON.stringify(await outcome(server.origin, trusting));
       for (const secret of secretsOf(config.secrets)) {
-        for (const encoded of encodings(secret)) expect(said).not.toContain(encoded);
+        for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
       }
-      expect(said).not.toContain('upstream-canary');
+      expect(text).not.toContain('upstream-canary');
     });
   });
 }

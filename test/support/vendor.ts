@@ -42,7 +42,7 @@ export async function startVendor(respond: (request: Received) => Reply, tls?: C
         const bytes = Buffer.concat(chunks);
         const received = { method, url, headers: sent, body: bytes.toString(), bytes };
         requests.push(received);
-        answer(response, respond(received));
+        send(response, respond(received));
       });
     },
     '127.0.0.1',
@@ -51,7 +51,7 @@ export async function startVendor(respond: (request: Received) => Reply, tls?: C
   return { ...listener, requests };
 }
 
-function answer(response: ServerResponse, { status = 200, headers = {}, body = '', fault }: Reply): void {
+function send(response: ServerResponse, { status = 200, headers = {}, body = '', fault }: Reply): void {
   if (fault === 'hang') return;
   if (fault === 'drop') {
     response.destroy();

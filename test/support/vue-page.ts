@@ -9,7 +9,7 @@ declare global {
   var vuePage: {
     version: string;
     /** Emitted events, with the label of the render that created the listener. */
-    heard: [label: string, event: string, ...given: unknown[]][];
+    events: [label: string, event: string, ...given: unknown[]][];
     mount(given: GivenProps, how?: { defaults?: GivenProps; slots?: boolean }): void;
     hydrate(given: GivenProps): void;
     update(given: GivenProps, label?: string): void;
@@ -19,25 +19,25 @@ declare global {
   };
 }
 
-const heard: typeof vuePage.heard = [];
+const events: typeof vuePage.events = [];
 const ref = shallowRef<InstanceType<typeof ConnectorFrame> | null>(null);
 const state = reactive<{ given: GivenProps; label: string }>({ given: {}, label: '' });
 
 const View = {
   render() {
     const { given, label } = state;
-    const { fetchSession: asks, ...data } = given;
+    const { fetchSession: fetchesSession, ...data } = given;
     return h(
       ConnectorFrame,
       {
         ...(data as unknown as ConnectorFrameProps),
-        ...(asks === true && { fetchSession: () => globalThis.fetchSession() }),
+        ...(fetchesSession === true && { fetchSession: () => globalThis.fetchSession() }),
         ref,
         class: 'connect',
-        onReady: (...none: unknown[]) => heard.push([label, 'ready', ...none]),
-        onSave: (connector) => heard.push([label, 'save', connector]),
-        onCancel: (...none: unknown[]) => heard.push([label, 'cancel', ...none]),
-        onError: (error) => heard.push([label, 'error', error.code]),
+        onReady: (...none: unknown[]) => events.push([label, 'ready', ...none]),
+        onSave: (connector) => events.push([label, 'save', connector]),
+        onCancel: (...none: unknown[]) => events.push([label, 'cancel', ...none]),
+        onError: (error) => events.push([label, 'error', error.code]),
       },
       {
         default: () => h('a', { href: '/connect' }, 'Connect by mail'),
@@ -58,7 +58,7 @@ if ('document' in globalThis) {
   let app: App | undefined;
   globalThis.vuePage = {
     version,
-    heard,
+    events,
     ref,
     mount(given, { defaults } = {}) {
       Object.assign(state, { given, label: '' });

@@ -35,7 +35,7 @@ const script = `
 import { createConnectorFrame } from '@connector-frame/core/connect';
 import { preloadConnectorFrame } from '@connector-frame/core/preload';
 import { sendToFrame } from '@connector-frame/core/protocol';
-const heard = (globalThis.heard = []);
+const callbacks = (globalThis.callbacks = []);
 globalThis.messages = [];
 addEventListener('message', (event) => globalThis.messages.push(event.data));
 globalThis.preload = preloadConnectorFrame;
@@ -44,10 +44,10 @@ const fetchSession = async () => (await fetch('/session', { method: 'POST' })).j
 globalThis.mount = (options) => {
   globalThis.frame = createConnectorFrame({
     container: '#form',
-    onReady: () => heard.push({ type: 'ready' }),
-    onSave: (connector) => heard.push({ type: 'save', connector }),
-    onCancel: () => heard.push({ type: 'cancel' }),
-    onError: (message, error) => heard.push({ type: 'error', message, code: error.code }),
+    onReady: () => callbacks.push({ type: 'ready' }),
+    onSave: (connector) => callbacks.push({ type: 'save', connector }),
+    onCancel: () => callbacks.push({ type: 'cancel' }),
+    onError: (message, error) => callbacks.push({ type: 'error', message, code: error.code }),
     ...options,
     ...(options.fetchSession === true && { fetchSession }),
   });

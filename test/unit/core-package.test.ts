@@ -19,7 +19,7 @@ import * as protocol from '@connector-frame/core/protocol';
 import * as testing from '@connector-frame/core/testing';
 import { bundle } from '../support/bundle.js';
 
-test('every entry can be imported where there is no document, and exports what it promises', () => {
+test('every entry point can be imported without a document and has the documented exports', () => {
   expect('document' in globalThis).toBe(false);
   expect(Object.keys(connect).sort()).toEqual([
     'CLEANUP_FULL',
@@ -61,12 +61,12 @@ const budgets: { name: string; code: string; most: number }[] = [
   { name: 'all of /connect', code: `export * from '@connector-frame/core/connect'`, most: 4_000 },
 ];
 
-test.each(budgets)('$name costs a page at most $most bytes', async ({ code, most }) => {
+test.each(budgets)('$name is at most $most bytes', async ({ code, most }) => {
   const size = gzipSync(await bundle(code, { minify: true }), { level: 9 }).length;
   expect(size).toBeLessThanOrEqual(most);
 });
 
-test('types say which options belong together', () => {
+test('types require options that belong together', () => {
   interface Least {
     container: string;
     kind: 'input';
@@ -79,7 +79,7 @@ test('types say which options belong together', () => {
   expectTypeOf<ConnectorFrame>().toEqualTypeOf<{ destroy(): void }>();
 });
 
-test('the named types of the specification are there', () => {
+test('exports the types named in the specification', () => {
   expectTypeOf<ComponentKind>().toEqualTypeOf<'input' | 'output'>();
   expectTypeOf<Appearance>().toHaveProperty('colorPrimary');
   expectTypeOf<BuiltPipeline>().toHaveProperty('pipelineId');

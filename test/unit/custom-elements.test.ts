@@ -27,7 +27,7 @@ beforeAll(() => {
   declarations = modules.flatMap((module) => module.declarations);
 });
 
-test('what is committed is what the sources say', () => {
+test('the committed manifest matches the sources', () => {
   const script = fileURLToPath(new URL('packages/element/scripts/root-manifest.mjs', root));
   const code = `console.log(JSON.stringify((await import(${JSON.stringify(script)})).rootManifest()))`;
   const made: string = JSON.parse(
@@ -58,14 +58,14 @@ describe.each(elements)('$of.name', ({ of, views, counts }) => {
     element = found;
   });
 
-  test.each(Object.entries(counts))('%s: all of them, each described', (list, count) => {
+  test.each(Object.entries(counts))('%s: complete and described', (list, count) => {
     const all = element[list as List] ?? [];
     expect(all).toHaveLength(count);
     expect(all.filter(({ description }) => !description)).toEqual([]);
     expect(element.description).toBeTruthy();
   });
 
-  test('every property the class has is in it, with its attribute', () => {
+  test('lists every property of the class with its attribute', () => {
     const declared = Object.entries(of.properties).map(([name, { attribute }]) => [
       name,
       attribute === false ? undefined : typeof attribute === 'string' ? attribute : name,
@@ -74,7 +74,7 @@ describe.each(elements)('$of.name', ({ of, views, counts }) => {
     expect(declared.map(([name = '']) => [name, described.get(name)])).toEqual(declared);
   });
 
-  test('parts and slots are those that are rendered', () => {
+  test('lists the rendered parts and slots', () => {
     const code = views.map((view) => read(`packages/element/src/${view}`)).join('');
     const names = (pattern: RegExp): string[] =>
       [...new Set([...code.matchAll(pattern)].map(([, name = '']) => name))].sort();
@@ -84,7 +84,7 @@ describe.each(elements)('$of.name', ({ of, views, counts }) => {
   });
 });
 
-test('editors get the tag, its attributes and their values', () => {
+test('editor data has the tag, its attributes and their values', () => {
   const { tags } = JSON.parse(read('packages/element/dist/vscode.html-custom-data.json'));
   const [tag] = tags;
   expect(tag.name).toBe('connector-frame');

@@ -3,7 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest';
 import * as element from '@connector-frame/element';
 import type { ConnectorErrorEvent, ConnectorFrameElement, ConnectorSaveEvent } from '@connector-frame/element';
 
-test('the class can be imported where there is no document, and exports what it promises', () => {
+test('the class can be imported without a document and has the documented exports', () => {
   expect('document' in globalThis).toBe(false);
   expect(Object.keys(element).sort()).toEqual([
     'ConnectorCancelEvent',
@@ -18,7 +18,7 @@ test('the class can be imported where there is no document, and exports what it 
   ]);
 });
 
-test('importing the class registers nothing; ./define does, in plain Node too, and twice is harmless', () => {
+test('only ./define registers the element, also in plain Node, and can be imported twice', () => {
   const code = `
     import '@connector-frame/element';
     const before = customElements.get('connector-frame');
@@ -29,7 +29,7 @@ test('importing the class registers nothing; ./define does, in plain Node too, a
   expect(printed.trim()).toBe('undefined true undefined');
 });
 
-test('types know the tag and its events', () => {
+test('types include the tag and its events', () => {
   expectTypeOf<HTMLElementTagNameMap['connector-frame']>().toEqualTypeOf<ConnectorFrameElement>();
   const listen = (form: ConnectorFrameElement) => {
     form.addEventListener('save', (event) => expectTypeOf(event).toEqualTypeOf<ConnectorSaveEvent>());
@@ -42,7 +42,7 @@ test('types know the tag and its events', () => {
   expectTypeOf(listen).toBeFunction();
 });
 
-test('an event carries its payload as a field and as detail, and stays where it is', () => {
+test('an event has its payload as a field and as detail and does not bubble', () => {
   const save = new element.ConnectorSaveEvent({ id: 'con_1', name: 'Okta' });
   expect(save).toMatchObject({ type: 'save', connector: { id: 'con_1' }, bubbles: false, composed: false });
   expect(save.detail).toBe(save.connector);

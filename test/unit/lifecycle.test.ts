@@ -20,7 +20,7 @@ import { createTestService, type Tenant, type TestService } from '../support/ser
 describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
-  const asked: string[] = [];
+  const requests: string[] = [];
 
   beforeAll(async () => {
     service = await createTestService({ database: await databases.open() });
@@ -38,15 +38,15 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
   const scope = (without?: RegExp): IntegrationScope => ({
     org: acme.team,
     async request(path, { method = 'GET', body, headers } = {}) {
-      asked.push(`${method} ${path.replaceAll(/[\w-]{36}/g, '~')}`);
+      requests.push(`${method} ${path.replaceAll(/[\w-]{36}/g, '~')}`);
       if (without?.test(`${method} ${path}`)) throw Object.assign(new Error('no such address'), { status: 404 });
-      const answer = await service.call(method, path, {
+      const response = await service.call(method, path, {
         key: acme.key,
         headers: Object.fromEntries(new Headers(headers)),
         ...(typeof body === 'string' ? { body } : {}),
       });
-      if (answer.status >= 300) throw Object.assign(new Error(answer.text), { status: answer.status });
-      return answer.text === '' ? undefined : answer.body;
+      if (response.status >= 300) throw Object.assign(new Error(response.text), { status: response.status });
+      return response.text === '' ? undefined : response.body;
     },
   });
   const input = async (): Promise<string> =>
@@ -58,14 +58,14 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     ).body.id;
   const counted = async <T>(work: Promise<T>): Promise<[T, string[]]> => {
     const result = await work;
-    return [result, asked.splice(0)];
+    return [result, requests.splice(0)];
   };
   const exists = async (path: string) =>
     (await service.call('GET', path.replace('~', acme.team), { key: acme.key })).status === 200;
 
   it('take one request each', async () => {
     const inputId = await input();
-    asked.length = 0;
+    requests.length = 0;
     const [built, building] = await counted(
       buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web', runningTimeout: 0 }),
     );
@@ -77,12 +77,12 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     expect(toggling).toEqual(['PATCH /v1/~/pipelines/~']);
     expect(await findIntegrationPipeline({ ...scope(), inputId })).toEqual({ ...found, enabled: false });
     await enableIntegration({ ...scope(), pipelineId });
-    asked.length = 0;
-    const gone = { pipelineId, inputId, outputId };
-    const [, deleting] = await counted(deleteIntegration({ ...scope(), ...gone, cleanup: CLEANUP_KEEP_OUTPUT }));
+    requests.length = 0;
+    const ids = { pipelineId, inputId, outputId };
+    const [, deleting] = await counted(deleteIntegration({ ...scope(), ...ids, cleanup: CLEANUP_KEEP_OUTPUT }));
     expect(deleting).toEqual(['POST /v2/~/integrations/delete']);
     expect([await exists(`/v1/~/inputs/${inputId}`), await exists(`/v1/~/outputs/${outputId}`)]).toEqual([false, true]);
-    await deleteIntegration({ ...scope(), ...gone, cleanup: CLEANUP_FULL });
+    await deleteIntegration({ ...scope(), ...ids, cleanup: CLEANUP_FULL });
     expect(await exists(`/v1/~/outputs/${outputId}`)).toBe(false);
   });
 
@@ -107,11 +107,11 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     expect([await exists(path), await exists(`/v1/~/inputs/${inputId}`)]).toEqual([false, false]);
   });
 
-  it('build nothing from an input that is not there, in one request', async () => {
+  it('build nothing from a missing input, in one request', async () => {
     const inputId = '00000000-0000-4000-8000-000000000000';
-    asked.length = 0;
+    requests.length = 0;
     const building = buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web' });
     await expect(building).rejects.toMatchObject({ status: 422 });
-    expect(asked).toEqual(['POST /v2/~/integrations']);
+    expect(requests).toEqual(['POST /v2/~/integrations']);
   });
 });

@@ -7,7 +7,7 @@ import { readSources } from '../../packages/catalog/src/build/read-sources.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const script = `${root}scripts/new-type.mjs`;
 
-test.each(['input', 'output'])('a new %s is right but for the sentences that are still to be written', (kind) => {
+test.each(['input', 'output'])('a generated %s is valid except for the texts to fill in', (kind) => {
   const words = [kind, 'acme-audit-logs', 'Acme Audit Logs'];
   const value: unknown = JSON.parse(
     execFileSync(process.execPath, [script, ...words, '--print'], { encoding: 'utf8' }),
@@ -27,7 +27,7 @@ test.each([
   [['inputs', 'acme', 'Acme'], 'Usage: npm run new-type'],
   [['input', 'Acme Logs', 'Acme'], 'A type id is lower-case letters, digits and "-".'],
   [['input', 'okta-systemlog', 'Okta'], 'packages/catalog/types/inputs/okta-systemlog.json is there already.'],
-])('%j is refused with what to do', (words, told) => {
+])('%j is rejected with a message that says what to do', (words, message) => {
   const { status, stderr } = spawnSync(process.execPath, [script, ...words], { encoding: 'utf8' });
-  expect([status, stderr.includes(told)]).toEqual([1, true]);
+  expect([status, stderr.includes(message)]).toEqual([1, true]);
 });

@@ -14,9 +14,9 @@ let service: RunningServer;
 let apiKey: string;
 let org: string;
 let guide: {
-  startOnce(org: string, inputId: string, name: string): Promise<string>;
-  setPaid(org: string, inputId: string, enabled: boolean): Promise<void>;
-  leave(org: string, inputId: string): Promise<void>;
+  ensurePipeline(org: string, inputId: string, name: string): Promise<string>;
+  setEnabled(org: string, inputId: string, enabled: boolean): Promise<void>;
+  disconnect(org: string, inputId: string): Promise<void>;
   followLog(org: string, inputId: string, from: Request): Promise<Response>;
 };
 
@@ -50,13 +50,13 @@ afterAll(async () => {
 });
 
 async function call(method: string, path: string, body?: object) {
-  const answer = await fetch(`${service.url}${path.replace('~', org)}`, {
+  const response = await fetch(`${service.url}${path.replace('~', org)}`, {
     method,
     headers: { authorization: `ApiKey ${apiKey}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  return { status: answer.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+  const text = await response.text();
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
 }
 
 async function addInput(): Promise<string> {
@@ -68,39 +68,39 @@ async function addInput(): Promise<string> {
   return String(body['id']);
 }
 
-test('started once, paused, on again, left with the output kept', async () => {
+test('starts once, pauses, resumes and deletes the pipeline, keeping the output', async () => {
   const inputId = await addInput();
-  const pipelineId = await guide.startOnce(org, inputId, 'Web hook');
-  expect(await guide.startOnce(org, inputId, 'Web hook')).toBe(pipelineId);
+  const pipelineId = await guide.ensurePipeline(org, inputId, 'Web hook');
+  expect(await guide.ensurePipeline(org, inputId, 'Web hook')).toBe(pipelineId);
   const state = async () => (await call('GET', `/v2/~/pipelines/${pipelineId}/status`)).body['status'];
   expect(await state()).toBe('Running');
-  await guide.setPaid(org, inputId, false);
+  await guide.setEnabled(org, inputId, false);
   expect(await state()).toBe('Disabled');
-  await guide.setPaid(org, inputId, true);
+  await guide.setEnabled(org, inputId, true);
   await vi.waitFor(async () => expect(await state()).toBe('Running'), 10_000);
-  await guide.leave(org, inputId);
-  await guide.leave(org, inputId);
+  await guide.disconnect(org, inputId);
+  await guide.disconnect(org, inputId);
   expect((await call('GET', `/v1/~/inputs/${inputId}`)).status).toBe(404);
   expect((await call('GET', '/v1/~/outputs')).body['outputs']).toHaveLength(1);
 });
 
-test('the log passes through as it is written, and ends with its reader', async () => {
+test('streams the log as it is written and stops when the reader leaves', async () => {
   const inputId = await addInput();
   expect((await guide.followLog(org, inputId, new Request('http://localhost/'))).status).toBe(404);
-  await guide.startOnce(org, inputId, 'Web hook');
+  await guide.ensurePipeline(org, inputId, 'Web hook');
   const backend = toNodeHandler((request: Request) => guide.followLog(org, inputId, request));
   const site = await serve((message, response) => backend(message, response));
   const leaving = new AbortController();
-  const answer = await fetch(site.origin, { signal: leaving.signal });
-  expect(answer.headers.get('content-type')).toBe('text/event-stream');
-  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('no body');
+  const response = await fetch(site.origin, { signal: leaving.signal });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('no body');
   let text = '';
   const until = async (pattern: RegExp) => {
     while (!pattern.test(text)) text += (await reader.read()).value ?? expect.fail('it ended');
   };
   await until(/^event: entry$/m);
   const before = text.length;
-  await guide.setPaid(org, inputId, false);
+  await guide.setEnabled(org, inputId, false);
   await until(new RegExp(`^[^]{${before}}[^]*^event: entry$`, 'm'));
   leaving.abort();
   await site.close();

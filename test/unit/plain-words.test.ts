@@ -17,25 +17,35 @@ test.each([
   expect(findPhrases(text).map((each) => each.found)).toEqual(found);
 });
 
-test('the lint rule reports comments, errors and log lines, with what to write instead', () => {
+test('the lint rule reports comments, errors, log lines, messages and test titles', () => {
   // Inside the repository, so that the linter uses its configuration.
   const folder = mkdtempSync(join(root, 'test/unit/plain-words-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(
     join(folder, 'sample.ts'),
     `// The form is loaded anew.
-export const title = 'loaded anew, but this is neither an error nor a log line';
-export function fail(log: { info(line: string): void }): never {
-  log.info(\`reading \${title} anew\`);
-  throw new Error('Save it anew.');
+export const title = 'loaded anew, but this is no text for users';
+export function fail(log: { info(fields: object, line: string): void }): never {
+  log.info({ title }, \`reading \${title} anew\`);
+  throw new Error('Save it' + ' anew.');
 }
+const notFound = (message: string): Error => new Error(message);
+export function find(isFirst: boolean): never {
+  throw notFound(isFirst ? 'Not found.' : 'Search anew.');
+}
+export const response = { code: 'conflict', message: 'Load it anew.' };
+export class StaleError extends Error {
+  constructor() {
+    super('Load it anew.');
+  }
+}
+declare const test: { each(rows: unknown[]): (title: string, run: () => void) => void };
+test.each(['anew'])('%s loads anew', () => undefined);
 `,
   );
-  const lint = (): string =>
-    execFileSync(join(root, 'node_modules/.bin/oxlint'), ['--format=unix', folder], { cwd: root, encoding: 'utf8' });
   let output = '';
   try {
-    lint();
+    execFileSync(join(root, 'node_modules/.bin/oxlint'), ['--format=unix', folder], { cwd: root, encoding: 'utf8' });
   } catch (error) {
     output = String(Object(error).stdout);
   }
@@ -43,5 +53,5 @@ export function fail(log: { info(line: string): void }): never {
   expect(
     lines.toSorted((one, other) => one - other),
     output,
-  ).toEqual([1, 4, 5]);
+  ).toEqual([1, 4, 5, 9, 11, 14, 18]);
 });

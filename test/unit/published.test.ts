@@ -30,11 +30,11 @@ test('every package without "private" is tested here', () => {
 });
 
 describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) => {
-  test('is what publint wants, to the last suggestion', async () => {
+  test('passes publint without suggestions', async () => {
     expect(await release.publintProblems(tarballs[name])).toEqual([]);
   });
 
-  test('has types that every way of resolving finds (attw)', { timeout: 120_000 }, async () => {
+  test('has types that every module resolution finds (attw)', { timeout: 120_000 }, async () => {
     expect(await release.typesProblems(tarballs[name])).toEqual([]);
   });
 
@@ -42,7 +42,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
     expect(release.manifestProblems(tarballs[name])).toEqual([]);
   });
 
-  test('holds a README, the licence, and nothing that is ours alone', async () => {
+  test('contains a README, the license and nothing internal', async () => {
     expect(await release.fileProblems(tarballs[name])).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
   });
 });
 
-test('a package asks for the others in the version they have, and for third parties in one that this repository tests with', () => {
+test("packages depend on each other's current version and on tested third-party versions", () => {
   for (const { manifest } of Object.values(tarballs)) {
     for (const [dependency, range] of Object.entries(manifest.dependencies ?? {})) {
       const other = Object.values(tarballs).find((tarball) => tarball.manifest.name === dependency)?.manifest;
@@ -152,8 +152,8 @@ const uses: Record<PublicPackage, Use> = {
       import { createHost } from '@connector-frame/host';
       import { toNodeHandler } from '@connector-frame/host/node';
       const host = createHost({ serviceUrl: 'https://connect.example', apiKey: 'key', authorizeTenant: () => 'org-1' });
-      const answer = await host(new Request('https://product.example/api/monad/config'));
-      console.log(answer.status, await answer.text(), typeof toNodeHandler(host));`,
+      const result = await host(new Request('https://product.example/api/monad/config'));
+      console.log(result.status, await result.text(), typeof toNodeHandler(host));`,
     prints:
       /^200 \{"frameOrigin":"https:\/\/connect\.example\/embed","apiBase":"https:\/\/connect\.example"\} function$/m,
     types: `
@@ -211,7 +211,7 @@ const uses: Record<PublicPackage, Use> = {
 };
 
 describe.each(publicPackages)('an empty project that installs %s', { concurrent: true }, (name) => {
-  test('runs it in plain Node, compiles against it, and bundles it', { timeout: 120_000 }, async () => {
+  test('runs in plain Node, type-checks and bundles', { timeout: 120_000 }, async () => {
     const use = uses[name];
     const project = await createProject(
       use.with.map((one) => tarballs[one]),

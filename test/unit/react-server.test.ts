@@ -6,21 +6,21 @@ const code = `
   import { createElement } from 'react';
   import { renderToString, renderToStaticMarkup } from 'react-dom/server';
   import { ConnectorFrame } from '@connector-frame/react';
-  const said = [];
-  console.error = console.warn = (...words) => said.push(words.join(' '));
+  const logged = [];
+  console.error = console.warn = (...words) => logged.push(words.join(' '));
   export const render = (props, ...children) => renderToString(createElement(ConnectorFrame, props, ...children));
   export const fallback = createElement('a', { href: '/connect' }, 'Connect by mail');
-  export { said };`;
+  export { logged };`;
 
 interface Server {
   render(props: object, ...children: unknown[]): string;
   fallback: unknown;
-  said: string[];
+  logged: string[];
 }
 
 describe.each(reacts)('React $react on a server', ({ alias }) => {
-  test('gives the tag with its fallback, and none of its properties', { timeout: 60_000 }, async () => {
-    const { render, fallback, said } = await runOnServer<Server>(code, alias);
+  test('renders the tag with its fallback and without properties', { timeout: 60_000 }, async () => {
+    const { render, fallback, logged } = await runOnServer<Server>(code, alias);
     const html = render(
       {
         kind: 'input',
@@ -42,6 +42,6 @@ describe.each(reacts)('React $react on a server', ({ alias }) => {
     expect(html).toContain('id="connect"');
     expect(html).toContain('slot="main"');
     expect(html).not.toMatch(/s3cret-token|object|appearance|editable|function|onsave/i);
-    expect(said).toEqual([]);
+    expect(logged).toEqual([]);
   });
 });

@@ -21,11 +21,11 @@ const hidden: Record<string, string | Uint8Array> = {
   'Base64 in gzip': gzipSync(Buffer.from(`:${secret}`).toString('base64')),
 };
 
-test.each(Object.entries(hidden))('a secret is found in %s', (place, content) => {
-  expect(findLeaks({ canary: secret }, { [place]: content }).length).toBeGreaterThan(0);
+test.each(Object.entries(hidden))('finds a secret in %s', (location, content) => {
+  expect(findLeaks({ canary: secret }, { [location]: content }).length).toBeGreaterThan(0);
 });
 
-test('another secret is not a match', () => {
+test('does not match another secret', () => {
   const other = secret.replace('0001', '0002');
   const places = Object.fromEntries(
     Object.entries(encodingsOf(other)).map(([encoding, forms]) => [encoding, forms.join('\n')]),

@@ -52,7 +52,7 @@ test('every row that a test names is in the list, once', () => {
   expect(unknown).toEqual([]);
 });
 
-test('the recorded run shows every row, by tests that are still there', () => {
+test('the recorded run covers every row with tests that still exist', () => {
   const record = 'npm run security-table -- run records a new one';
   const missing = rows.filter(({ id }) => !lastRun.rows[id]?.some(({ passed }) => passed > 0));
   expect(
@@ -72,10 +72,10 @@ test('the recorded run shows every row, by tests that are still there', () => {
     partly.map(({ id }) => id),
     `attacks by a page that did not run in every engine: ${record}`,
   ).toEqual([]);
-  const gone = Object.entries(lastRun.rows).flatMap(([id, entries]) =>
+  const renamed = Object.entries(lastRun.rows).flatMap(([id, entries]) =>
     entries.flatMap(({ file }) => (named.get(file)?.has(id) ? [] : [`${id} ${file}`])),
   );
-  expect(gone, `tests of the recorded run that do not name that row now: ${record}`).toEqual([]);
+  expect(renamed, `tests of the recorded run that do not name that row now: ${record}`).toEqual([]);
 });
 
 test('SECURITY.md has the table of the recorded run', () => {
@@ -84,7 +84,7 @@ test('SECURITY.md has the table of the recorded run', () => {
   expect(stale, 'SECURITY.md is stale: npm run security-table writes its table').toBe(false);
 });
 
-test('titles are read from the source of a test, not its comments', () => {
+test("titles are read from a test's code, not from its comments", () => {
   const source = `
     // 'S90: a comment',
     /** S91: another */
@@ -96,7 +96,7 @@ test('titles are read from the source of a test, not its comments', () => {
   expect(table.titlesIn(source).flatMap(table.idsIn)).toEqual(['S92', 'S93', 'R94', 'S95']);
 });
 
-test('a run is condensed by row and file, and shown with failures and with reasons for what did not run', () => {
+test('a run is condensed by row and file and shows failures and reasons for skips', () => {
   const of = (ancestorTitles: string[], title: string, status = 'passed') => ({ ancestorTitles, title, status });
   const run = table.condense([
     {
@@ -142,7 +142,7 @@ test('a run is condensed by row and file, and shown with failures and with reaso
   ];
   const lines = table.withTable(readFileSync(table.page, 'utf8'), made, run).split('\n');
   expect(lines).toContain(
-    '| S90 | Nothing \\| leaks. | [x](test/browser/x.test.ts): the first<br>[y](packages/x/src/y.test.ts): both | Chromium, WebKit, Node | **1 failed**, 3 passed, 1 not run<br>WebKit: it can not |',
+    '| S90 | Nothing \\| leaks. | [x](test/browser/x.test.ts): the first<br>[y](packages/x/src/y.test.ts): both | Chromium, WebKit, Node | **1 failed**, 3 passed, 1 skipped<br>WebKit: it can not |',
   );
-  expect(lines).toContain('| S92 | Later. | not in the run |  |  |');
+  expect(lines).toContain('| S92 | Later. | no test in the run |  |  |');
 });

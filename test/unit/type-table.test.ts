@@ -9,8 +9,8 @@ interface Script {
   typeTable(types: ConnectorTypeData[], connectors: Connectors): Promise<string>;
 }
 
-test('the table of connector types says what there is', async () => {
+test('the table of connector types matches the catalog', async () => {
   const { page, typeTable }: Script = await import(new URL('../../scripts/lib/type-table.mjs', import.meta.url).href);
   const stale = readFileSync(page, 'utf8') !== (await typeTable(allTypes(), connectors));
-  expect(stale, 'docs/connector-types.md is stale: npm run type-table writes it anew').toBe(false);
+  expect(stale, 'docs/connector-types.md is outdated; run `npm run type-table`').toBe(false);
 });

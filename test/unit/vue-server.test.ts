@@ -6,8 +6,8 @@ const code = `
   import { createSSRApp, h } from 'vue';
   import { renderToString } from 'vue/server-renderer';
   import { ConnectorFrame, createConnectorFrames } from '@connector-frame/vue';
-  const said = [];
-  console.error = console.warn = (...words) => said.push(words.join(' '));
+  const logged = [];
+  console.error = console.warn = (...words) => logged.push(words.join(' '));
   const slots = {
     default: () => h('a', { href: '/connect' }, 'Connect by mail'),
     loading: () => 'One moment',
@@ -15,11 +15,14 @@ const code = `
   };
   export const render = (props) =>
     renderToString(createSSRApp({ render: () => h(ConnectorFrame, props, slots) }).use(createConnectorFrames({ hostUrl: '/api' })));
-  export { said };`;
+  export { logged };`;
 
 describe.each(vues)('Vue $vue on a server', ({ alias }) => {
-  test('gives the tag with its slots, and none of its properties', { timeout: 60_000 }, async () => {
-    const { render, said } = await runOnServer<{ render(props: object): Promise<string>; said: string[] }>(code, alias);
+  test('renders the tag with its slots and without properties', { timeout: 60_000 }, async () => {
+    const { render, logged } = await runOnServer<{ render(props: object): Promise<string>; logged: string[] }>(
+      code,
+      alias,
+    );
     const html = await render({
       kind: 'input',
       typeId: 'okta-systemlog',
@@ -40,6 +43,6 @@ describe.each(vues)('Vue $vue on a server', ({ alias }) => {
     expect(bare).toContain('class="wide"');
     expect(bare).toContain('id="connect"');
     expect(bare).not.toMatch(/s3cret-token|object|appearance|editable|function|onsave|api/i);
-    expect(said).toEqual([]);
+    expect(logged).toEqual([]);
   });
 });

@@ -67,7 +67,7 @@ test('nobody is signed in: the page asks who it is, and shows nothing of anyone'
   expect(page).not.toContain('con-1234');
 });
 
-test('names are text, whoever wrote them', async () => {
+test('names are escaped', async () => {
   const page = await read(`/html/?q=${encodeURIComponent('"><script>')}&category=${encodeURIComponent('<i>')}`);
   expect(page).toContain('&#60;img src=x&#62;');
   expect(page).not.toMatch(/<img src=x|<script|<i>/);

@@ -18,7 +18,7 @@ export async function readRecord(folder: string): Promise<HostRecord | undefined
     return JSON.parse(await readFile(fileIn(folder), 'utf8'));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new Error(`${fileIn(folder)} can't be read. Mend or remove it; a new API key is made then.`, {
+    throw new Error(`${fileIn(folder)} can't be read. Repair it, or remove it to create a new API key.`, {
       cause: error,
     });
   }

@@ -4,56 +4,60 @@ import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
 
 /** Basic behavior: mount, fill in, save, edit, keyboard navigation. */
-export function basics({ stage, open, testUnless }: Use): void {
-  test('one form, and the page hears once that it is shown', async () => {
+export function basics({ fixture, open, testUnless }: Use): void {
+  test('mounts one form and reports ready once', async () => {
     const tab = await open();
     await tab.mount();
     await tab.form().value('Organization URL');
-    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
     expect(await tab.iframes()).toBe(1);
   });
 
-  test('a person types and saves: the page gets the id, the service has the connector', async () => {
+  test('saves: the page gets the id and the service has the connector', async () => {
     const tab = await open();
     await tab.mount({ name: 'Okta of Acme' });
     await fill(tab.form());
     await tab.form().press('Save');
     await expect
-      .poll(() => tab.heard())
+      .poll(() => tab.callbacks())
       .toEqual([['ready'], ['save', { id: expect.any(String), name: 'Okta of Acme' }]]);
     const { id, settings } = await saved(tab);
-    expect(await tab.heard()).toContainEqual(['save', { id, name: 'Okta of Acme' }]);
+    expect(await tab.callbacks()).toContainEqual(['save', { id, name: 'Okta of Acme' }]);
     expect(settings).toMatchObject({ org_url: ORG_URL });
   });
 
-  test('a person cancels', async () => {
+  test('reports cancel', async () => {
     const tab = await open();
     await tab.mount();
     await tab.form().press('Cancel');
-    await expect.poll(() => tab.heard()).toEqual([['ready'], ['cancel']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['cancel']]);
   });
 
-  testUnless('quietFrameReads', 'keys are enough: Tab leads through the form and out again, Enter saves', async () => {
-    const tab = await open();
-    await tab.mount();
-    await tab.form().value('API token');
-    await tab.page.focus('#before');
-    await tabTo(tab, 'Organization URL');
-    await tab.page.keyboard.type(ORG_URL);
-    await tabTo(tab, 'API token');
-    await tab.page.keyboard.type(TOKEN);
-    const passed = await tabTo(tab, '#after');
-    expect(passed).toEqual(expect.arrayContaining(['Test connection', 'Cancel', 'Save']));
-    // Then back, past the buttons, to a field.
-    await tabTo(tab, 'API token', 'Shift');
-    await tab.page.keyboard.press('Enter');
-    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
-  });
+  testUnless(
+    'quietFrameReads',
+    'works by keyboard: Tab passes through the form and out of it, Enter saves',
+    async () => {
+      const tab = await open();
+      await tab.mount();
+      await tab.form().value('API token');
+      await tab.page.focus('#before');
+      await tabTo(tab, 'Organization URL');
+      await tab.page.keyboard.type(ORG_URL);
+      await tabTo(tab, 'API token');
+      await tab.page.keyboard.type(TOKEN);
+      const passed = await tabTo(tab, '#after');
+      expect(passed).toEqual(expect.arrayContaining(['Test connection', 'Cancel', 'Save']));
+      // Then back, past the buttons, to a field.
+      await tabTo(tab, 'API token', 'Shift');
+      await tab.page.keyboard.press('Enter');
+      await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
+    },
+  );
 
   /** Returns the stored connector that the page's `save` callback named. */
   async function saved(tab: Tab): Promise<{ id: unknown; settings: unknown }> {
-    const { world } = stage();
-    const [connector] = (await tab.heard()).flatMap(([callback, given]) =>
+    const { world } = fixture();
+    const [connector] = (await tab.callbacks()).flatMap(([callback, given]) =>
       callback === 'save' ? [Object(given)] : [],
     );
     const { body } = await world.call('GET', `/v1/${world.team}/inputs/${connector?.id}`);
@@ -71,9 +75,9 @@ async function tabTo(tab: Tab, target: string, modifier?: 'Shift'): Promise<stri
     if (modifier) await tab.page.keyboard.down(modifier);
     await tab.page.keyboard.press('Tab');
     if (modifier) await tab.page.keyboard.up(modifier);
-    const now = await focused(tab);
-    passed.push(now);
-    if (now === target) return passed;
+    const current = await focused(tab);
+    passed.push(current);
+    if (current === target) return passed;
   }
   throw new Error(`Tab does not lead to ${target}, but to ${passed.join(', ')}`);
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
+import { fill, ORG_URL, TOKEN, fieldValues } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 import type { World } from '../../support/world.js';
 
 /** Failures, and how the page learns of them. */
-export function failures({ stage, open }: Use): void {
-  test('a save that fails is told with its code, and what was typed stays', async () => {
-    const { world } = stage();
-    const existingId = await connector(world);
+export function failures({ fixture, open }: Use): void {
+  test('reports a failed save with its code and keeps what was typed', async () => {
+    const { world } = fixture();
+    const existingId = await createConnector(world);
     const tab = await open();
     await tab.mount({ existingId, isNameEditable: true });
     await tab.form().type('Name', ', the second');
@@ -15,34 +15,34 @@ export function failures({ stage, open }: Use): void {
     await world.call('DELETE', `/v1/${world.team}/inputs/${existingId}`);
     await tab.form().press('Save changes');
     await expect
-      .poll(() => tab.heard())
+      .poll(() => tab.callbacks())
       .toEqual([['ready'], ['error', 'connector_not_found', expect.stringMatching(/\w+ \w+/)]]);
     expect(await tab.form().value('Name')).toContain(', the second');
   });
 
-  test('a session that ends while a person types is renewed, and there is one save', async () => {
-    const { world, host, kept } = stage();
-    const { sessionToken, revoke } = await revocable(world);
+  test('renews a session that expires while the user types, and saves once', async () => {
+    const { world, host, storedConnectors } = fixture();
+    const { sessionToken, revoke } = await createRevocableSession(world);
     const tab = await open();
     await tab.mount({ sessionToken, fetchSession: true });
     await fill(tab.form());
-    const [before, asked] = [await kept(), count(host.requests)];
+    const [before, sessionRequests] = [await storedConnectors(), count(host.requests)];
     await revoke();
     await tab.form().press('Save');
-    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
-    expect((await kept()).length).toBe(before.length + 1);
-    expect(count(host.requests)).toBe(asked + 1);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
+    expect((await storedConnectors()).length).toBe(before.length + 1);
+    expect(count(host.requests)).toBe(sessionRequests + 1);
   });
 
-  test('without a way to renew it, an ended session is told, and what was typed stays', async () => {
-    const { sessionToken, revoke } = await revocable(stage().world);
+  test('reports an expired session that cannot be renewed and keeps what was typed', async () => {
+    const { sessionToken, revoke } = await createRevocableSession(fixture().world);
     const tab = await open();
     await tab.mount({ sessionToken });
     await fill(tab.form());
     await revoke();
     await tab.form().press('Save');
-    await expect.poll(() => tab.heard()).toContainEqual(['error', 'session_expired', expect.any(String)]);
-    expect(await typedIn(tab.form())).toEqual([ORG_URL, TOKEN]);
+    await expect.poll(() => tab.callbacks()).toContainEqual(['error', 'session_expired', expect.any(String)]);
+    expect(await fieldValues(tab.form())).toEqual([ORG_URL, TOKEN]);
   });
 
   test.each([
@@ -50,33 +50,33 @@ export function failures({ stage, open }: Use): void {
     { frameOrigin: 'http://elsewhere.example' },
     { loadTimeout: -1 },
     { stylesheets: 'one.css' },
-  ])('a wrong option is told: %o', async (wrong) => {
+  ])('reports an invalid option: %o', async (wrong) => {
     const tab = await open();
     await tab.mount(wrong);
     const says = expect.stringMatching(new RegExp(Object.entries(wrong)[0]?.join('.*') ?? ''));
-    await expect.poll(() => tab.heard()).toEqual([['error', 'invalid_options', says]]);
+    await expect.poll(() => tab.callbacks()).toEqual([['error', 'invalid_options', says]]);
     expect(await tab.iframes()).toBe(0);
   });
 
-  test("a form that the page's own policy blocks is told, with the line that is missing", async () => {
+  test("reports a form blocked by the page's policy, with the missing directive", async () => {
     const tab = await open('without-frames');
     await tab.mount();
-    const line = expect.stringContaining(`frame-src ${stage().world.service.url}`);
-    await expect.poll(() => tab.heard()).toEqual([['error', 'frame_blocked', line]]);
+    const line = expect.stringContaining(`frame-src ${fixture().world.service.url}`);
+    await expect.poll(() => tab.callbacks()).toEqual([['error', 'frame_blocked', line]]);
   });
 
-  test('a form that nobody serves is told', async () => {
+  test('reports a form that cannot be reached', async () => {
     const tab = await open();
     await tab.mount({ frameOrigin: 'http://localhost:9/embed', loadTimeout: 300 });
     await expect
-      .poll(() => tab.heard())
+      .poll(() => tab.callbacks())
       .toEqual([['error', 'frame_unreachable', expect.stringContaining('localhost:9')]]);
   });
 }
 
 const count = (requests: string[]): number => requests.filter((request) => request === 'POST /session').length;
 
-async function connector(world: World): Promise<string> {
+async function createConnector(world: World): Promise<string> {
   const config = { settings: { org_url: ORG_URL }, secrets: { api_key: { value: TOKEN } } };
   const { body } = await world.call('POST', `/v2/${world.team}/inputs`, {
     name: 'Okta',
@@ -87,7 +87,7 @@ async function connector(world: World): Promise<string> {
 }
 
 /** Creates a session whose API key can be revoked, as an operator may do while forms are open. */
-async function revocable(world: World): Promise<{ sessionToken: string; revoke(): Promise<void> }> {
+async function createRevocableSession(world: World): Promise<{ sessionToken: string; revoke(): Promise<void> }> {
   const { service, team, call } = world;
   const permissions = ['sessions:create', 'read', 'write'];
   const { body: key } = await call('POST', `/v3/${team}/api-keys`, { name: 'short-lived', permissions });

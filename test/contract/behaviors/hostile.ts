@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { serve } from '../../support/serve.js';
-import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
+import { fill, ORG_URL, TOKEN, fieldValues } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 
 /** Hostile windows on the page, and what they could find. */
-export function hostile({ stage, open }: Use): void {
-  test('messages of other windows and other origins do nothing', async () => {
+export function hostile({ fixture, open }: Use): void {
+  test('ignores messages from other windows and origins', async () => {
     const tab = await open();
     await tab.page.evaluate(() => {
       const sibling = Object.assign(document.createElement('div'), { id: 'sibling' });
@@ -13,51 +13,51 @@ export function hostile({ stage, open }: Use): void {
     });
     await tab.mount();
     await tab.mount({}, 'sibling');
-    await expect.poll(() => tab.heard()).toEqual([['ready']]);
-    await expect.poll(() => tab.heard('sibling')).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks('sibling')).toEqual([['ready']]);
     await fill(tab.form());
 
     // From another window on the same origin as the form, then from the page itself.
     const frame = await tab.form('sibling').frame();
-    await frame.evaluate(lie);
-    await tab.page.evaluate(lie);
-    await expect.poll(() => tab.heard('sibling')).toContainEqual(['save', { id: 'con_lie' }]);
-    expect(await tab.heard()).toEqual([['ready']]);
-    expect(await typedIn(tab.form())).toEqual([ORG_URL, TOKEN]);
+    await frame.evaluate(forgeMessages);
+    await tab.page.evaluate(forgeMessages);
+    await expect.poll(() => tab.callbacks('sibling')).toContainEqual(['save', { id: 'con_forged' }]);
+    expect(await tab.callbacks()).toEqual([['ready']]);
+    expect(await fieldValues(tab.form())).toEqual([ORG_URL, TOKEN]);
   });
 
-  test('messages of the own window do nothing once somebody has led it to another origin', async () => {
-    const code = `(${lie.toString()})(); parent.postMessage('all told', '*');`;
+  test('ignores messages from its frame after navigation to another origin', async () => {
+    const code = `(${forgeMessages.toString()})(); parent.postMessage('sent', '*');`;
     const attacker = await serve({ '/': `<!doctype html><script>${code}</script>` });
     const tab = await open();
     await tab.mount();
-    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
     await tab.page.evaluate(() =>
-      addEventListener('message', ({ data }) => data === 'all told' && (document.title = data)),
+      addEventListener('message', ({ data }) => data === 'sent' && (document.title = data)),
     );
     const frame = await tab.form().frame();
     await frame.evaluate((href) => void (location.href = href), attacker.origin);
-    await expect.poll(() => tab.page.title()).toBe('all told');
-    expect(await tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.page.title()).toBe('sent');
+    expect(await tab.callbacks()).toEqual([['ready']]);
     expect(await tab.iframes()).toBe(1);
     await attacker.close();
   });
 
-  test('the token is nowhere to be found in the page', async () => {
+  test('keeps the token out of the page', async () => {
     const tab = await open();
-    const sessionToken = await stage().world.session();
+    const sessionToken = await fixture().world.session();
     await tab.mount({ sessionToken });
     await fill(tab.form());
     const everything = await tab.page.evaluate(() => {
       const found = [location.href, document.title, document.cookie, JSON.stringify(history.state), window.name];
       for (const storage of [localStorage, sessionStorage]) found.push(...Object.entries(storage).flat());
-      const look = (root: ParentNode): void => {
+      const collect = (root: ParentNode): void => {
         for (const element of root.querySelectorAll('*')) {
           found.push(...[...element.attributes].map(({ value }) => value), element.textContent ?? '');
-          if (element.shadowRoot) look(element.shadowRoot);
+          if (element.shadowRoot) collect(element.shadowRoot);
         }
       };
-      look(document);
+      collect(document);
       return found.concat(performance.getEntriesByType('resource').map(({ name }) => name)).join('\n');
     });
     // Positive control: the frame's title and the page's scripts are included.
@@ -71,11 +71,11 @@ export function hostile({ stage, open }: Use): void {
 }
 
 /** Runs in a window that is not the form's: sends forged form messages to the page. */
-function lie(): void {
+function forgeMessages(): void {
   for (const message of [
-    { type: 'saved', connector: { id: 'con_lie' } },
+    { type: 'saved', connector: { id: 'con_forged' } },
     { type: 'cancel' },
-    { type: 'error', code: 'save_failed', message: 'a lie' },
+    { type: 'error', code: 'save_failed', message: 'forged' },
     { type: 'resize', height: 1 },
   ]) {
     parent.postMessage({ source: 'monad-embed', ...message }, '*');

@@ -13,12 +13,12 @@ const pages: { name: string; kind: PageKind; needs?: LimitName }[] = [
 /** Pages with strict policies. */
 export function policies({ open, testUnless }: Use): void {
   for (const { name, kind, needs } of pages) {
-    testUnless(needs, `a form is saved on a page with ${name}, which has nothing to complain about`, async () => {
+    testUnless(needs, `saves on a page with ${name} without violations`, async () => {
       const tab = await open(kind);
       await tab.mount({ sessionToken: null, fetchSession: true });
       await fill(tab.form());
       await tab.form().press('Save');
-      await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+      await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
       expect(await tab.observed()).toMatchObject({ violations: [], uncaught: [] });
       await tab.unmount();
       expect((await tab.observed()).violations).toEqual([]);
@@ -27,10 +27,10 @@ export function policies({ open, testUnless }: Use): void {
 
   // Not filled in: within such a page in Firefox, a driver's keys and clicks do not reach any
   // cross-site frame, whatever its content.
-  testUnless('coepCredentialless', 'a form is shown on a page with cross-origin isolation', async () => {
+  testUnless('coepCredentialless', 'is shown on a page with cross-origin isolation', async () => {
     const tab = await open('isolated');
     await tab.mount();
-    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
     await tab.form().value('Organization URL');
     expect(await tab.page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(await tab.observed()).toMatchObject({ violations: [], uncaught: [] });

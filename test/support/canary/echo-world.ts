@@ -13,11 +13,11 @@ export interface Mode {
   reply(request: Received): Reply;
 }
 
-const said = ({ method, url, headers, body }: Received): string =>
+const echoOf = ({ method, url, headers, body }: Received): string =>
   `${method} ${decodeURIComponent(url)} ${JSON.stringify(headers)} ${body}`;
 
 function words(request: Received): Record<string, unknown> {
-  const text = said(request);
+  const text = echoOf(request);
   const field = { reason: text, type: text, message: text, code: text };
   return {
     ok: false,
@@ -49,16 +49,16 @@ export const modes: readonly Mode[] = [
       reply: (request: Received): Reply => ({
         status,
         headers: { 'content-type': 'application/xml' },
-        body: `<Error><Code>${escaped(said(request))}</Code><Message>${escaped(said(request))}</Message></Error>`,
+        body: `<Error><Code>${escaped(echoOf(request))}</Code><Message>${escaped(echoOf(request))}</Message></Error>`,
       }),
     },
-    { name: `${status} text`, reply: (request: Received): Reply => ({ status, body: said(request) }) },
+    { name: `${status} text`, reply: (request: Received): Reply => ({ status, body: echoOf(request) }) },
   ]),
   {
     name: 'redirect',
     reply: (request) => ({
       status: 307,
-      headers: { location: `https://elsewhere.example/?said=${encodeURIComponent(said(request)).slice(0, 4_000)}` },
+      headers: { location: `https://elsewhere.example/?said=${encodeURIComponent(echoOf(request)).slice(0, 4_000)}` },
     }),
   },
   { name: 'drop', reply: () => ({ fault: 'drop' }) },
@@ -67,7 +67,7 @@ export const modes: readonly Mode[] = [
 
 /** Returns response headers with the percent-encoded request. */
 const headersOf = (request: Received): Record<string, string> => ({
-  'x-request': encodeURIComponent(said(request)).slice(0, 4_000),
+  'x-request': encodeURIComponent(echoOf(request)).slice(0, 4_000),
   'retry-after': '1',
 });
 
@@ -92,10 +92,10 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
   let received = '';
   let connections = 0;
   const world: { mode: Mode } = {
-    mode: { name: '500 text', reply: (request) => ({ status: 500, body: said(request) }) },
+    mode: { name: '500 text', reply: (request) => ({ status: 500, body: echoOf(request) }) },
   };
   const http: Vendor = await startVendor((request) => {
-    received += said(request);
+    received += echoOf(request);
     return world.mode.reply(request);
   });
   const broker = { topics: {}, users: { nobody: 'nothing' }, says };
@@ -135,7 +135,7 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
  * that contains it. https://www.postgresql.org/docs/current/protocol-message-formats.html
  */
 async function startEchoPostgres(
-  hear: (text: string) => void,
+  onText: (text: string) => void,
   tls: Certificate,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
@@ -146,7 +146,7 @@ async function startEchoPostgres(
       // A password message starts with `p`. Earlier messages have no type: the TLS request (8
       // bytes) and the startup message.
       if (chunk[0] === 0x70) {
-        hear(chunk.toString());
+        onText(chunk.toString());
         socket.end(errorResponse(chunk.subarray(5).toString().replaceAll('\0', '')));
       } else if (chunk.length === 8) {
         socket.removeAllListeners('data').write('S');
@@ -167,8 +167,8 @@ async function startEchoPostgres(
   };
 }
 
-function errorResponse(said: string): Buffer {
-  const fields = ['SFATAL', 'VFATAL', 'C28P01', `Mpassword "${said}" is wrong`, `D${said}`, `H${said}`, `W${said}`];
+function errorResponse(text: string): Buffer {
+  const fields = ['SFATAL', 'VFATAL', 'C28P01', `Mpassword "${text}" is wrong`, `D${text}`, `H${text}`, `W${text}`];
   const body = Buffer.from(`${fields.join('\0')}\0\0`);
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);

@@ -68,7 +68,7 @@ export const labelsOf = (type: ConnectorTypeData, config: ConnectorConfig): Reco
   Object.fromEntries(Array.from(shownFields(type, config), ({ path, label }) => [path, label]));
 
 /** Returns the pointers of the controls that an empty form reports as required. */
-export function askedFor(type: ConnectorTypeData): string[] {
+export function requiredPointers(type: ConnectorTypeData): string[] {
   const empty = withDefaults(type.config);
   const choices = Array.from(shownFields(type, empty)).filter(({ field }) => isUnion(field));
   return validateConfig(type.config, empty).map(({ path }) => {

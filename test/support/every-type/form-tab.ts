@@ -2,17 +2,17 @@ import type { ConnectorTypeData } from '@connector-frame/catalog';
 import type { Browser, Frame, Page } from 'playwright-core';
 import type { World } from '../world.js';
 import { axeViolations } from '../axe-violations.js';
-import { fill, look, pressSave, type Look } from './in-form.js';
+import { fill, snapshot, pressSave, type FormSnapshot } from './in-form.js';
 import type { Leaf } from './expected-form.js';
 
 /** Globals of the world's host page. */
 declare global {
-  var heard: unknown[];
+  var callbacks: unknown[];
   var frame: { destroy(): void };
   var mount: (options: object) => void;
 }
 
-interface Heard {
+interface CallbackCall {
   type: string;
   connector?: { id: string };
   message?: string;
@@ -22,7 +22,7 @@ interface Heard {
 export interface FormTab {
   /** Replaces the mounted form with a new one and waits until it is ready. */
   open(type: ConnectorTypeData, options?: Record<string, unknown>): Promise<void>;
-  look(): Promise<Look>;
+  snapshot(): Promise<FormSnapshot>;
   /**
    * Fills in all leaves at once by script.
    * @throws Error if a leaf has no control
@@ -47,19 +47,19 @@ export interface FormTab {
 export async function openFormTab(browser: Browser, world: World): Promise<FormTab> {
   const context = await browser.newContext({ timezoneId: 'UTC', reducedMotion: 'reduce' });
   const page: Page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const pageErrors: string[] = [];
+  page.on('pageerror', (error) => pageErrors.push(error.message));
   await page.goto(world.host);
   let inside: Frame | undefined;
   const form = (): Frame => {
-    if (complaints.length > 0) throw new Error(complaints.splice(0).join('\n'));
+    if (pageErrors.length > 0) throw new Error(pageErrors.splice(0).join('\n'));
     if (!inside) throw new Error('no form is open');
     return inside;
   };
-  const heard = async (types: string[]): Promise<Heard> => {
+  const waitForCallback = async (types: string[]): Promise<CallbackCall> => {
     const event = await page.waitForFunction((wanted) => {
-      const told = globalThis.heard as Heard[];
-      return told.find(({ type }) => wanted.includes(type));
+      const calls = globalThis.callbacks as CallbackCall[];
+      return calls.find(({ type }) => wanted.includes(type));
     }, types);
     return (await event.jsonValue()) ?? { type: 'nothing' };
   };
@@ -74,7 +74,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
       await page.evaluate(
         (given) => {
           globalThis.frame?.destroy();
-          globalThis.heard.length = 0;
+          globalThis.callbacks.length = 0;
           globalThis.mount(given);
         },
         {
@@ -88,14 +88,14 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
           ...options,
         },
       );
-      const event = await heard(['ready', 'error']);
+      const event = await waitForCallback(['ready', 'error']);
       if (event.type !== 'ready') throw new Error(`the form did not open: ${event.message}`);
       const iframe = await page.$('iframe');
       inside = (await iframe?.contentFrame()) ?? undefined;
       await form().waitForSelector('.cf-form');
     },
 
-    look: () => form().evaluate(look),
+    snapshot: () => form().evaluate(snapshot),
 
     fill: fillAll,
     rename: (name) => fillAll([{ path: '/name', value: name, control: 'text' }]),
@@ -125,9 +125,9 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
         .waitForSelector('#cf-summary a')
         .then(() => undefined);
       refused.catch(() => undefined);
-      const told = heard(['save', 'error']);
-      told.catch(() => undefined);
-      const event = await Promise.race([refused, told]);
+      const called = waitForCallback(['save', 'error']);
+      called.catch(() => undefined);
+      const event = await Promise.race([refused, called]);
       if (event?.type === 'error') throw new Error(`not saved: ${event.message}`);
       return event?.connector?.id;
     },

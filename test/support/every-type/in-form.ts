@@ -4,7 +4,7 @@
 import type { Leaf } from './expected-form.js';
 
 /** The state of a form. Pointers are the form's own. */
-export interface Look {
+export interface FormSnapshot {
   /** Label by pointer. */
   labels: Record<string, string>;
   /** Pointers and labels of the summary's links, in order. */
@@ -16,22 +16,22 @@ export interface Look {
 }
 
 /** Expands all sections and returns the state of the form. */
-export function look(): Look {
+export function snapshot(): FormSnapshot {
   for (const fold of document.querySelectorAll('details')) fold.open = true;
   const of = (id: string, suffix: RegExp): string => id.slice(2).replace(suffix, '');
   const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
-  const said = (element: HTMLElement): string => element.textContent.trim().replaceAll(/\s+/g, ' ');
+  const textOf = (element: HTMLElement): string => element.textContent.trim().replaceAll(/\s+/g, ' ');
   return {
-    labels: Object.fromEntries(all('.cf-label').map((label) => [of(label.id, /-label$/), said(label)])),
+    labels: Object.fromEntries(all('.cf-label').map((label) => [of(label.id, /-label$/), textOf(label)])),
     summary: Array.from(document.getElementById('cf-summary')?.shadowRoot?.querySelectorAll('a') ?? [], (link) => ({
       path: (link.getAttribute('href') ?? '').slice(3),
-      label: said(link),
+      label: textOf(link),
     })),
     errors: Object.fromEntries([
-      ...all('.cf-error').map((error) => [of(error.id, /-\d$/), said(error)]),
+      ...all('.cf-error').map((error) => [of(error.id, /-\d$/), textOf(error)]),
       ...all('cf-secret').flatMap((secret) => {
         const error = secret.shadowRoot?.querySelector<HTMLElement>('.note.bad');
-        return error ? [[of(secret.id, /$/), said(error)]] : [];
+        return error ? [[of(secret.id, /$/), textOf(error)]] : [];
       }),
     ]),
     kept: all('.cf-secret')

@@ -129,13 +129,13 @@ export function installRecorder(selector: string): void {
   };
   for (const type of PerformanceObserver.supportedEntryTypes) {
     const value = entryValues[type];
-    const note = (entry: PerformanceEntry): void => {
+    const record = (entry: PerformanceEntry): void => {
       if (value) observe('performance', [type, value(entry as never)]);
       // Event timing, long tasks, long animation frames and paints vary with the load of the
       // machine.
       else timing.push([type, json(entry)]);
     };
-    const observer = new PerformanceObserver((list) => list.getEntries().forEach(note));
+    const observer = new PerformanceObserver((list) => list.getEntries().forEach(record));
     observer.observe({ type, buffered: false, ...(type === 'event' && { durationThreshold: 16 }) });
   }
 
@@ -147,14 +147,14 @@ export function installRecorder(selector: string): void {
       sizes.observe(element);
       seen.observe(element);
     }
-    const note = (channel: string, value: unknown): void => {
+    const record = (channel: string, value: unknown): void => {
       const text = json(value);
       if (last.get(channel) === text) return;
       last.set(channel, text);
       observations.push([channel, text]);
     };
     const { scale, offsetLeft, offsetTop, pageLeft, pageTop, width, height } = visualViewport ?? {};
-    note('positions', [
+    record('positions', [
       [scrollX, scrollY, innerWidth, innerHeight],
       [scale, offsetLeft, offsetTop, pageLeft, pageTop, width, height],
       elements.map((element) => {
@@ -162,14 +162,14 @@ export function installRecorder(selector: string): void {
         return [nameOf(element), scrollLeft, scrollTop, scrollWidth, scrollHeight, clientWidth, clientHeight];
       }),
     ]);
-    note(
+    record(
       'boxes',
       [...document.querySelectorAll('body *')].map((element) => [
         nameOf(element),
         boxOf(element.getBoundingClientRect()),
       ]),
     );
-    note('focus', [
+    record('focus', [
       nameOf(document.activeElement),
       document.hasFocus(),
       document.visibilityState,
@@ -179,11 +179,11 @@ export function installRecorder(selector: string): void {
     ]);
     const iframe = elements[0] as HTMLIFrameElement | undefined;
     // Two channels, because the values come from different processes in no fixed order.
-    note('frames', [frames.length, iframe?.contentWindow?.closed]);
-    note('frames in the frame', iframe?.contentWindow?.length);
-    note('history', history.length);
-    note('document', [document.title, location.href, document.cookie, iframe?.outerHTML, document.body.outerHTML]);
-    note('storage', [Object.entries(localStorage), Object.entries(sessionStorage)]);
+    record('frames', [frames.length, iframe?.contentWindow?.closed]);
+    record('frames in the frame', iframe?.contentWindow?.length);
+    record('history', history.length);
+    record('document', [document.title, location.href, document.cookie, iframe?.outerHTML, document.body.outerHTML]);
+    record('storage', [Object.entries(localStorage), Object.entries(sessionStorage)]);
     const isActive = json(navigator.userActivation?.isActive);
     if (last.get('activation') !== isActive) timing.push(['activation', isActive]);
     last.set('activation', isActive);

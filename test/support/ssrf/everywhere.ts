@@ -20,12 +20,12 @@ export async function listenEverywhere(ports: {
   certificate: Certificate;
   respond: RequestListener;
 }): Promise<Everywhere> {
-  const seen = new Set<string>();
+  const addresses = new Set<string>();
   const sockets = new Set<Socket>();
   const servers: Server[] = [];
   const listen = async (server: Server, port: number): Promise<void> => {
     server.on('connection', (socket: Socket) => {
-      seen.add((socket.localAddress ?? '').replace(/^::ffff:(?=\d+\.)/, ''));
+      addresses.add((socket.localAddress ?? '').replace(/^::ffff:(?=\d+\.)/, ''));
       sockets.add(socket);
       socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
     });
@@ -43,8 +43,8 @@ export async function listenEverywhere(ports: {
     );
   return {
     dialled() {
-      const found = [...seen].toSorted();
-      seen.clear();
+      const found = [...addresses].toSorted();
+      addresses.clear();
       return found;
     },
     close: async () => {

@@ -29,7 +29,7 @@ export interface Target {
 }
 
 /** Puts an address into the settings; `undefined` if the field can't hold it. */
-interface Way {
+interface OutboundRequest {
   label?: string;
   settings(host: string, port: number): Record<string, unknown> | undefined;
   secrets?(host: string, port: number): Record<string, string>;
@@ -43,12 +43,12 @@ const broker = (host: string, port: number): Record<string, unknown> => ({
   bootstrap_servers: `${inUrl(host)}:${port}`,
 });
 const database = (host: string, port: number): Record<string, unknown> => ({ host, port });
-const bucketWays: Way[] = [
+const bucketRequests: OutboundRequest[] = [
   { settings: url('endpoint', 'http', { use_path_style: true }) },
   { label: 'bucket in the name', settings: url('endpoint', 'http', { use_path_style: false }) },
 ];
 
-const ways: Readonly<Record<string, readonly Way[]>> = {
+const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:kafka': [{ settings: broker }],
   'output:kafka': [{ settings: broker }],
   'input:postgresql': [{ settings: database }],
@@ -61,8 +61,8 @@ const ways: Readonly<Record<string, readonly Way[]>> = {
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
-  'input:object-storage': bucketWays,
-  'output:object-storage': bucketWays,
+  'input:object-storage': bucketRequests,
+  'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
   'output:http': [{ settings: url('endpoint', 'http') }],
   'output:opensearch': [{ settings: url('url', 'http') }],
@@ -95,12 +95,12 @@ const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'input:google-workspace-admin-activity': google.config,
 };
 /** Types that connect to the vendor's fixed address. */
-const vendors: readonly Way[] = [{ settings: () => ({}) }];
-const vendorsWithRole: readonly Way[] = [
+const vendors: readonly OutboundRequest[] = [{ settings: () => ({}) }];
+const vendorsWithRole: readonly OutboundRequest[] = [
   ...vendors,
   { label: 'with a role', settings: () => ({ role_arn: 'arn:aws:iam::123456789012:role/Log' }) },
 ];
-const vendorWays: Readonly<Record<string, readonly Way[]>> = {
+const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:s3': vendorsWithRole,
   'output:s3': vendorsWithRole,
 };
@@ -117,8 +117,8 @@ export function targets(): Target[] {
       const code = connectors(type);
       const name = `${kind}:${typeId}`;
       if (!dials(name, code)) return [];
-      const typed = ways[name];
-      return (typed ?? vendorWays[name] ?? vendors).map((way) => ({
+      const typed = requests[name];
+      return (typed ?? vendorRequests[name] ?? vendors).map((way) => ({
         name: way.label === undefined ? name : `${name} ${way.label}`,
         type,
         code,

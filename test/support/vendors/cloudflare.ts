@@ -2,7 +2,7 @@ import { bad, slice, wrongQuery, type PollVendor } from './poll-vendor.js';
 
 const TOKEN = 'canary-cloudflare-token-0000000000000000000';
 const ACCOUNT = '023e105f4ecef8ad9ca31a8372d0c353';
-const fault = (status: number, code: number, message: string) => ({
+const errorReply = (status: number, code: number, message: string) => ({
   status,
   body: { success: false, errors: [{ code, message }], messages: [], result: null },
 });
@@ -17,22 +17,22 @@ export const cloudflare: PollVendor = {
   wrong: { api_token: 'canary-wrong-token-000000000000000000000000' },
   numberOf: (record) => Number((record as { id: string }).id.slice(3)),
   throttle: () => ({
-    reply: { ...fault(429, 10_100, 'Rate limited'), headers: { 'retry-after': '120' } },
+    reply: { ...errorReply(429, 10_100, 'Rate limited'), headers: { 'retry-after': '120' } },
     afterMs: 120_000,
   }),
   open: (world) => ({
     respond(request) {
       const { headers, query, path } = request;
-      if (headers['authorization'] !== `Bearer ${TOKEN}`) return fault(401, 10_000, 'Authentication error');
+      if (headers['authorization'] !== `Bearer ${TOKEN}`) return errorReply(401, 10_000, 'Authentication error');
       if (path !== `/client/v4/accounts/${ACCOUNT}/logs/audit`) return bad(404, path);
       const wrong = wrongQuery(request, ['since', 'before'], ['cursor', 'direction', 'limit']);
-      if (wrong !== undefined) return fault(400, 1, wrong);
+      if (wrong !== undefined) return errorReply(400, 1, wrong);
       const limit = Number(query.get('limit') ?? 100);
       const [from, before] = [Date.parse(query.get('since') ?? ''), Date.parse(query.get('before') ?? '')];
-      if (!(limit >= 1 && limit <= 1_000) || !(from < before)) return fault(400, 2, 'range');
+      if (!(limit >= 1 && limit <= 1_000) || !(from < before)) return errorReply(400, 2, 'range');
       const descending = query.get('direction') !== 'asc';
       const page = slice(world, { from, to: before - 1, descending }, limit, query.get('cursor'));
-      if (!page) return fault(400, 3, 'cursor');
+      if (!page) return errorReply(400, 3, 'cursor');
       return {
         body: {
           success: true,

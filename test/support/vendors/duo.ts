@@ -3,7 +3,10 @@ import { bad, slice, wrongQuery, type PollVendor, type VendorRequest } from './p
 
 const HOST = 'api-1a2b3c4d.duosecurity.com';
 const [KEY, SECRET] = ['DICANARYINTEGRATION0', 'canary-secret-key-0000000000000000000000'];
-const fault = (status: number, code: number, message: string) => ({ status, body: { stat: 'FAIL', code, message } });
+const errorReply = (status: number, code: number, message: string) => ({
+  status,
+  body: { stat: 'FAIL', code, message },
+});
 
 /** https://duo.com/docs/adminapi#authentication: five lines, HMAC-SHA1 in hex as the password. */
 function isSigned({ headers, method, path, query }: VendorRequest, now: number): boolean {
@@ -30,23 +33,23 @@ export const duo: PollVendor = {
   wrong: { secret_key: 'canary-wrong-key-00000000000000000000000' },
   anyClock: false,
   numberOf: (record) => Number((record as { txid: string }).txid.slice(3)),
-  throttle: () => ({ reply: fault(429, 42_901, 'Too Many Requests'), afterMs: 60_000 }),
+  throttle: () => ({ reply: errorReply(429, 42_901, 'Too Many Requests'), afterMs: 60_000 }),
   // New authentications appear in the log after two minutes.
   delayMs: 120_000,
   open: (world) => ({
     respond(request) {
       const { query, path } = request;
-      if (!isSigned(request, world.now())) return fault(401, 40_103, 'Invalid signature in request credentials');
+      if (!isSigned(request, world.now())) return errorReply(401, 40_103, 'Invalid signature in request credentials');
       if (path !== '/admin/v2/logs/authentication') return bad(404, path);
       const wrong = wrongQuery(request, ['mintime', 'maxtime'], ['limit', 'next_offset', 'sort']);
       const [from, to] = [Number(query.get('mintime')), Number(query.get('maxtime'))];
       const limit = Number(query.get('limit') ?? 100);
       if (wrong !== undefined || !(from < to) || String(from).length !== 13 || !(limit >= 1 && limit <= 1_000))
-        return fault(400, 40_002, wrong ?? 'Invalid request parameters');
+        return errorReply(400, 40_002, wrong ?? 'Invalid request parameters');
       const offset = query.get('next_offset');
       const token = offset === null ? null : (/^\d{13},(.+)$/.exec(offset)?.[1] ?? 'none');
       const page = slice(world, { from, to, descending: query.get('sort') !== 'ts:asc' }, limit, token);
-      if (!page) return fault(400, 40_002, 'next_offset');
+      if (!page) return errorReply(400, 40_002, 'next_offset');
       const last = page.events.at(-1);
       return {
         body: {

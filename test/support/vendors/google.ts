@@ -16,7 +16,7 @@ const keyFile = (key: typeof privateKey): string =>
     token_uri: 'https://attacker.example/token',
   });
 
-const fault = (status: number, reason: string) => ({
+const errorReply = (status: number, reason: string) => ({
   status,
   body: { error: { code: status, message: reason, errors: [{ domain: 'usageLimits', reason, message: reason }] } },
 });
@@ -55,7 +55,7 @@ export const google: PollVendor = {
   anyClock: false,
   numberOf: (record) => Number((record as { id: { uniqueQualifier: string } }).id.uniqueQualifier),
   // Google's rate limit response is a 403 with a reason in the body and without a retry time.
-  throttle: () => ({ reply: fault(403, 'userRateLimitExceeded'), afterMs: 60_000 }),
+  throttle: () => ({ reply: errorReply(403, 'userRateLimitExceeded'), afterMs: 60_000 }),
   open: withTokens((request, world, tokens) => {
     const { origin, path, query, headers, method, body } = request;
     if (origin === 'https://oauth2.googleapis.com') {
@@ -69,16 +69,16 @@ export const google: PollVendor = {
       if (!isGranted(form.get('assertion') ?? '', world.now())) return bad(400, 'invalid_grant');
       return { body: { access_token: tokens.issue(), expires_in: 3599, token_type: 'Bearer' } };
     }
-    if (!tokens.has(String(headers['authorization']).replace(/^Bearer /, ''))) return fault(401, 'authError');
+    if (!tokens.has(String(headers['authorization']).replace(/^Bearer /, ''))) return errorReply(401, 'authError');
     if (path !== '/admin/reports/v1/activity/users/all/applications/admin') return bad(404, path);
     const wrong = wrongQuery(request, [], ['startTime', 'endTime', 'maxResults', 'pageToken']);
     const limit = Number(query.get('maxResults') ?? 1_000);
-    if (wrong !== undefined || !(limit >= 1 && limit <= 1_000)) return fault(400, 'invalid');
+    if (wrong !== undefined || !(limit >= 1 && limit <= 1_000)) return errorReply(400, 'invalid');
     const from = Date.parse(query.get('startTime') ?? '1970-01-01T00:00:00Z');
     const to = Date.parse(query.get('endTime') ?? new Date(world.now()).toISOString());
-    if (!(from < to)) return fault(400, 'invalid');
+    if (!(from < to)) return errorReply(400, 'invalid');
     const page = slice(world, { from, to, descending: true }, limit, query.get('pageToken'));
-    if (!page) return fault(400, 'invalid');
+    if (!page) return errorReply(400, 'invalid');
     const items = page.events.map(({ n, at }) => ({
       kind: 'admin#reports#activity',
       id: { time: new Date(at).toISOString(), uniqueQualifier: String(n), applicationName: 'admin' },

@@ -1,7 +1,7 @@
 import { basicOf, bad, slice, withTokens, wrongQuery, type PollVendor } from './poll-vendor.js';
 
 const [ID, SECRET] = ['canary-client-id', 'canary-client-secret'];
-const fault = (code: number, message: string) => ({
+const errorReply = (code: number, message: string) => ({
   status: code,
   body: { status: { error: true, code, type: message, message } },
 });
@@ -15,7 +15,7 @@ export const onelogin: PollVendor = {
   numberOf: (record) => (record as { id: number }).id,
   throttle: () => ({
     reply: {
-      ...fault(429, 'rate limit'),
+      ...errorReply(429, 'rate limit'),
       headers: { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '832' },
     },
     afterMs: 832_000,
@@ -25,7 +25,7 @@ export const onelogin: PollVendor = {
     if (path === '/auth/oauth2/v2/token') {
       const known = headers['authorization'] === basicOf(ID, SECRET) && headers['content-type'] === 'application/json';
       if (method !== 'POST' || !known || body !== '{"grant_type":"client_credentials"}')
-        return fault(401, 'Unauthorized');
+        return errorReply(401, 'Unauthorized');
       return {
         body: {
           access_token: tokens.issue(),
@@ -35,7 +35,7 @@ export const onelogin: PollVendor = {
         },
       };
     }
-    if (!tokens.has(String(headers['authorization']).replace(/^bearer:/, ''))) return fault(401, 'Unauthorized');
+    if (!tokens.has(String(headers['authorization']).replace(/^bearer:/, ''))) return errorReply(401, 'Unauthorized');
     if (path !== '/api/1/events') return bad(404, path);
     const wrong = wrongQuery(
       request,
@@ -43,11 +43,11 @@ export const onelogin: PollVendor = {
       ['since', 'until', 'limit', 'after_cursor', 'before_cursor', 'sort', 'fields'],
     );
     const limit = Number(query.get('limit') ?? 50);
-    if (wrong !== undefined || !(limit >= 1 && limit <= 50)) return fault(400, 'bad request');
+    if (wrong !== undefined || !(limit >= 1 && limit <= 50)) return errorReply(400, 'bad request');
     const from = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z');
     const to = Date.parse(query.get('until') ?? '2100-01-01T00:00:00Z');
     const page = slice(world, { from, to }, limit, query.get('after_cursor'));
-    if (!page) return fault(400, 'bad request');
+    if (!page) return errorReply(400, 'bad request');
     return {
       headers: { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': '4988', 'x-ratelimit-reset': '832' },
       body: {

@@ -91,7 +91,7 @@ export function slice(
   token: string | null,
 ): Slice | undefined {
   const sign = descending ? -1 : 1;
-  const asked = `${from}-${to}`;
+  const requested = `${from}-${to}`;
   const size = Math.min(limit, world.pageSize);
   const sorted = world.events
     .filter(({ at }) => at >= from && at <= to)
@@ -99,13 +99,13 @@ export function slice(
   let rest = sorted;
   if (token !== null) {
     const [of, at, n] = Buffer.from(token, 'base64url').toString().split('|');
-    if (of !== asked) return undefined;
+    if (of !== requested) return undefined;
     rest = sorted.filter((event) => sign * (event.at - Number(at) || event.n - Number(n)) > 0);
   }
   const events = rest.slice(0, size);
   const last = events.at(-1);
   const next =
-    last && rest.length > size ? Buffer.from(`${asked}|${last.at}|${last.n}`).toString('base64url') : undefined;
+    last && rest.length > size ? Buffer.from(`${requested}|${last.at}|${last.n}`).toString('base64url') : undefined;
   return { events, ...(next !== undefined && { next }) };
 }
 

@@ -7,7 +7,7 @@ const ORGS = [
   '22222222-2222-4222-8222-222222222222',
   '33333333-3333-4333-8333-333333333333',
 ];
-const fault = (status: number, detail: string) => ({
+const errorReply = (status: number, detail: string) => ({
   status,
   body: { jsonapi: { version: '1.0' }, errors: [{ status: String(status), detail }] },
 });
@@ -22,7 +22,7 @@ export const snyk: PollVendor = {
   config: { settings: {}, secrets: { api_key: TOKEN } },
   wrong: { api_key: 'canary00-0000-4000-8000-wrong-token-0' },
   numberOf: (record) => Number((record as { id: string }).id.slice(6)),
-  throttle: () => ({ reply: fault(429, 'Too many requests'), afterMs: 60_000 }),
+  throttle: () => ({ reply: errorReply(429, 'Too many requests'), afterMs: 60_000 }),
   elsewhere: (reply, other) => ({
     ...reply,
     body: { ...(reply.body as object), links: { next: `${other}/rest/orgs?version=2024-10-15&starting_after=v1.x` } },
@@ -30,12 +30,13 @@ export const snyk: PollVendor = {
   open: (world) => ({
     respond(request) {
       const { headers, query, path } = request;
-      if (headers['authorization'] !== `token ${TOKEN}`) return fault(401, 'Unauthorized');
-      if (query.get('version') !== '2024-10-15') return fault(400, 'version');
+      if (headers['authorization'] !== `token ${TOKEN}`) return errorReply(401, 'Unauthorized');
+      if (query.get('version') !== '2024-10-15') return errorReply(400, 'version');
       const limit = Number(query.get('limit') ?? 10);
-      if (!(limit >= 10 && limit <= 100)) return fault(400, 'limit');
+      if (!(limit >= 10 && limit <= 100)) return errorReply(400, 'limit');
       if (path === '/rest/orgs') {
-        if (wrongQuery(request, ['version'], ['limit', 'starting_after', 'ending_before'])) return fault(400, 'query');
+        if (wrongQuery(request, ['version'], ['limit', 'starting_after', 'ending_before']))
+          return errorReply(400, 'query');
         // Two pages of organizations.
         const first = !query.has('starting_after');
         const data = (first ? ORGS.slice(0, 2) : ORGS.slice(2)).map((id) => ({
@@ -54,7 +55,7 @@ export const snyk: PollVendor = {
       const org = ORGS.indexOf(/^\/rest\/orgs\/([0-9a-f-]{36})\/issues$/.exec(path)?.[1] ?? '');
       if (org < 0) return bad(404, path);
       if (wrongQuery(request, ['version', 'updated_after'], ['limit', 'starting_after', 'ending_before']))
-        return fault(400, 'query');
+        return errorReply(400, 'query');
       const events = world.events.filter(({ n }) => n % ORGS.length === org);
       const page = slice(
         { ...world, now: world.now, events, pageSize: Math.max(2, world.pageSize - 1) },
@@ -62,7 +63,7 @@ export const snyk: PollVendor = {
         limit,
         query.get('starting_after'),
       );
-      if (!page) return fault(400, 'starting_after');
+      if (!page) return errorReply(400, 'starting_after');
       const next = new URLSearchParams(query);
       if (page.next !== undefined) next.set('starting_after', page.next);
       return {

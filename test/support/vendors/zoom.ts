@@ -32,9 +32,9 @@ export const zoom: PollVendor = {
     const { origin, path, method, headers, body, query } = request;
     if (origin === 'https://zoom.us') {
       const form = new URLSearchParams(body);
-      const asked =
+      const requested =
         form.get('grant_type') === 'account_credentials' && form.get('account_id') === 'A1b2C3d4E5f6G7h8I9j0Kl';
-      if (path !== '/oauth/token' || method !== 'POST' || !asked) return bad(400, 'unsupported_grant_type');
+      if (path !== '/oauth/token' || method !== 'POST' || !requested) return bad(400, 'unsupported_grant_type');
       if (headers['authorization'] !== basicOf(ID, SECRET)) return bad(401, 'invalid_client');
       return {
         body: {

@@ -205,7 +205,7 @@ describe('a test event', () => {
     [409, /no pipeline/],
     [429, /buffer is full/],
     [500, /not taken in/],
-  ])('that is answered %i is told', async (status, words) => {
+  ])('that gets a %i response is reported', async (status, words) => {
     ingestStatus = status;
     const answer = await send();
     expect(answer.status).toBe(502);
@@ -262,7 +262,7 @@ describe('the log', () => {
     await stream.cancel();
   });
 
-  test('a log that began anew is shown from its begin', async () => {
+  test('a restarted log is shown from its start', async () => {
     entries = [entry(1)];
     const stream = events(await get(`/demo/pipelines/log?${mine}&after=57`));
     await stream.next();

@@ -52,7 +52,7 @@ export function createReceiveBody(room: BodyQuota): ReceiveBody {
         throw later(
           429,
           'rate_limited',
-          'Too much of this organization is under way at once. Send fewer requests together.',
+          'This organization has too many bytes in flight. Send fewer concurrent requests.',
           1,
         );
       if (answer === 'shared') throw later(503, 'unavailable', 'The server is at capacity. Retry later.', 1);

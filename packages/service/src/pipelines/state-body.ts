@@ -13,7 +13,7 @@ const STATUSES = [
 
 export const Status = z.enum(STATUSES).openapi({
   description:
-    '`Disabled`: off. `Pending`: nothing works on it yet. `Initializing`: works, and both ends have not answered. `Running`: they have. `Throttled`: a side asked for less, or the buffer is full. `Erroring`: fails again and again, or for good. `Unknown`: no word from its worker.',
+    '`Disabled`: paused. `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently. `Unknown`: no recent report from its worker.',
 });
 
 export const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');

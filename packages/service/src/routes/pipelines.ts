@@ -71,7 +71,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         path: '/v2/{org}/pipelines/{id}',
         tag,
         operation: 'deletePipeline',
-        summary: 'Delete a pipeline; what stands in it stays',
+        summary: 'Delete a pipeline, but not its connectors',
         access: { permission: 'write', session: 'deny' },
         params: OrgAndId,
         conditional: true,

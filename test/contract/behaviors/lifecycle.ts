@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { fill, ORG_URL, TOKEN, typedIn } from '../okta.js';
+import { fill, ORG_URL, TOKEN, fieldValues } from '../okta.js';
 import type { Use } from '../run-frame-contract.js';
 
 /** Several forms on one page, and unmounted forms. */
-export function apart({ open }: Use): void {
-  test('ten forms on one page do not disturb each other', async () => {
+export function lifecycle({ open }: Use): void {
+  test('ten forms on one page are independent', async () => {
     const tab = await open();
     const boxes = Array.from({ length: 10 }, (_, index) => `box-${index}`);
     await tab.page.evaluate((boxes) => {
@@ -12,25 +12,25 @@ export function apart({ open }: Use): void {
         document.querySelector('#form')?.append(Object.assign(document.createElement('div'), { id }));
     }, boxes);
     for (const box of boxes) await tab.mount({}, box);
-    for (const box of boxes) await expect.poll(() => tab.heard(box)).toEqual([['ready']]);
+    for (const box of boxes) await expect.poll(() => tab.callbacks(box)).toEqual([['ready']]);
     await fill(tab.form('box-3'));
     await tab.form('box-8').press('Cancel');
     await tab.unmount('box-5');
-    expect(await typedIn(tab.form('box-3'))).toEqual([ORG_URL, TOKEN]);
+    expect(await fieldValues(tab.form('box-3'))).toEqual([ORG_URL, TOKEN]);
     await tab.form('box-3').press('Save');
-    await expect.poll(() => tab.heard('box-3')).toEqual([['ready'], ['save', expect.anything()]]);
+    await expect.poll(() => tab.callbacks('box-3')).toEqual([['ready'], ['save', expect.anything()]]);
     for (const box of boxes) {
       const more = box === 'box-8' ? [['cancel']] : box === 'box-3' ? [['save', expect.anything()]] : [];
-      expect([box, await tab.heard(box)]).toEqual([box, [['ready'], ...more]]);
+      expect([box, await tab.callbacks(box)]).toEqual([box, [['ready'], ...more]]);
     }
     expect(await tab.iframes()).toBe(9);
   });
 
-  test('unmounted, nothing is left: no frame, no listener, no call', async () => {
+  test('unmount leaves no frame, listener or callback behind', async () => {
     const tab = await open();
     const before = await tab.observed();
     await tab.mount({ fetchSession: true });
-    await expect.poll(() => tab.heard()).toEqual([['ready']]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready']]);
     // Start a save, then unmount the form while it is pending.
     await fill(tab.form());
     await tab.form().press('Save');
@@ -38,11 +38,11 @@ export function apart({ open }: Use): void {
     await expect.poll(() => tab.iframes()).toBe(0);
     await expect.poll(async () => (await tab.observed()).listeners).toBe(before.listeners);
     await tab.page.evaluate(() => new Promise((next) => setTimeout(next, 100)));
-    expect((await tab.heard()).filter(([callback]) => callback === 'stale' || callback === 'error')).toEqual([]);
+    expect((await tab.callbacks()).filter(([callback]) => callback === 'stale' || callback === 'error')).toEqual([]);
     expect((await tab.observed()).uncaught).toEqual([]);
   });
 
-  test('unmounted at once and mounted again, there is one form', async () => {
+  test('unmounting and mounting again in one task shows one form', async () => {
     const tab = await open();
     const before = await tab.observed();
     await tab.mount();
@@ -50,7 +50,7 @@ export function apart({ open }: Use): void {
     await tab.mount();
     await fill(tab.form());
     await tab.form().press('Save');
-    await expect.poll(() => tab.heard()).toEqual([['ready'], ['save', expect.anything()]]);
+    await expect.poll(() => tab.callbacks()).toEqual([['ready'], ['save', expect.anything()]]);
     expect(await tab.iframes()).toBe(1);
     await tab.unmount();
     await expect.poll(async () => (await tab.observed()).listeners).toBe(before.listeners);

@@ -5,8 +5,8 @@ import type { Use } from '../run-frame-contract.js';
 import type { Tab } from '../tab.js';
 
 /** The form's appearance matches the page. */
-export function look({ open, testUnless }: Use): void {
-  testUnless('colorSchemeOfIframe', 'on a dark page the form is dark, and never a white box', async () => {
+export function appearance({ open, testUnless }: Use): void {
+  testUnless('colorSchemeOfIframe', 'is dark on a dark page and never shows a white box', async () => {
     const tab = await open('dark');
     await tab.mount();
     // Sample a corner from the start: the page shows through while the form loads and afterwards.
@@ -27,7 +27,7 @@ export function look({ open, testUnless }: Use): void {
     expect(isDark).toBe(true);
   });
 
-  test('the height follows what is in the form, and nothing scrolls in it', async () => {
+  test('resizes to fit its content without scrolling', async () => {
     const tab = await open();
     await tab.mount();
     await tab.form().value('Organization URL');

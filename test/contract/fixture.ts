@@ -4,29 +4,29 @@ import { launchEngine } from '../support/engines/engines.js';
 import { eventually } from '../support/engines/eventually.js';
 import { serveHostPage, type HostPage, type PageKind } from './host-page.js';
 import { tabOf, type Tab } from './tab.js';
-import { bundleWay, type WayIn } from './ways.js';
+import { bundleAdapter, type Adapter } from './adapters.js';
 
 /**
  * A service, a host for it on another site, and the browsers. Started once for all behaviors of an
  * adapter.
  */
-export interface Stage {
+export interface Fixture {
   world: World;
   host: HostPage;
   /** Opens a host page in a new tab. */
   open(engine: EngineName, kind?: PageKind): Promise<Tab>;
   /** Returns the ids and names of the connectors stored for the team. */
-  kept(): Promise<{ id: string; name: string }[]>;
+  storedConnectors(): Promise<{ id: string; name: string }[]>;
   /** Closes the tabs that the last test opened. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startStage(way: WayIn, engines: EngineName[]): Promise<Stage> {
+export async function startFixture(adapter: Adapter, engines: EngineName[]): Promise<Fixture> {
   let world: World | undefined;
   const host = await serveHostPage({
-    code: await bundleWay(way),
-    trustedTypes: way.trustedTypes,
+    code: await bundleAdapter(adapter),
+    trustedTypes: adapter.trustedTypes,
     service: () => {
       if (!world) throw new Error('the service has not started');
       return { url: world.service.url, session: world.session, team: world.team };
@@ -68,7 +68,7 @@ export async function startStage(way: WayIn, engines: EngineName[]): Promise<Sta
       await eventually('the page', () => page.evaluate(() => 'contract' in globalThis || undefined));
       return tab;
     },
-    async kept() {
+    async storedConnectors() {
       const { body } = await call('GET', `/v1/${team}/inputs?limit=1000`);
       return body['inputs'] as { id: string; name: string }[];
     },

@@ -5,7 +5,7 @@ const file = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const react18 = (name: string): string => file(`../react-18/node_modules/${name}`);
 
 /** An adapter to put a form on a page. */
-export interface WayIn {
+export interface Adapter {
   /** The page's script. */
   script: string;
   /** Packages to replace, by name. */
@@ -19,7 +19,7 @@ export interface WayIn {
   inShadow: boolean;
 }
 
-export const ways = {
+export const adapters = {
   // No policy: the function writes no markup.
   function: { script: 'function.ts', trustedTypes: `'none'`, inShadow: false },
   element: { script: 'element.ts', trustedTypes: 'lit-html', inShadow: true },
@@ -32,10 +32,10 @@ export const ways = {
   'React 19': { script: 'react.tsx', trustedTypes: 'lit-html', inShadow: true },
   // Vue creates its own policy.
   Vue: { script: 'vue.ts', trustedTypes: 'lit-html vue', inShadow: true },
-} satisfies Record<string, WayIn>;
+} satisfies Record<string, Adapter>;
 
 /** Bundles the page's script as a host's build would. */
-export function bundleWay({ script, alias }: WayIn): Promise<string> {
+export function bundleAdapter({ script, alias }: Adapter): Promise<string> {
   const code = [`./observe.ts`, `./${script}`].map((path) => `import ${JSON.stringify(file(path))};`).join('\n');
   return bundle(code, { ...(alias && { alias }) });
 }

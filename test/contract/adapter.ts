@@ -23,13 +23,13 @@ export interface Mounted {
 }
 
 /** Mounts a form in an element of the page. */
-export type Way = (box: HTMLElement, settings: Settings, callbacks: Callbacks) => Mounted;
+export type MountAdapter = (box: HTMLElement, settings: Settings, callbacks: Callbacks) => Mounted;
 
 /**
  * A callback and its arguments: `['ready']`, `['save', connector]`, `['cancel']`,
  * `['error', code, message]`.
  */
-export type Heard = [callback: string, ...given: unknown[]];
+export type CallbackCall = [callback: string, ...given: unknown[]];
 
 /** For `page.evaluate`. A form is identified by the id of its box; tests can pass only data. */
 export interface Contract {
@@ -42,7 +42,7 @@ export interface Contract {
    * Returns the callbacks for a box. A call to a callback of an earlier render is recorded as
    * `['stale', ...]`.
    */
-  heard(box?: string): Heard[];
+  callbacks(box?: string): CallbackCall[];
   /** Returns the iframes within a box, including those in shadow roots. */
   iframes(box?: string): HTMLIFrameElement[];
 }
@@ -52,21 +52,21 @@ declare global {
 }
 
 /** Installs `globalThis.contract` for an adapter. */
-export function serveWay(way: Way): void {
+export function installContract(mount: MountAdapter): void {
   const forms = new Map<string, { mounted: Mounted | undefined; settings: Settings; render: number }>();
-  const said = new Map<string, Heard[]>();
-  const heard = (box: string): Heard[] => said.get(box) ?? said.set(box, []).get(box) ?? [];
+  const calls = new Map<string, CallbackCall[]>();
+  const callsOf = (box: string): CallbackCall[] => calls.get(box) ?? calls.set(box, []).get(box) ?? [];
 
-  function callbacks(box: string): Callbacks {
+  function callbacksOf(box: string): Callbacks {
     const render = forms.get(box)?.render;
-    const hear = (...what: Heard): void => {
-      heard(box).push(forms.get(box)?.render === render ? what : ['stale', ...what]);
+    const record = (...what: CallbackCall): void => {
+      callsOf(box).push(forms.get(box)?.render === render ? what : ['stale', ...what]);
     };
     return {
-      onReady: () => hear('ready'),
-      onSave: (connector) => hear('save', connector),
-      onCancel: () => hear('cancel'),
-      onError: ({ code, message }) => hear('error', code, message),
+      onReady: () => record('ready'),
+      onSave: (connector) => record('save', connector),
+      onCancel: () => record('cancel'),
+      onError: ({ code, message }) => record('error', code, message),
     };
   }
 
@@ -76,7 +76,7 @@ export function serveWay(way: Way): void {
     } catch (error) {
       // `createConnectorFrame` throws on invalid options; the other adapters report them in
       // `onError`.
-      heard(box).push(['error', Object(error).code, Object(error).message]);
+      callsOf(box).push(['error', Object(error).code, Object(error).message]);
       return undefined;
     }
   }
@@ -86,19 +86,19 @@ export function serveWay(way: Way): void {
       const settings = settingsOf(given);
       const form = { mounted: undefined as Mounted | undefined, settings, render: 0 };
       forms.set(box, form);
-      form.mounted = attempt(box, () => way(elementOf(box), settings, callbacks(box)));
+      form.mounted = attempt(box, () => mount(elementOf(box), settings, callbacksOf(box)));
     },
     update(changes = {}, box = 'form') {
       const form = forms.get(box);
       if (!form) throw new Error(`nothing is mounted in ${box}`);
       form.render += 1;
       form.settings = settingsOf({ ...form.settings, ...changes });
-      attempt(box, () => form.mounted?.update(form.settings, callbacks(box)));
+      attempt(box, () => form.mounted?.update(form.settings, callbacksOf(box)));
     },
     unmount(box = 'form') {
       forms.get(box)?.mounted?.unmount();
     },
-    heard: (box = 'form') => heard(box),
+    callbacks: (box = 'form') => callsOf(box),
     iframes: (box = 'form') => iframesIn(elementOf(box)),
   };
 }
@@ -118,12 +118,12 @@ function iframesIn(root: ParentNode): HTMLIFrameElement[] {
 
 /** Returns the test's settings unchecked: some tests pass invalid ones on purpose. */
 function settingsOf(given: object): Settings {
-  const kept = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  const settings: Settings = JSON.parse(JSON.stringify(kept));
-  return 'fetchSession' in kept ? { ...settings, fetchSession: askPage } : settings;
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  const settings: Settings = JSON.parse(JSON.stringify(present));
+  return 'fetchSession' in present ? { ...settings, fetchSession: fetchPageSession } : settings;
 }
 
-async function askPage(): Promise<{ sessionToken: string; organizationId: string }> {
+async function fetchPageSession(): Promise<{ sessionToken: string; organizationId: string }> {
   const response = await fetch('/session', { method: 'POST' });
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   return response.json();
