@@ -1,4 +1,4 @@
-import type { ErrorType } from '../http/api-error.js';
+import type { ErrorType } from '../api-error.js';
 
 /**
  * Error that rejects a request. The sender receives its message, which contains no part of the
