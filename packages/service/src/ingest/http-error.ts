@@ -5,7 +5,7 @@ import type { ErrorType } from '../api-error.js';
  * request.
  */
 export class HttpError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'HttpError';
   constructor(
     readonly status: number,
     readonly type: ErrorType,
