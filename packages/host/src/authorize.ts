@@ -1,7 +1,7 @@
 import { HostError } from './host-error.js';
 import type { Call, RouteTools } from './route.js';
 
-/** It stands in paths, so it may not climb out of them. */
+/** The id is part of request paths; the pattern prevents path traversal. */
 const organizationIdPattern = /^[\w-][\w.-]{0,127}$/;
 
 /** The tenant's organization id, or a refusal. Every route that names a tenant asks here, before it asks the service anything. */

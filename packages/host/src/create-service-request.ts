@@ -84,7 +84,7 @@ function isRepeatable(init: RequestInit, headers: Headers): boolean {
   return idempotentMethods.has((init.method ?? 'GET').toUpperCase()) || headers.has('idempotency-key');
 }
 
-/** 429 says that nothing was done, so any method may come again. */
+/** A 429 means that nothing was done, so every method can be retried. */
 function isTransient(status: number, repeatable: boolean): boolean {
   return status === 429 || (repeatable && status >= 502 && status <= 504);
 }

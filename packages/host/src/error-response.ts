@@ -23,7 +23,7 @@ function asHostError(error: unknown): HostError {
 
 /** 401 and 403 stay `upstream_error`: they are about this server's API key, and must not send a person to the sign-in page. */
 function upstreamRefusal({ status, retryAfter }: ServiceRequestError): HostError {
-  if (status === 404) return new HostError('not_found', 'The connector service does not know what was asked for.');
+  if (status === 404) return new HostError('not_found', 'The connector service has no such resource.');
   if (status === 409) return new HostError('conflict', 'This is in use or exists already.');
   if (status === 400 || status === 422) {
     return new HostError('invalid_request', 'The connector service did not accept the request.');

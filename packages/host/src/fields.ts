@@ -18,7 +18,7 @@ export function text(fields: UnknownRecord, name: string): string {
   throw new HostError('invalid_request', `"${name}" must be a string of 1 to ${maxText} characters.`);
 }
 
-/** A slug or id that may stand in a list or a path. */
+/** Reads an optional slug or id that is safe in a list or a path. */
 export function optionalId(fields: UnknownRecord, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;

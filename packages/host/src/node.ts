@@ -64,7 +64,7 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
   if (!message.complete) {
-    // The rest of a body nobody wants: let it pass, or the answer would be lost with the connection.
+    // Drain the unread body: closing the connection early would lose the response.
     response.setHeader('connection', 'close');
     message.resume();
   }
@@ -72,7 +72,7 @@ async function send(answer: Response, message: IncomingMessage, response: Server
   else await sendBody(answer.body, response);
 }
 
-/** Piece by piece, as they come. A body that waits for its next piece is told when nobody is there to read it. */
+/** Writes the chunks as they arrive, and cancels the body if the client disconnects. */
 async function sendBody(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);

@@ -5,7 +5,7 @@ import { isRecord, type UnknownRecord } from './is-record.js';
 import type { RouteTools } from './route.js';
 import { ServiceRequestError } from './service-request-error.js';
 
-/** It stands in paths, so it may not climb out of them. */
+/** The id is part of request paths; the pattern prevents path traversal. */
 const idPattern = /^[\w-][\w.:-]{0,127}$/;
 
 /** The id of a connector, as a page names it in a field. */

@@ -11,7 +11,7 @@ import { connectorId, tenantConnector } from '../tenant-connector.js';
 const runningTimeout = 5_000;
 
 /**
- * `POST /build-pipeline`: an input of the tenant at work, with an output that drops what comes, or with the tenant's output
+ * `POST /build-pipeline`: runs an input of the tenant with an output that drops records, or with the output
  * that `outputId` names.
  */
 export function buildPipelineRoute<Context>(tools: RouteTools<Context>): Route<Context> {

@@ -36,7 +36,7 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
       try {
         return json(await types, { keep: true });
       } catch (error) {
-        // A failure is told, not kept.
+        // Do not cache failures.
         if (kept.get(kind)?.types === types) kept.delete(kind);
         throw error;
       }
