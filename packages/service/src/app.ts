@@ -11,7 +11,7 @@ import { createConnectionTests } from './connectors/test-connection.js';
 import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
 import { createParentOrigins } from './embed/parent-origins.js';
-import { notFound } from './http/api-error.js';
+import { notFound } from './api-error.js';
 import { createClientAddress } from './http/client-address.js';
 import { createCors } from './http/cors.js';
 import { createAccessControl } from './http/access-control.js';

@@ -1,6 +1,6 @@
 import { newApiKey } from './auth/api-key.js';
 import { newOrganization } from './auth/new-organization.js';
-import { permissions, type Permission } from './auth/permissions.js';
+import { permissions, type Permission } from './permissions.js';
 import { systemClock, type Clock } from './clock.js';
 import type { Vault } from './secrets/vault.js';
 import type { Store, Tables } from './store/store.js';

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { isPageOrigin } from './embed/origin.js';
-import { DEFAULT_PORTS } from './ingest/ports.js';
+import { DEFAULT_PORTS } from './connectors/ports.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
 import { readMasterKey } from './secrets/master-key.js';
 

@@ -13,11 +13,11 @@ export {
   type SessionScope,
   type SessionTokens,
 } from './auth/session-tokens.js';
-export { permissions, type Permission } from './auth/permissions.js';
+export { permissions, type Permission } from './permissions.js';
 export { systemClock, type Clock } from './clock.js';
 export { loadDropIn, type DropIn } from './embed/drop-in.js';
 export { loadFormAssets, type FormAssets } from './embed/form-assets.js';
-export { errorTypes, type ErrorType } from './http/api-error.js';
+export { errorTypes, type ErrorType } from './api-error.js';
 export { createRateLimits, defaultRateLimits, type RateLimits, type RateLimitSettings } from './http/rate-limits.js';
 export { createIngest, type Ingest, type IngestOptions } from './ingest/create-ingest.js';
 export { createIngestTokens, type IngestTokens } from './ingest/tokens.js';
@@ -27,6 +27,6 @@ export { FolderInUseError } from './store/folder-lock.js';
 export { FolderNotPrivateError } from './store/private-folder.js';
 export { EngineInUseError } from './pipelines/running/engine-lease.js';
 export { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
-export type { EngineMetrics } from './pipelines/running/engine-metrics.js';
+export type { EngineMetrics } from './metrics.js';
 export type { Ingested, MetricsPoint, PipelineEngine, PipelineMetrics } from './pipelines/engine.js';
 export type { Pipeline, Store } from './store/store.js';

@@ -1,5 +1,13 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { EngineMetrics } from './pipelines/running/engine-metrics.js';
+import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
+
+/** Metrics of the engine for operators. */
+export interface EngineMetrics {
+  /** Totals of all pipelines since this process started. Monotonic. */
+  totals: NodeCounts;
+  /** Number of pipelines by status. */
+  statuses: ReadonlyMap<PipelineStatus, number>;
+}
 
 /** Collects metrics for Prometheus. Labels contain only route patterns and fixed words. */
 export interface Metrics {

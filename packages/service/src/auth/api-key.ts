@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { ApiKey } from '../store/store.js';
-import type { Permission } from './permissions.js';
+import type { Permission } from '../permissions.js';
 
 /** Lets people and secret scanners recognize a leaked key. */
 const PREFIX = 'cfk_';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { ApiKey, Organization, Store } from '../store/store.js';
 import { isLive } from './api-key.js';

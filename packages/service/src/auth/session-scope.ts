@@ -3,7 +3,7 @@
  * are restricted by permissions instead.
  */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { forbidden, notFound } from '../http/api-error.js';
+import { forbidden, notFound } from '../api-error.js';
 import type { Principal } from './principal.js';
 
 /**

@@ -3,7 +3,7 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { CompactSign, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../clock.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 
 const TYPE = 'embed-session+jwt';
 const ISSUER = 'connector-frame';

@@ -3,7 +3,7 @@ import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
-import type { Ports } from '../ingest/ports.js';
+import type { Ports } from './ports.js';
 import type { OrganizationVault, Vault } from '../secrets/vault.js';
 import type { Connector, Organization, SecretNote, Store, Tables } from '../store/store.js';
 import type { ConfigWrite, WritePlan } from './plan-write.js';

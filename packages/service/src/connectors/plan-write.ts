@@ -1,6 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData, Issue } from '@connector-frame/catalog/types';
 import { pruneConfig, validateConfig } from '@connector-frame/catalog/validate';
-import { ApiError, notFound } from '../http/api-error.js';
+import { ApiError, notFound } from '../api-error.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
 import type { ConnectorSecrets, StoredSecret } from '../store/store.js';

@@ -1,7 +1,7 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Principal } from '../auth/principal.js';
-import { invalidRequest } from '../http/api-error.js';
+import { invalidRequest } from '../api-error.js';
 import type { OrganizationVault } from '../secrets/vault.js';
 import type { Organization, Tables } from '../store/store.js';
 import { planWrite, type ConfigWrite, type WritePlan } from './plan-write.js';

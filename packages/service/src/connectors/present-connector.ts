@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { IngestAddress, IngestAddressOf } from '../ingest/ingest-addresses.js';
+import type { IngestAddress, IngestAddressOf } from './ingest-addresses.js';
 import type { Connector, SecretNote } from '../store/store.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });

@@ -1,5 +1,5 @@
 import type { ConnectorTypeData, Issue } from '@connector-frame/catalog/types';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import { SealError } from '../secrets/cipher.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import { openSecret, openSecrets, type OpenedSecrets } from '../secrets/open-secrets.js';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { invalidRequest } from '../http/api-error.js';
+import { invalidRequest } from '../api-error.js';
 import type { SecretValue } from '../secrets/vault.js';
 
 const Text = z.string();

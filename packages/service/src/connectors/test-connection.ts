@@ -1,7 +1,7 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import type { Metrics } from '../metrics.js';
 
 /** Timeout of a connection test, in milliseconds. */

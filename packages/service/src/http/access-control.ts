@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { mayActOn, type Principal } from '../auth/principal.js';
 import { unauthenticated, type Principals } from '../auth/principals.js';
 import type { Organization } from '../store/store.js';
-import { ApiError, forbidden, invalidRequest, notFound } from './api-error.js';
+import { ApiError, forbidden, invalidRequest, notFound } from '../api-error.js';
 import type { ClientAddress } from './client-address.js';
 import type { RateLimits } from './rate-limits.js';
 import type { Access } from './route.js';

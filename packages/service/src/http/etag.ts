@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../api-error.js';
 
 /** Returns the ETag of a resource with a version number. */
 export const versionTag = (version: number): string => `"v${version}"`;

@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Store } from '../store/store.js';
-import { ApiError, invalidRequest } from './api-error.js';
+import { ApiError, invalidRequest } from '../api-error.js';
 import type { Answer, Commit } from './route.js';
 
 /** Milliseconds for which a response can be replayed. */

@@ -2,7 +2,7 @@ import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Principal } from '../auth/principal.js';
 import type { Store } from '../store/store.js';
-import { ApiError, invalidRequest, notFound } from './api-error.js';
+import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import type { Cors } from './cors.js';
 import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Principal } from '../auth/principal.js';
 import { describeError } from '../describe-error.js';
 import type { Metrics } from '../metrics.js';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../api-error.js';
 
 /** Tracks one request from its arrival to its response. */
 export interface ObservedRequest {

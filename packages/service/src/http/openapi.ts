@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
-import { errorTypes } from './api-error.js';
+import { errorTypes } from '../api-error.js';
 import type { Route } from './route.js';
 
 const { version }: { version: string } = JSON.parse(

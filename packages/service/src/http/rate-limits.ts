@@ -5,7 +5,7 @@ import {
   RateLimiterRes,
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
-import { ApiError } from './api-error.js';
+import { ApiError } from '../api-error.js';
 
 /** Allows `points` requests in `seconds`. */
 export interface RateLimit {

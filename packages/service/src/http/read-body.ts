@@ -1,4 +1,4 @@
-import { ApiError, invalidRequest } from './api-error.js';
+import { ApiError, invalidRequest } from '../api-error.js';
 
 /** Maximum size of a body, in bytes. */
 const MAX_BODY = 256 * 1024;

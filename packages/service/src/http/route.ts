@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { Permission } from '../auth/permissions.js';
+import type { Permission } from '../permissions.js';
 import type { Principal } from '../auth/principal.js';
 import type { Organization, Tables } from '../store/store.js';
 

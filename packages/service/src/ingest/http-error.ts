@@ -1,11 +1,11 @@
-import type { ErrorType } from '../http/api-error.js';
+import type { ErrorType } from '../api-error.js';
 
 /**
  * Error that rejects a request. The sender receives its message, which contains no part of the
  * request.
  */
 export class HttpError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'HttpError';
   constructor(
     readonly status: number,
     readonly type: ErrorType,

@@ -2,8 +2,8 @@ import type { Catalog } from '@connector-frame/catalog';
 import type { Connectors } from '@connector-frame/connectors';
 import type { Reveal } from '../http/route.js';
 import type { Vault } from '../secrets/vault.js';
-import { createIngestAddresses, type IngestAddressOf } from './ingest-addresses.js';
-import { createPorts, DEFAULT_PORTS, type PortRange, type Ports } from './ports.js';
+import { createIngestAddresses, type IngestAddressOf } from '../connectors/ingest-addresses.js';
+import { createPorts, DEFAULT_PORTS, type PortRange, type Ports } from '../connectors/ports.js';
 import { createRevealTokens } from './reveal-tokens.js';
 import { createIngestTokens } from './tokens.js';
 

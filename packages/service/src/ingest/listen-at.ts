@@ -4,7 +4,7 @@ import type { Connectors } from '@connector-frame/connectors';
 import type { ListenAt } from '@connector-frame/engine/connector-api';
 import type { Clock } from '../clock.js';
 import type { Connector } from '../store/store.js';
-import type { PortRange } from './ports.js';
+import type { PortRange } from '../connectors/ports.js';
 import { ownCertificate, readCertificate } from './syslog-certificate.js';
 
 export interface ListenOptions {

@@ -6,7 +6,7 @@ import type { Env } from '../env.js';
 import type { Store } from '../store/store.js';
 import type { SyslogSettings } from './ingest-context.js';
 import { createListenAt, type ListenAtOf } from './listen-at.js';
-import { assignPorts } from './ports.js';
+import { assignPorts } from '../connectors/ports.js';
 
 /** Reads the public address for syslog senders from the environment. */
 export const syslogSettings = ({ SYSLOG_PUBLIC_HOST, SYSLOG_PORTS, PUBLIC_URL }: Env): Required<SyslogSettings> => ({

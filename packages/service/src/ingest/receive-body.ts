@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Semaphore } from '../pipelines/running/semaphore.js';
+import { Semaphore } from '../semaphore.js';
 import type { BodyQuota } from './body-quota.js';
 import { later, HttpError } from './http-error.js';
 

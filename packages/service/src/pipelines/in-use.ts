@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import type { Pipeline } from '../store/store.js';
 import { presentUse } from './present-pipeline.js';
 

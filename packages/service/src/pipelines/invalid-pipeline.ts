@@ -1,5 +1,5 @@
 import type { Problem } from '@connector-frame/engine';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 
 /**
  * Creates the error for a pipeline or transform that can't run. The path of each problem is a JSON

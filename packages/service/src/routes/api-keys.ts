@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { newApiKey } from '../auth/api-key.js';
-import { permissions } from '../auth/permissions.js';
-import { forbidden, invalidRequest, notFound } from '../http/api-error.js';
+import { permissions } from '../permissions.js';
+import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, route, type Route } from '../http/route.js';
 import type { ApiKey } from '../store/store.js';
 import type { RouteContext } from './context.js';

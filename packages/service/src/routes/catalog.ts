@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { requireKind, requireType } from '../auth/session-scope.js';
 import type { CachedResponse } from '../connectors/catalog-responses.js';
 import { accepts } from '../embed/send-asset.js';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { isCurrent } from '../http/etag.js';
 import { route, type Answer, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';

@@ -6,7 +6,7 @@ import { requireConnector, requireCovered, requireKind, requireType } from '../a
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan } from '../connectors/plan-write.js';
 import { resealsOf } from '../connectors/store-plan.js';
-import { invalidRequest, notFound } from '../http/api-error.js';
+import { invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { ConnectorSecrets } from '../store/store.js';
 import { connectorBodies, typeNamed } from './connector-bodies.js';

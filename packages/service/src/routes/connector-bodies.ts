@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind, Issue } from '@connector-frame/catalog/types';
 import { SecretWrite } from '../connectors/secret-write.js';
-import { invalidRequest } from '../http/api-error.js';
+import { invalidRequest } from '../api-error.js';
 import { TypeId } from './schemas.js';
 
 const MAX_NAME = 200;

@@ -7,7 +7,7 @@ import { createPlanner, type Planner } from '../connectors/planner.js';
 import { invalidConfig, openPlan } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
 import { storePlan } from '../connectors/store-plan.js';
-import { invalidRequest, notFound } from '../http/api-error.js';
+import { invalidRequest, notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';

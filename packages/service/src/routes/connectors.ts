@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { requireConnector, requireCovered, requireKind } from '../auth/session-scope.js';
 import { ConnectorBody, presentConnector, presentConnectors } from '../connectors/present-connector.js';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';

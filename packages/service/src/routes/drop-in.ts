@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { DROP_IN_LICENSES, DROP_IN_SCRIPTS, type DropIn } from '../embed/drop-in.js';
 import type { Asset } from '../embed/form-assets.js';
 import { sendAsset } from '../embed/send-asset.js';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import { isCurrent, textTag } from '../http/etag.js';
 import { publicRoute, type Route } from '../http/route.js';
 

@@ -3,7 +3,7 @@ import { createEmbedPage, refusedHeaders } from '../embed/embed-page.js';
 import type { FormAssets } from '../embed/form-assets.js';
 import { isPageOrigin } from '../embed/origin.js';
 import { sendAsset } from '../embed/send-asset.js';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { publicRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
 

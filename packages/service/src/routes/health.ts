@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { timingSafeEqual } from 'node:crypto';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import { publicRoute, type Route } from '../http/route.js';
 import { apiHeaders } from '../http/respond.js';
 import type { Readiness } from '../readiness.js';

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { isCurrent, textTag } from '../http/etag.js';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { publicRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
 import { TypeId } from './schemas.js';

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { newOrganization } from '../auth/new-organization.js';
-import { forbidden, notFound } from '../http/api-error.js';
+import { forbidden, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { Organization } from '../store/store.js';
 import type { RouteContext } from './context.js';

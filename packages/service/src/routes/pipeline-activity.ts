@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ApiError, notFound } from '../http/api-error.js';
+import { ApiError, notFound } from '../api-error.js';
 import { eventStream, eventStreamHeaders, type ServerEvent } from '../http/event-stream.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { LogEntryBody, presentLogEntry } from '../pipelines/log-body.js';

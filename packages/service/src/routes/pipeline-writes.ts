@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from '@hono/zod-openapi';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
 import { ChangePipeline, CreatePipeline, SwitchPipeline } from '../pipelines/graph-bodies.js';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { PipelineBody, PipelineRow, presentPipeline, presentRow } from '../pipelines/present-pipeline.js';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { SESSION_TTL, type SessionScope } from '../auth/session-tokens.js';
-import { forbidden, invalidRequest, notFound } from '../http/api-error.js';
+import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
 import type { Organization, Store } from '../store/store.js';
 import type { RouteContext } from './context.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { parseTransform, type TransformConfig } from '@connector-frame/engine';
-import { notFound } from '../http/api-error.js';
+import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Answer, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';

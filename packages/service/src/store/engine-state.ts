@@ -22,7 +22,7 @@ interface Change {
 }
 
 /** Rows per SQL statement. */
-const MOST = 500;
+const MAX_ROWS = 500;
 
 /**
  * Creates the state store. Batches concurrent requests of many pipelines into one statement,
@@ -36,7 +36,7 @@ export function createEngineState(queries: Queries): EngineState {
       rows.map(({ key, version, value }): [string, Stored] => [key, { version, value: parse(value) }]),
     );
     for (const { item, resolve } of group) resolve(found.get(item));
-  }, MOST);
+  }, MAX_ROWS);
 
   const change = batchRequests<Change, number | undefined>(async (group) => {
     // Of two changes to one key, the later one is applied after the earlier one is done.
@@ -46,7 +46,7 @@ export function createEngineState(queries: Queries): EngineState {
       for (const { item, resolve } of round) resolve(done.has(item.key) ? item.version + 1 : undefined);
       rest = rest.filter((each) => !round.includes(each));
     }
-  }, MOST);
+  }, MAX_ROWS);
 
   /** Applies changes with distinct keys. Returns the keys that were changed. */
   async function changeEach(changes: readonly Change[]): Promise<Set<string>> {
@@ -85,10 +85,10 @@ export function createEngineState(queries: Queries): EngineState {
 
     async put(values) {
       const rows = [...values].map(([key, value]) => ({ key, version: 1, value: JSON.stringify(value) }));
-      for (let from = 0; from < rows.length; from += MOST) {
+      for (let from = 0; from < rows.length; from += MAX_ROWS) {
         await queries
           .insert(table)
-          .values(rows.slice(from, from + MOST))
+          .values(rows.slice(from, from + MAX_ROWS))
           .onConflictDoUpdate({
             target: table.key,
             set: { version: sql`${table.version} + 1`, value: sql`excluded.value` },

@@ -49,7 +49,7 @@ export function protectFolder(folder: string, included: (name: string) => boolea
 
 /** Tightens a folder before its entries, so that other users can't replace an entry in between. */
 function protect(path: string, included: (name: string) => boolean): void {
-  const stats = look(path);
+  const stats = statIfPresent(path);
   if (!stats) return;
   if (stats.isSymbolicLink()) return checkTarget(path);
   if (!stats.isDirectory() && !stats.isFile()) return;
@@ -59,7 +59,7 @@ function protect(path: string, included: (name: string) => boolean): void {
 }
 
 /** Returns `undefined` if the entry was removed in the meantime. */
-function look(path: string): Stats | undefined {
+function statIfPresent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 

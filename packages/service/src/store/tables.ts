@@ -2,7 +2,7 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { PipelineEdge, PipelineNode, TransformConfig } from '@connector-frame/engine';
 import { bigint, boolean, customType, integer, jsonb, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core';
-import type { Permission } from '../auth/permissions.js';
+import type { Permission } from '../permissions.js';
 
 const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
   dataType: () => 'bytea',

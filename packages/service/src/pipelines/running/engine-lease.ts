@@ -91,7 +91,7 @@ class Heartbeat {
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {
-    this.#done = this.#go();
+    this.#done = this.#run();
   }
 
   async end(): Promise<void> {
@@ -101,7 +101,7 @@ class Heartbeat {
     await this.coordinator.release(this.lease).catch(() => this.log.warn('the lease of the engine runs out by itself'));
   }
 
-  async #go(): Promise<void> {
+  async #run(): Promise<void> {
     for (;;) {
       await this.clock.sleep(BEAT, this.#ending.signal);
       if (this.#ending.signal.aborted) return;

@@ -1,13 +1,6 @@
 import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import type { EngineMetrics } from '../../metrics.js';
 import type { RunningPipeline } from './running-pipeline.js';
-
-/** Metrics of the engine for operators. */
-export interface EngineMetrics {
-  /** Totals of all pipelines since this process started. Monotonic. */
-  totals: NodeCounts;
-  /** Number of pipelines by status. */
-  statuses: ReadonlyMap<PipelineStatus, number>;
-}
 
 /** Sums the throughput of all pipelines, including those removed since. */
 export class EngineMetricsRecorder {

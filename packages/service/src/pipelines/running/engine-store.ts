@@ -97,7 +97,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
       if (!key.startsWith('report:')) return setInMemory(own, key, version, value);
       const before = reports.get(key);
       const next = setInMemory(reports, key, version, value);
-      if (next !== undefined && said(before?.value) !== said(value)) changed.add(key);
+      if (next !== undefined && serializeReport(before?.value) !== serializeReport(value)) changed.add(key);
       return next;
     },
 
@@ -124,6 +124,6 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
 }
 
 /** Serializes a report without its timestamp, to detect changes. */
-function said(report: JsonValue | undefined): string {
+function serializeReport(report: JsonValue | undefined): string {
   return isRecord(report) ? JSON.stringify([report['holder'], report['value']]) : '';
 }

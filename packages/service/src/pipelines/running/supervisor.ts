@@ -9,7 +9,7 @@ import { RETRY_MS, ChangeReader } from './change-reader.js';
 import { InputIndex } from './input-index.js';
 import { INTERVAL_SECONDS } from './metrics-history.js';
 import { RunningPipeline, type RunningTools } from './running-pipeline.js';
-import { Semaphore } from './semaphore.js';
+import { Semaphore } from '../../semaphore.js';
 
 export interface SupervisorOptions {
   pipelines: RunningPipelines;

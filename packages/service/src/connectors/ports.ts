@@ -1,7 +1,7 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Connectors } from '@connector-frame/connectors';
 import type { Logger } from 'pino';
-import { ApiError } from '../http/api-error.js';
+import { ApiError } from '../api-error.js';
 import type { Store, Tables } from '../store/store.js';
 
 /** Range of ports for inputs that listen, inclusive. */
