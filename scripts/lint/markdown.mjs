@@ -3,8 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { findPhrases } from './words.mjs';
 
-// Issue 11: the READMEs of the packages are still to be rewritten.
-const files = execFileSync('git', ['ls-files', '*.md', ':!packages/*/README.md'], { encoding: 'utf8' })
+// Issue 11: these packages' READMEs are still to be rewritten.
+const excluded = ['catalog', 'core', 'element', 'form', 'host', 'react', 'service', 'vue'].map(
+  (name) => `:!packages/${name}/README.md`,
+);
+const files = execFileSync('git', ['ls-files', '*.md', ...excluded], { encoding: 'utf8' })
   .split('\n')
   .filter(Boolean);
 let count = 0;
