@@ -10,9 +10,9 @@ export interface LeaseKeeperOptions {
   /** Lifetime of the lease in milliseconds. */
   ttl: number;
   /** Called after the lease was acquired. */
-  taken(): Promise<void>;
+  onAcquired(): Promise<void>;
   /** Called after the lease was lost. */
-  lost(): void;
+  onLost(): void;
 }
 
 /** Acquires the lease of one pipeline and renews it in time. */
@@ -34,13 +34,13 @@ export class LeaseKeeper {
     const lease = before ? await coordinator.renew(before, ttl) : await coordinator.acquire(pipelineId, holder, ttl);
     if (before && !lease) this.lose();
     else this.#lease = lease;
-    if (!before && lease) await this.options.taken();
+    if (!before && lease) await this.options.onAcquired();
     return this.#lease;
   }
 
   lose(): void {
     this.#lease = undefined;
-    this.options.lost();
+    this.options.onLost();
   }
 
   /** Gives up an expired lease that could not be renewed: another worker may hold it by now. */
@@ -49,7 +49,7 @@ export class LeaseKeeper {
   }
 
   /** Transfers the lease to the caller, which must release it. */
-  letGo(): Lease | undefined {
+  detach(): Lease | undefined {
     const lease = this.#lease;
     this.#lease = undefined;
     return lease;

@@ -6,9 +6,9 @@ import type { RunnerLimits } from '../delivery/runner-options.js';
  * never overlap.
  */
 export class ReconcileLoop {
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
-  #ended = false;
+  #isStopped = false;
   #reporting = false;
   readonly #stopped = new AbortController();
   #wake = new AbortController();
@@ -21,7 +21,7 @@ export class ReconcileLoop {
   ) {}
 
   get stopped(): boolean {
-    return this.#ended;
+    return this.#isStopped;
   }
 
   start(): void {
@@ -43,13 +43,13 @@ export class ReconcileLoop {
 
   /** Runs the reconciliation after any that are in progress. */
   tick(): Promise<void> {
-    this.#turn = this.#turn.then(() => this.reconcile());
-    return this.#turn;
+    this.#queue = this.#queue.then(() => this.reconcile());
+    return this.#queue;
   }
 
   /** Stops the loop. A run requested through `tick` may still be in progress. */
   async stop(): Promise<void> {
-    this.#ended = true;
+    this.#isStopped = true;
     this.#stopped.abort(WAKE_UP);
     this.wake();
     await this.#loop;
@@ -57,11 +57,11 @@ export class ReconcileLoop {
 
   /** Resolves once no run is in progress. */
   settled(): Promise<void> {
-    return this.#turn;
+    return this.#queue;
   }
 
   async #repeat(): Promise<void> {
-    while (!this.#ended) {
+    while (!this.#isStopped) {
       this.#wake = new AbortController();
       await this.tick();
       await this.clock.sleep(this.limits.reconcile, this.#wake.signal);

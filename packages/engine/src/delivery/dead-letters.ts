@@ -32,10 +32,10 @@ export class DeadLetters {
   }
 
   /** Appends dead letters; they are synced to disk once this resolves. */
-  add(letters: readonly DeadLetter[]): Promise<void> {
+  add(entries: readonly DeadLetter[]): Promise<void> {
     const at = new Date(this.now()).toISOString();
     return this.#file.append(
-      letters.map(({ nodeId, reason, recordId, line }) => {
+      entries.map(({ nodeId, reason, recordId, line }) => {
         const about = JSON.stringify({ at, node_id: nodeId, reason, record_id: recordId });
         return `${about.slice(0, -1)},"record":${line}}`;
       }),

@@ -35,7 +35,7 @@ export interface RunParts {
 export class Run {
   /** Resolves once no work is in progress, or when unfinished work was abandoned; never rejects. */
   readonly ended: Promise<'stopped' | 'fenced'>;
-  #leave: () => void = () => undefined;
+  #abandon: () => void = () => undefined;
   readonly #stopping = new AbortController();
   readonly #aborted = new AbortController();
   readonly #context: RunContext;
@@ -48,8 +48,8 @@ export class Run {
     this.#context = { ...context, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
     // Each output adds a listener.
     setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
-    const left = new Promise<'stopped'>((resolve) => (this.#leave = () => resolve('stopped')));
-    this.ended = Promise.race([this.#runSafely(), left]);
+    const abandoned = new Promise<'stopped'>((resolve) => (this.#abandon = () => resolve('stopped')));
+    this.ended = Promise.race([this.#runSafely(), abandoned]);
   }
 
   get stopping(): boolean {
@@ -65,7 +65,7 @@ export class Run {
     this.#aborted.abort();
     await this.#context.clock.sleep(this.graceMs, done.signal);
     // An output that ignores the abort is abandoned; its late write may be a duplicate.
-    this.#leave();
+    this.#abandon();
     await ended;
   }
 

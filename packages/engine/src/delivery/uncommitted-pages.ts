@@ -45,7 +45,7 @@ export class UncommittedPages {
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position: source }, lines);
     const id = batchId(pipelineId, nodeId, source);
     const whole = createBatch(id, lines);
-    const letters = [
+    const entries = [
       ...tooLarge.map((index) => deadLetter(nodeId, whole, index, 'too_large')),
       ...[...tooDeep, ...(page.unreadable ?? [])].map(({ reason, found }, index) => ({
         nodeId,
@@ -54,7 +54,7 @@ export class UncommittedPages {
         line: JSON.stringify(found),
       })),
     ];
-    this.#broken ||= !(await storeDeadLetters(context, nodeId, letters));
+    this.#broken ||= !(await storeDeadLetters(context, nodeId, entries));
     if (this.#broken) return false;
     for (const note of page.notes ?? []) context.log({ ...note, nodeId });
     const taken = await Promise.all(

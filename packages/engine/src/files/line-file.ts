@@ -9,7 +9,7 @@ import { isErrno } from './is-errno.js';
  */
 export class LineFile {
   #size: number | undefined;
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
 
   /**
    * @param maxBytes a line that would exceed this size goes into a new file; a file has at least
@@ -27,9 +27,9 @@ export class LineFile {
    * write.
    */
   append(lines: readonly string[]): Promise<void> {
-    const turn = this.#turn.then(() => this.#append(lines));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    const call = this.#queue.then(() => this.#append(lines));
+    this.#queue = call.catch(() => undefined);
+    return call;
   }
 
   async #append(lines: readonly string[]): Promise<void> {
@@ -37,7 +37,7 @@ export class LineFile {
     let bytes = 0;
     for (const line of lines) {
       const length = Buffer.byteLength(line) + 1;
-      let size = (this.#size ??= await this.#whole());
+      let size = (this.#size ??= await this.#truncatePartialLine());
       if (size + bytes > 0 && size + bytes + length > this.maxBytes) {
         size = await this.#write(part, size);
         part = [];
@@ -48,7 +48,7 @@ export class LineFile {
       part.push(line);
       bytes += length;
     }
-    if (part.length > 0) await this.#write(part, (this.#size ??= await this.#whole()));
+    if (part.length > 0) await this.#write(part, (this.#size ??= await this.#truncatePartialLine()));
   }
 
   async #write(lines: readonly string[], size: number): Promise<number> {
@@ -73,7 +73,7 @@ export class LineFile {
   }
 
   /** Returns the size up to the end of the last complete line; truncates anything after it. */
-  async #whole(): Promise<number> {
+  async #truncatePartialLine(): Promise<number> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const size = await sizeOf(this.path);
     if (size === 0) return 0;

@@ -110,13 +110,13 @@ export class IngestBuffer implements Sink {
     }
     if (results.some(({ stored }) => !stored)) return FULL;
     if (tooLarge.length > 0) {
-      await deadLetters.add(this.#letters(lines, tooLarge, position));
+      await deadLetters.add(this.#deadLetters(lines, tooLarge, position));
       counters.addErrors(nodeId, tooLarge.length);
     }
     return { stored: true, tooLarge };
   }
 
-  #letters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
+  #deadLetters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
     const { pipelineId, nodeId } = this.options;
     const whole = createBatch(batchId(pipelineId, nodeId, position), lines);
     return tooLarge.map((index) => deadLetter(nodeId, whole, index, 'too_large'));

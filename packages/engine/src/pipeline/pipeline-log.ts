@@ -6,7 +6,7 @@ interface Listener {
   wake: () => void;
 }
 
-const nobody = (): void => undefined;
+const noop = (): void => undefined;
 
 /** Keeps the latest entries of one pipeline in memory and streams new ones to followers. */
 export class PipelineLog {
@@ -50,7 +50,7 @@ export class PipelineLog {
   async *tail(signal: AbortSignal, after = 0): AsyncGenerator<LogEntry, void, void> {
     const listener: Listener = {
       waiting: this.#entries.filter(({ sequence }) => sequence > after),
-      wake: nobody,
+      wake: noop,
     };
     const stop = (): void => listener.wake();
     this.#listeners.add(listener);

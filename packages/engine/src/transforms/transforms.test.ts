@@ -3,7 +3,7 @@ import type { DataRecord, JsonValue } from '../connector-api/record.js';
 import { randomRecord, seededRandom } from '../testing/random.js';
 import { compileTransform } from './compile-transform.js';
 import { parseTransform } from './parse-transform.js';
-import { TransformRejection } from './refusal.js';
+import { TransformRejection } from './transform-rejection.js';
 
 const NOW = Date.UTC(2026, 2, 18, 12, 34, 56, 789);
 

@@ -26,7 +26,7 @@ export interface EmbeddedBusOptions {
 }
 
 /** Memory for the newest batches, shared by all streams. */
-const FRESH_BYTES = 32 * 1024 * 1024;
+const CACHE_BYTES = 32 * 1024 * 1024;
 
 /**
  * Creates a bus that stores its batches in local files. A published batch is synced to disk before
@@ -44,7 +44,7 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
     maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
     segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
     files: new FileHandlePool(),
-    fresh: { bytes: 0, maxBytes: FRESH_BYTES },
+    cacheBudget: { bytes: 0, maxBytes: CACHE_BYTES },
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),
   });
@@ -53,7 +53,7 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
 class EmbeddedBus implements Bus {
   readonly #streams = new Map<string, Promise<EmbeddedStream>>();
   /** Names of the streams that existed on disk when the bus was first used. */
-  #kept: Promise<ReadonlySet<string>> | undefined;
+  #existing: Promise<ReadonlySet<string>> | undefined;
   #closed = false;
 
   constructor(
@@ -109,10 +109,10 @@ class EmbeddedBus implements Bus {
    * seconds.
    */
   #names(): Promise<ReadonlySet<string>> {
-    return (this.#kept ??= namesIn(this.folder).then(
+    return (this.#existing ??= namesIn(this.folder).then(
       (names) => new Set(names),
       (error: unknown) => {
-        this.#kept = undefined;
+        this.#existing = undefined;
         throw error;
       },
     ));

@@ -42,7 +42,7 @@ export class Segments {
   /** Records in all batches so far. */
   records = 0;
   #tail: IdleFile | undefined;
-  #made = false;
+  #created = false;
   /** The last segment ends in damaged bytes; leave it as it is and append to a new one. */
   #sealed = false;
 
@@ -51,7 +51,7 @@ export class Segments {
     private readonly stream: string,
     private readonly segmentBytes: number,
     private readonly files: FileHandlePool,
-    private readonly report: (damage: Damage) => void,
+    private readonly onDamage: (damage: Damage) => void,
   ) {}
 
   static async open(
@@ -59,11 +59,11 @@ export class Segments {
     stream: string,
     segmentBytes: number,
     files: FileHandlePool,
-    report: (damage: Damage) => void,
-    fresh = false,
+    onDamage: (damage: Damage) => void,
+    isNew = false,
   ): Promise<Segments> {
-    const segments = new Segments(folder, stream, segmentBytes, files, report);
-    if (fresh) return segments;
+    const segments = new Segments(folder, stream, segmentBytes, files, onDamage);
+    if (isNew) return segments;
     const names = (await namesIn(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
     let base = 0;
     for (const name of names) {
@@ -82,7 +82,7 @@ export class Segments {
       await rm(segments.tail.path, { force: true });
       segments.list.pop();
     }
-    segments.recent.rest();
+    segments.recent.compact();
     return segments;
   }
 
@@ -112,7 +112,7 @@ export class Segments {
         await handle.datasync();
       });
     } catch (error) {
-      await this.#letGo();
+      await this.#closeTail();
       throw error;
     }
     const offset = tail.size;
@@ -120,20 +120,20 @@ export class Segments {
     return { segment: tail, offset };
   }
 
-  /** Deletes the segments that end at or before `place`, a byte offset in the stream. */
-  async forgetBefore(place: number): Promise<void> {
+  /** Deletes the segments that end at or before `end`, a byte offset in the stream. */
+  async deleteBefore(end: number): Promise<void> {
     for (let first = this.list[0]; first && this.list.length > 1; first = this.list[0]) {
-      if (first.base + first.size > place) return;
+      if (first.base + first.size > end) return;
       this.list.shift();
       await rm(first.path, { force: true });
     }
   }
 
   close(): Promise<void> {
-    return this.#letGo();
+    return this.#closeTail();
   }
 
-  async #letGo(): Promise<void> {
+  async #closeTail(): Promise<void> {
     const file = this.#tail;
     this.#tail = undefined;
     // The write error is the one to report, not a failure to close.
@@ -141,16 +141,16 @@ export class Segments {
   }
 
   #open(path: string): IdleFile {
-    return new IdleFile(path, 'r+', this.files, () => this.recent.rest());
+    return new IdleFile(path, 'r+', this.files, () => this.recent.compact());
   }
 
   async #rotate(): Promise<void> {
-    await this.#letGo();
-    await this.#make();
+    await this.#closeTail();
+    await this.#createFolder();
     const first = this.lastSequence + 1;
     const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
-    const numbers = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
-    const ids = idsFrame(this.recent.toText(), numbers);
+    const header = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
+    const ids = idsFrame(this.recent.toText(), header);
     const handle = await open(path, 'w', 0o600);
     try {
       await writeAll(handle, ids, 0);
@@ -171,12 +171,12 @@ export class Segments {
    * Creates the folder together with its first file: most streams of a large installation never
    * receive a record.
    */
-  async #make(): Promise<void> {
-    if (this.#made) return;
+  async #createFolder(): Promise<void> {
+    if (this.#created) return;
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     await syncFolder(dirname(this.folder));
     await syncFolder(dirname(dirname(this.folder)));
-    this.#made = true;
+    this.#created = true;
   }
 
   async #scan(segment: Segment): Promise<void> {
@@ -226,7 +226,7 @@ export class Segments {
   }
 
   #damage(segment: Segment, offset: number, bytes: number, kind: Damage['kind']): void {
-    this.report({ stream: this.stream, segment: segment.path.slice(-20), offset, bytes, kind });
+    this.onDamage({ stream: this.stream, segment: segment.path.slice(-20), offset, bytes, kind });
   }
 }
 

@@ -12,9 +12,9 @@ export class StreamConsumer {
     saved: Position | undefined,
   ) {
     const segment = saved && segments.list.find(({ first }) => first === saved.segment);
-    const holds = segment && saved.offset <= segment.size && saved.sequence <= segments.lastSequence;
+    const isValid = segment && saved.offset <= segment.size && saved.sequence <= segments.lastSequence;
     // A missing segment was fully acknowledged: continue after it.
-    this.#position = holds ? saved : startOf(segments);
+    this.#position = isValid ? saved : startOf(segments);
   }
 
   get position(): Position {
@@ -22,7 +22,7 @@ export class StreamConsumer {
   }
 
   /** The position as a byte offset in the stream. */
-  get place(): number {
+  get byteOffset(): number {
     const { list } = this.segments;
     const segment = list.find(({ first }) => first === this.#position.segment);
     return segment ? segment.base + this.#position.offset : (list[0]?.base ?? 0);
@@ -33,7 +33,7 @@ export class StreamConsumer {
     return {
       batches: Math.max(0, segments.lastSequence - this.#position.sequence),
       records: Math.max(0, segments.records - this.#position.records),
-      bytes: segments.end - this.place,
+      bytes: segments.end - this.byteOffset,
     };
   }
 
