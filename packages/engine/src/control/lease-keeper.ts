@@ -17,9 +17,12 @@ export interface LeaseKeeperOptions {
 
 /** Acquires the lease of one pipeline and renews it in time. */
 export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
   #lease: Lease | undefined;
 
-  constructor(private readonly options: LeaseKeeperOptions) {}
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+  }
 
   /** The lease while it is held. */
   get lease(): Lease | undefined {
@@ -28,24 +31,24 @@ export class LeaseKeeper {
 
   /** Acquires or renews the lease if due. Returns `undefined` if another worker holds it. */
   async hold(): Promise<Lease | undefined> {
-    const { coordinator, pipelineId, holder, clock, ttl } = this.options;
+    const { coordinator, pipelineId, holder, clock, ttl } = this.#options;
     const before = this.#lease;
     if (before && before.expiresAt - clock.now() > ttl * 0.6) return before;
     const lease = before ? await coordinator.renew(before, ttl) : await coordinator.acquire(pipelineId, holder, ttl);
     if (before && !lease) this.lose();
     else this.#lease = lease;
-    if (!before && lease) await this.options.onAcquired();
+    if (!before && lease) await this.#options.onAcquired();
     return this.#lease;
   }
 
   lose(): void {
     this.#lease = undefined;
-    this.options.onLost();
+    this.#options.onLost();
   }
 
   /** Gives up an expired lease that could not be renewed: another worker may hold it by now. */
   loseExpired(): void {
-    if (this.#lease && this.#lease.expiresAt <= this.options.clock.now()) this.lose();
+    if (this.#lease && this.#lease.expiresAt <= this.#options.clock.now()) this.lose();
   }
 
   /** Transfers the lease to the caller, which must release it. */

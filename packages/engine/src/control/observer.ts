@@ -19,10 +19,13 @@ export interface ObserverParts {
  * observation.
  */
 export class Observer {
+  readonly #parts: ObserverParts;
   #damaged = 0;
   #full = false;
 
-  constructor(private readonly parts: ObserverParts) {}
+  constructor(parts: ObserverParts) {
+    this.#parts = parts;
+  }
 
   /** The buffer was full at the last observation. */
   get full(): boolean {
@@ -30,7 +33,7 @@ export class Observer {
   }
 
   async observe(working: boolean): Promise<Observation> {
-    const { bus, stream, counters, health, log } = this.parts;
+    const { bus, stream, counters, health, log } = this.#parts;
     const stats = stream === undefined ? undefined : await bus.stats(stream);
     if (stats && stats.damagedBytes > this.#damaged) {
       const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;

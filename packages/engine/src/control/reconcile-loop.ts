@@ -6,6 +6,9 @@ import type { RunnerLimits } from '../delivery/runner-options.js';
  * never overlap.
  */
 export class ReconcileLoop {
+  readonly #clock: Clock;
+  readonly #limits: Pick<RunnerLimits, 'reconcile' | 'report'>;
+  readonly #reconcile: () => Promise<void>;
   #queue: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
   #isStopped = false;
@@ -14,11 +17,11 @@ export class ReconcileLoop {
   #wake = new AbortController();
 
   /** @param reconcile reconciles the pipeline; never rejects */
-  constructor(
-    private readonly clock: Clock,
-    private readonly limits: Pick<RunnerLimits, 'reconcile' | 'report'>,
-    private readonly reconcile: () => Promise<void>,
-  ) {}
+  constructor(clock: Clock, limits: Pick<RunnerLimits, 'reconcile' | 'report'>, reconcile: () => Promise<void>) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#reconcile = reconcile;
+  }
 
   get stopped(): boolean {
     return this.#isStopped;
@@ -36,14 +39,14 @@ export class ReconcileLoop {
   /** Schedules a run because counters have changed. */
   reportSoon(): void {
     // Each regular run reports the counters anyway.
-    if (this.#reporting || this.limits.report >= this.limits.reconcile) return;
+    if (this.#reporting || this.#limits.report >= this.#limits.reconcile) return;
     this.#reporting = true;
     void this.#wakeLater();
   }
 
   /** Runs the reconciliation after any that are in progress. */
   tick(): Promise<void> {
-    this.#queue = this.#queue.then(() => this.reconcile());
+    this.#queue = this.#queue.then(() => this.#reconcile());
     return this.#queue;
   }
 
@@ -64,12 +67,12 @@ export class ReconcileLoop {
     while (!this.#isStopped) {
       this.#wake = new AbortController();
       await this.tick();
-      await this.clock.sleep(this.limits.reconcile, this.#wake.signal);
+      await this.#clock.sleep(this.#limits.reconcile, this.#wake.signal);
     }
   }
 
   async #wakeLater(): Promise<void> {
-    await this.clock.sleep(this.limits.report, this.#stopped.signal);
+    await this.#clock.sleep(this.#limits.report, this.#stopped.signal);
     this.#reporting = false;
     this.wake();
   }

@@ -17,16 +17,19 @@ export interface ReporterOptions {
 
 /** Reports the observed state of a pipeline to the coordinator on changes and as a heartbeat. */
 export class Reporter {
+  readonly #options: ReporterOptions;
   #reported: { revision: string; at: number } | undefined;
 
-  constructor(private readonly options: ReporterOptions) {}
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
 
   /**
    * Sends a report if it is due. Returns `false` if the lease was lost.
    * @param always reports even without changes
    */
   async report(lease: Lease, working: boolean, always: boolean): Promise<boolean> {
-    const { coordinator, pipelineId, clock, counters, observer } = this.options;
+    const { coordinator, pipelineId, clock, counters, observer } = this.#options;
     const observation = await observer.observe(working);
     const { full, nodes } = observation;
     const revision = JSON.stringify([counters.revision, working, full, nodes]);

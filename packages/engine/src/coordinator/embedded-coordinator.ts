@@ -29,16 +29,19 @@ export function createEmbeddedCoordinator({ store, now = Date.now }: EmbeddedCoo
 type Kind = 'lease' | 'cursor' | 'desired' | 'report';
 
 class EmbeddedCoordinator implements Coordinator {
-  constructor(
-    private readonly store: Store,
-    private readonly now: () => number,
-  ) {}
+  readonly #store: Store;
+  readonly #now: () => number;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
 
   acquire(key: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     return this.#change(rowKey('lease', key), (row) => {
       const held = leaseIn(key, row);
       if (held && held.holder !== holder && this.#isActive(held)) return { result: undefined };
-      const lease = { key, holder, token: tokenIn(row) + 1, expiresAt: this.now() + ttlMs };
+      const lease = { key, holder, token: tokenIn(row) + 1, expiresAt: this.#now() + ttlMs };
       return { result: lease, row: rowOf(lease) };
     });
   }
@@ -47,7 +50,7 @@ class EmbeddedCoordinator implements Coordinator {
     return this.#change(rowKey('lease', lease.key), (row) => {
       const held = leaseIn(lease.key, row);
       if (!held || held.token !== lease.token || !this.#isActive(held)) return { result: undefined };
-      const longer = { ...held, expiresAt: this.now() + ttlMs };
+      const longer = { ...held, expiresAt: this.#now() + ttlMs };
       return { result: longer, row: rowOf(longer) };
     });
   }
@@ -61,7 +64,7 @@ class EmbeddedCoordinator implements Coordinator {
   }
 
   async holder(key: string): Promise<Lease | undefined> {
-    const held = leaseIn(key, recordIn(await this.store.get(rowKey('lease', key))));
+    const held = leaseIn(key, recordIn(await this.#store.get(rowKey('lease', key))));
     return held && this.#isActive(held) ? held : undefined;
   }
 
@@ -84,7 +87,7 @@ class EmbeddedCoordinator implements Coordinator {
   }
 
   async desired(key: string): Promise<Desired | undefined> {
-    return desiredIn(recordIn(await this.store.get(rowKey('desired', key))));
+    return desiredIn(recordIn(await this.#store.get(rowKey('desired', key))));
   }
 
   setDesired(key: string, enabled: boolean): Promise<Desired> {
@@ -100,23 +103,23 @@ class EmbeddedCoordinator implements Coordinator {
     if (!(await this.#isHeld(lease))) return false;
     return this.#change(rowKey('report', key), (row) => {
       if (tokenIn(row) > lease.token) return { result: false };
-      return { result: true, row: { token: lease.token, holder: lease.holder, at: this.now(), value } };
+      return { result: true, row: { token: lease.token, holder: lease.holder, at: this.#now(), value } };
     });
   }
 
   async reported(key: string): Promise<Report | undefined> {
-    const row = recordIn(await this.store.get(rowKey('report', key)));
+    const row = recordIn(await this.#store.get(rowKey('report', key)));
     if (!row || typeof row['at'] !== 'number' || typeof row['holder'] !== 'string') return undefined;
     return { at: row['at'], holder: row['holder'], value: row['value'] ?? null };
   }
 
   async forget(key: string): Promise<void> {
     const kinds: readonly Kind[] = ['lease', 'cursor', 'desired', 'report'];
-    for (const kind of kinds) await this.store.removeAll(rowKey(kind, key));
+    for (const kind of kinds) await this.#store.removeAll(rowKey(kind, key));
   }
 
   #isActive(lease: Lease): boolean {
-    return lease.expiresAt > this.now();
+    return lease.expiresAt > this.#now();
   }
 
   async #isHeld(lease: Lease): Promise<boolean> {
@@ -130,9 +133,9 @@ class EmbeddedCoordinator implements Coordinator {
    */
   async #change<T>(key: string, update: (row: DataRecord | undefined) => { result: T; row?: DataRecord }): Promise<T> {
     for (;;) {
-      const stored = await this.store.get(key);
+      const stored = await this.#store.get(key);
       const { result, row } = update(recordIn(stored));
-      if (!row || (await this.store.compareAndSet(key, stored?.version ?? 0, row)) !== undefined) return result;
+      if (!row || (await this.#store.compareAndSet(key, stored?.version ?? 0, row)) !== undefined) return result;
     }
   }
 }

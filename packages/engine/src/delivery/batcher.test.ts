@@ -6,10 +6,12 @@ import { ConnectorError, WRITTEN, type Batching, type PageInput, type WriteResul
 
 /** Batches its input and keeps every batch it was offered, written or not. */
 class Gatherer extends Collector {
+  readonly batching: Batching;
   readonly offered: Batch[] = [];
 
-  constructor(readonly batching: Batching) {
+  constructor(batching: Batching) {
     super();
+    this.batching = batching;
   }
 
   override write(batch: Batch, signal: AbortSignal): Promise<WriteResult> {

@@ -5,6 +5,10 @@ import { open, type FileHandle } from 'node:fs/promises';
  * are idle most of the time, and the number of open files per process is limited.
  */
 export class IdleFile {
+  readonly path: string;
+  readonly #flags: string | number;
+  readonly #pool: FileHandlePool;
+  readonly #onClosed: () => void;
   #handle: Promise<FileHandle> | undefined;
   #users = 0;
   #used = false;
@@ -14,12 +18,12 @@ export class IdleFile {
    * @param pool pool that closes idle files
    * @param onClosed called after the file was closed for being idle
    */
-  constructor(
-    readonly path: string,
-    private readonly flags: string | number,
-    private readonly pool: FileHandlePool,
-    private readonly onClosed: () => void = () => undefined,
-  ) {}
+  constructor(path: string, flags: string | number, pool: FileHandlePool, onClosed: () => void = () => undefined) {
+    this.path = path;
+    this.#flags = flags;
+    this.#pool = pool;
+    this.#onClosed = onClosed;
+  }
 
   /** Calls `work` with an open file handle and keeps the file open until it is done. */
   async use<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
@@ -47,7 +51,7 @@ export class IdleFile {
       return;
     }
     await this.close();
-    this.onClosed();
+    this.#onClosed();
   }
 
   /**
@@ -57,7 +61,7 @@ export class IdleFile {
   async close(before?: (handle: FileHandle) => Promise<void>): Promise<void> {
     const opening = this.#handle;
     this.#handle = undefined;
-    this.pool.delete(this);
+    this.#pool.delete(this);
     const handle = await opening;
     if (!handle) return;
     try {
@@ -69,12 +73,12 @@ export class IdleFile {
 
   #open(): Promise<FileHandle> {
     if (this.#handle) return this.#handle;
-    const opening = open(this.path, this.flags, 0o600);
+    const opening = open(this.path, this.#flags, 0o600);
     this.#handle = opening;
-    this.pool.add(this);
+    this.#pool.add(this);
     opening.catch(() => {
       if (this.#handle === opening) this.#handle = undefined;
-      this.pool.delete(this);
+      this.#pool.delete(this);
     });
     return opening;
   }
@@ -87,14 +91,17 @@ const MAX_OPEN_FILES = 800;
 
 /** Pool of the open files of a process. */
 export class FileHandlePool {
+  readonly #maxOpen: number;
   readonly #files = new Set<IdleFile>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param maxOpen limit above which an idle file is closed for each one opened */
-  constructor(private readonly maxOpen = MAX_OPEN_FILES) {}
+  constructor(maxOpen = MAX_OPEN_FILES) {
+    this.#maxOpen = maxOpen;
+  }
 
   add(file: IdleFile): void {
-    if (this.#files.size >= this.maxOpen) this.#closeOldestIdle();
+    if (this.#files.size >= this.#maxOpen) this.#closeOldestIdle();
     this.#files.add(file);
     this.#timer ??= setInterval(() => void this.closeIdle(), CHECK_INTERVAL_MS).unref();
   }

@@ -8,6 +8,9 @@ import { isErrno } from './is-errno.js';
  * left by a crash is truncated before the next write.
  */
 export class LineFile {
+  readonly path: string;
+  readonly #maxBytes: number;
+  readonly #archive: (path: string) => Promise<void>;
   #size: number | undefined;
   #queue: Promise<void> = Promise.resolve();
 
@@ -16,11 +19,11 @@ export class LineFile {
    *   one line
    * @param archive moves the full file elsewhere
    */
-  constructor(
-    readonly path: string,
-    private readonly maxBytes: number,
-    private readonly archive: (path: string) => Promise<void>,
-  ) {}
+  constructor(path: string, maxBytes: number, archive: (path: string) => Promise<void>) {
+    this.path = path;
+    this.#maxBytes = maxBytes;
+    this.#archive = archive;
+  }
 
   /**
    * Appends lines, given without line ends. Calls are serialized; a failed call rolls back its last
@@ -38,11 +41,11 @@ export class LineFile {
     for (const line of lines) {
       const length = Buffer.byteLength(line) + 1;
       let size = (this.#size ??= await this.#truncatePartialLine());
-      if (size + bytes > 0 && size + bytes + length > this.maxBytes) {
+      if (size + bytes > 0 && size + bytes + length > this.#maxBytes) {
         size = await this.#write(part, size);
         part = [];
         bytes = 0;
-        await this.archive(this.path);
+        await this.#archive(this.path);
         this.#size = 0;
       }
       part.push(line);

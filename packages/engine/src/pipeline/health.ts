@@ -17,6 +17,9 @@ interface NodeHealth {
 
 /** Tracks the health of a pipeline's input and outputs from their responses and failures. */
 export class Health {
+  readonly #now: () => number;
+  readonly #log: (entry: NewLogEntry) => void;
+  readonly #changed: () => void;
   readonly #nodes = new Map<string, NodeHealth>();
   /** The last failure, in report format. */
   lastError: DataRecord | undefined;
@@ -25,11 +28,11 @@ export class Health {
    * @param now returns milliseconds since the epoch
    * @param changed called when the status of an input or output may have changed
    */
-  constructor(
-    private readonly now: () => number,
-    private readonly log: (entry: NewLogEntry) => void,
-    private readonly changed: () => void,
-  ) {}
+  constructor(now: () => number, log: (entry: NewLogEntry) => void, changed: () => void) {
+    this.#now = now;
+    this.#log = log;
+    this.#changed = changed;
+  }
 
   /** Resets the state at the start of a run. */
   reset(nodeIds: readonly string[]): void {
@@ -43,12 +46,12 @@ export class Health {
     const node = this.#nodes.get(nodeId);
     if (!node) return;
     const statusChanged = !node.answered || node.failures > 0 || node.permanent || node.throttledUntil !== undefined;
-    if (node.failures > 0) this.log({ level: 'info', code: 'recovered', message: 'recovered', nodeId });
+    if (node.failures > 0) this.#log({ level: 'info', code: 'recovered', message: 'recovered', nodeId });
     node.answered = true;
     node.failures = 0;
     node.permanent = false;
     delete node.throttledUntil;
-    if (statusChanged) this.changed();
+    if (statusChanged) this.#changed();
   }
 
   /** Counts batches read for an output. A negative number means batches were abandoned. */
@@ -65,7 +68,7 @@ export class Health {
     const statusChanged = !node.acknowledged;
     node.acknowledged = true;
     this.answered(nodeId);
-    if (statusChanged) this.changed();
+    if (statusChanged) this.#changed();
   }
 
   /**
@@ -73,15 +76,15 @@ export class Health {
    * @param waitMs milliseconds until the next attempt
    */
   failed(nodeId: string, { code, message, kind }: Failure, waitMs: number): void {
-    this.lastError = { at: this.now(), node_id: nodeId, code, message };
-    this.log({ level: kind === 'throttled' ? 'warn' : 'error', code, message, nodeId });
+    this.lastError = { at: this.#now(), node_id: nodeId, code, message };
+    this.#log({ level: kind === 'throttled' ? 'warn' : 'error', code, message, nodeId });
     const node = this.#nodes.get(nodeId);
     if (node) {
-      if (kind === 'throttled') node.throttledUntil = this.now() + waitMs;
+      if (kind === 'throttled') node.throttledUntil = this.#now() + waitMs;
       else node.failures += 1;
       node.permanent = kind === 'permanent';
     }
-    this.changed();
+    this.#changed();
   }
 
   /** State of the input and outputs, by node id. */

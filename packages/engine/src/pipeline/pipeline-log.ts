@@ -10,6 +10,8 @@ const noop = (): void => undefined;
 
 /** Keeps the latest entries of one pipeline in memory and streams new ones to followers. */
 export class PipelineLog {
+  readonly #now: () => number;
+  readonly #capacity: number;
   readonly #entries: LogEntry[] = [];
   readonly #listeners = new Set<Listener>();
   #sequence: number;
@@ -20,26 +22,24 @@ export class PipelineLog {
    * @param before sequence that precedes the first entry. A value from the clock is higher than any
    *   sequence of a previous process.
    */
-  constructor(
-    private readonly now: () => number,
-    private readonly capacity = 500,
-    before = 0,
-  ) {
+  constructor(now: () => number, capacity = 500, before = 0) {
+    this.#now = now;
+    this.#capacity = capacity;
     this.#sequence = before;
   }
 
   add(entry: NewLogEntry): void {
     this.#sequence += 1;
-    const added: LogEntry = { sequence: this.#sequence, at: this.now(), ...entry };
-    push(this.#entries, added, this.capacity);
+    const added: LogEntry = { sequence: this.#sequence, at: this.#now(), ...entry };
+    push(this.#entries, added, this.#capacity);
     for (const listener of this.#listeners) {
-      push(listener.waiting, added, this.capacity);
+      push(listener.waiting, added, this.#capacity);
       listener.wake();
     }
   }
 
   /** Returns the latest entries, oldest first. */
-  entries(limit = this.capacity): readonly LogEntry[] {
+  entries(limit = this.#capacity): readonly LogEntry[] {
     return limit <= 0 ? [] : this.#entries.slice(-limit);
   }
 

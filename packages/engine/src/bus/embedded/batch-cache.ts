@@ -24,18 +24,21 @@ export interface CacheBudget {
  * skips reading, verifying and splitting the stored frames. A consumer that lags reads the files.
  */
 export class BatchCache {
+  readonly #budget: CacheBudget;
   readonly #bySequence = new Map<number, CachedBatch>();
   #bytes = 0;
 
-  constructor(private readonly budget: CacheBudget) {}
+  constructor(budget: CacheBudget) {
+    this.#budget = budget;
+  }
 
   /** Caches the batch if the budget allows it. */
   add(cached: CachedBatch): void {
     const bytes = sizeOf(cached);
-    if (this.budget.bytes + bytes > this.budget.maxBytes) return;
+    if (this.#budget.bytes + bytes > this.#budget.maxBytes) return;
     this.#bySequence.set(cached.done.sequence, cached);
     this.#bytes += bytes;
-    this.budget.bytes += bytes;
+    this.#budget.bytes += bytes;
   }
 
   /** Returns the batch whose frame begins at this offset, if it is cached. */
@@ -60,7 +63,7 @@ export class BatchCache {
 
   #free(bytes: number): void {
     this.#bytes -= bytes;
-    this.budget.bytes -= bytes;
+    this.#budget.bytes -= bytes;
   }
 }
 

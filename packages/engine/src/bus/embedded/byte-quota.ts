@@ -5,6 +5,8 @@ interface Waiter {
 
 /** Byte quota of a bounded buffer, granted in the order of the requests. */
 export class ByteQuota {
+  readonly maxBytes: number;
+  readonly #stored: () => number;
   readonly #queue: Waiter[] = [];
   #reserved = 0;
   #refused: number | undefined;
@@ -13,10 +15,10 @@ export class ByteQuota {
    * @param stored returns the bytes currently in the buffer; code that removes some must call
    *   `admitWaiters`
    */
-  constructor(
-    readonly maxBytes: number,
-    private readonly stored: () => number,
-  ) {}
+  constructor(maxBytes: number, stored: () => number) {
+    this.maxBytes = maxBytes;
+    this.#stored = stored;
+  }
 
   /** Whether a request was rejected or is waiting and still does not fit. */
   get full(): boolean {
@@ -76,7 +78,7 @@ export class ByteQuota {
 
   /** A batch larger than the whole buffer is accepted when the buffer is empty. */
   #fits(bytes: number): boolean {
-    const used = this.stored() + this.#reserved;
+    const used = this.#stored() + this.#reserved;
     return used <= 0 || used + bytes <= this.maxBytes;
   }
 }

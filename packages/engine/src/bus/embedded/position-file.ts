@@ -24,15 +24,13 @@ const SLOT_BYTES = 40;
  * redelivered.
  */
 export class PositionFile {
+  readonly #path: string;
   #generation = 0;
   #created: boolean;
   readonly #file: IdleFile;
 
-  private constructor(
-    private readonly path: string,
-    files: FileHandlePool,
-    created: boolean,
-  ) {
+  private constructor(path: string, files: FileHandlePool, created: boolean) {
+    this.#path = path;
     this.#file = new IdleFile(path, constants.O_RDWR | constants.O_CREAT, files);
     this.#created = created;
   }
@@ -67,7 +65,7 @@ export class PositionFile {
     slot.writeDoubleLE(position.records, 24);
     slot.writeUInt32LE(this.#generation, 32);
     slot.writeUInt32LE(crc32(slot.subarray(0, 36)), 36);
-    if (!this.#created) await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    if (!this.#created) await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     this.#created = true;
     const offset = (this.#generation % 2) * SLOT_BYTES;
     await this.#file.use((handle) => handle.write(slot, 0, SLOT_BYTES, offset));
@@ -79,7 +77,7 @@ export class PositionFile {
 
   async remove(): Promise<void> {
     await this.#file.close();
-    await rm(this.path, { force: true });
+    await rm(this.#path, { force: true });
   }
 }
 

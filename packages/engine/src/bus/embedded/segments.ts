@@ -36,6 +36,11 @@ export interface Segment {
 
 /** The segment files of one stream, oldest first. Appends go to the last one. */
 export class Segments {
+  readonly #folder: string;
+  readonly #stream: string;
+  readonly #segmentBytes: number;
+  readonly #files: FileHandlePool;
+  readonly #onDamage: (damage: Damage) => void;
   readonly list: Segment[] = [];
   readonly recent = new RecentIds();
   lastSequence = 0;
@@ -47,12 +52,18 @@ export class Segments {
   #sealed = false;
 
   private constructor(
-    private readonly folder: string,
-    private readonly stream: string,
-    private readonly segmentBytes: number,
-    private readonly files: FileHandlePool,
-    private readonly onDamage: (damage: Damage) => void,
-  ) {}
+    folder: string,
+    stream: string,
+    segmentBytes: number,
+    files: FileHandlePool,
+    onDamage: (damage: Damage) => void,
+  ) {
+    this.#folder = folder;
+    this.#stream = stream;
+    this.#segmentBytes = segmentBytes;
+    this.#files = files;
+    this.#onDamage = onDamage;
+  }
 
   static async open(
     folder: string,
@@ -98,7 +109,7 @@ export class Segments {
   /** Appends frames and syncs them to disk, all or nothing. Returns where the first one begins. */
   async append(frames: readonly Buffer[]): Promise<{ segment: Segment; offset: number }> {
     const bytes = frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
-    if (this.#sealed || !this.tail || this.tail.size >= this.segmentBytes) await this.#rotate();
+    if (this.#sealed || !this.tail || this.tail.size >= this.#segmentBytes) await this.#rotate();
     const { tail } = this;
     if (!tail) throw new Error('no segment');
     if (!this.#tail) {
@@ -141,21 +152,21 @@ export class Segments {
   }
 
   #open(path: string): IdleFile {
-    return new IdleFile(path, 'r+', this.files, () => this.recent.compact());
+    return new IdleFile(path, 'r+', this.#files, () => this.recent.compact());
   }
 
   async #rotate(): Promise<void> {
     await this.#closeTail();
     await this.#createFolder();
     const first = this.lastSequence + 1;
-    const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
+    const path = join(this.#folder, `${String(first).padStart(16, '0')}.seg`);
     const header = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
     const ids = idsFrame(this.recent.toText(), header);
     const handle = await open(path, 'w', 0o600);
     try {
       await writeAll(handle, ids, 0);
       await handle.datasync();
-      await syncFolder(this.folder);
+      await syncFolder(this.#folder);
     } catch (error) {
       await handle.close();
       await rm(path, { force: true });
@@ -173,9 +184,9 @@ export class Segments {
    */
   async #createFolder(): Promise<void> {
     if (this.#created) return;
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await syncFolder(dirname(this.folder));
-    await syncFolder(dirname(dirname(this.folder)));
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await syncFolder(dirname(this.#folder));
+    await syncFolder(dirname(dirname(this.#folder)));
     this.#created = true;
   }
 
@@ -226,7 +237,7 @@ export class Segments {
   }
 
   #damage(segment: Segment, offset: number, bytes: number, kind: Damage['kind']): void {
-    this.onDamage({ stream: this.stream, segment: segment.path.slice(-20), offset, bytes, kind });
+    this.#onDamage({ stream: this.#stream, segment: segment.path.slice(-20), offset, bytes, kind });
   }
 }
 

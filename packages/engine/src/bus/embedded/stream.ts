@@ -36,6 +36,10 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 
 /** One stream of the embedded bus: segment files, and a position per consumer. */
 export class EmbeddedStream {
+  readonly #folder: string;
+  readonly name: string;
+  readonly #options: StreamOptions;
+  readonly #segments: Segments;
   readonly #consumers = new Map<string, StreamConsumer>();
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #quota: ByteQuota;
@@ -51,16 +55,14 @@ export class EmbeddedStream {
   #damagedBytes = 0;
   readonly #waiters = new Waiters();
 
-  private constructor(
-    private readonly folder: string,
-    readonly name: string,
-    private readonly options: StreamOptions,
-    private readonly segments: Segments,
-    isNew: boolean,
-  ) {
+  private constructor(folder: string, name: string, options: StreamOptions, segments: Segments, isNew: boolean) {
+    this.#folder = folder;
+    this.name = name;
+    this.#options = options;
+    this.#segments = segments;
     this.#isNew = isNew;
     this.#cache = new BatchCache(options.cacheBudget);
-    this.#quota = new ByteQuota(options.maxBytes, () => this.segments.end - this.#slowest());
+    this.#quota = new ByteQuota(options.maxBytes, () => this.#segments.end - this.#slowest());
   }
 
   /** @param isNew the stream has no files yet */
@@ -88,10 +90,10 @@ export class EmbeddedStream {
       if (this.#consumers.has(name)) continue;
       const { file, position } = await PositionFile.open(
         join(this.#positions, `${name}.pos`),
-        this.options.files,
+        this.#options.files,
         this.#isNew,
       );
-      this.#consumers.set(name, new StreamConsumer(this.segments, file, position));
+      this.#consumers.set(name, new StreamConsumer(this.#segments, file, position));
     }
     await this.#trim();
     // Removed consumers may be waiting in a read.
@@ -100,7 +102,7 @@ export class EmbeddedStream {
 
   publish(batch: Batch, options: PublishOptions): Promise<Published> {
     this.#assertOpen();
-    const sequence = this.segments.recent.get(batch.id);
+    const sequence = this.#segments.recent.get(batch.id);
     if (sequence !== undefined) return Promise.resolve({ stored: true, sequence, repeated: true });
     const inFlight = this.#inFlight.get(batch.id);
     if (inFlight)
@@ -118,7 +120,7 @@ export class EmbeddedStream {
     return this.#counted(
       readFrom({
         stream: this.name,
-        segments: this.segments,
+        segments: this.#segments,
         from: consumer.position,
         ended,
         waitForMore: () => this.#waiters.wait(signal),
@@ -129,7 +131,7 @@ export class EmbeddedStream {
         },
         onDamage: (damage) => this.#damaged(damage),
         readers: this.#readers,
-        files: this.options.files,
+        files: this.#options.files,
         cache: this.#cache,
       }),
     );
@@ -151,7 +153,7 @@ export class EmbeddedStream {
     const consumers = [...this.#consumers].map(([name, consumer]) => [name, consumer.waiting()] as const);
     // Without consumers, the whole stream is the backlog.
     const wholeStream =
-      this.#consumers.size === 0 ? [new StreamConsumer(this.segments, undefined, undefined).waiting()] : [];
+      this.#consumers.size === 0 ? [new StreamConsumer(this.#segments, undefined, undefined).waiting()] : [];
     const slowest = [...wholeStream, ...consumers.map(([, waiting]) => waiting)].reduce((most, waiting) =>
       waiting.bytes > most.bytes ? waiting : most,
     );
@@ -172,12 +174,12 @@ export class EmbeddedStream {
     this.#quota.admitWaiters();
     const sequences = [...this.#consumers.values()].map(({ position }) => position.sequence);
     if (sequences.length > 0) this.#cache.dropUpTo(Math.min(...sequences));
-    await this.segments.deleteBefore(this.#slowest());
+    await this.#segments.deleteBefore(this.#slowest());
   }
 
   #damaged(damage: Damage): void {
     this.#damagedBytes += damage.bytes;
-    this.options.onDamage(damage);
+    this.#options.onDamage(damage);
   }
 
   async close(): Promise<void> {
@@ -187,7 +189,7 @@ export class EmbeddedStream {
     this.#cache.clear();
     this.#waiters.wakeAll();
     await this.#flushing;
-    await this.segments.close();
+    await this.#segments.close();
     for (const consumer of this.#consumers.values()) await consumer.close();
     // Readers of iterators that were abandoned in the middle of a batch.
     for (const reader of this.#readers) await reader.close();
@@ -196,11 +198,11 @@ export class EmbeddedStream {
 
   async remove(): Promise<void> {
     await this.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
   get #positions(): string {
-    return join(this.folder, 'positions');
+    return join(this.#folder, 'positions');
   }
 
   async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
@@ -220,20 +222,20 @@ export class EmbeddedStream {
   async #flush(): Promise<void> {
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();
-      const { lastSequence, records } = this.segments;
+      const { lastSequence, records } = this.#segments;
       try {
         let recordsBefore = records;
-        const publishedAt = this.options.now();
+        const publishedAt = this.#options.now();
         const frames = group.map(({ batch }, index) => {
           const frame = batchFrame(batch, { recordsBefore, sequence: lastSequence + index + 1, publishedAt });
           recordsBefore += batch.lines.length;
           return frame;
         });
         this.#isNew = false;
-        const position = await this.segments.append(frames);
+        const position = await this.#segments.append(frames);
         this.#cacheBatches(group, frames, position, publishedAt);
-        this.segments.records = recordsBefore;
-        this.segments.lastSequence = lastSequence + group.length;
+        this.#segments.records = recordsBefore;
+        this.#segments.lastSequence = lastSequence + group.length;
       } catch (error) {
         const failure = new BusError('storage', `Stream ${this.name} could not be written.`, { cause: error });
         for (const entry of group) this.#quota.release(entry.bytes);
@@ -244,7 +246,7 @@ export class EmbeddedStream {
       for (const [index, entry] of group.entries()) {
         const sequence = lastSequence + index + 1;
         this.#quota.release(entry.bytes);
-        this.segments.recent.add(entry.batch.id, sequence);
+        this.#segments.recent.add(entry.batch.id, sequence);
         entry.resolve({ stored: true, sequence, repeated: false });
       }
       this.#waiters.wakeAll();
@@ -259,7 +261,7 @@ export class EmbeddedStream {
     publishedAt: number,
   ): void {
     if (this.#activeReaders === 0) return;
-    let { lastSequence: sequence, records } = this.segments;
+    let { lastSequence: sequence, records } = this.#segments;
     let at = offset;
     for (const [index, { batch }] of group.entries()) {
       const end = at + (frames[index]?.length ?? 0);
@@ -280,7 +282,7 @@ export class EmbeddedStream {
   /** Byte offset of the slowest consumer in the stream; without consumers, everything is kept. */
   #slowest(): number {
     const offsets = [...this.#consumers.values()].map((consumer) => consumer.byteOffset);
-    return offsets.length > 0 ? Math.min(...offsets) : (this.segments.list[0]?.base ?? 0);
+    return offsets.length > 0 ? Math.min(...offsets) : (this.#segments.list[0]?.base ?? 0);
   }
 
   #assertOpen(): void {

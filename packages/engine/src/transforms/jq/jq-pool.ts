@@ -8,18 +8,21 @@ const IDLE_MS = 30_000;
 
 /** A fixed number of threads, and a FIFO queue of jobs. */
 class ThreadPool {
+  readonly #size: number;
   readonly #idle: { thread: JqThread; since: NodeJS.Timeout }[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
 
-  constructor(private readonly size: number) {}
+  constructor(size: number) {
+    this.#size = size;
+  }
 
   /**
    * Runs a job on a free thread.
    * @throws {ConnectorError} `jq`, of kind `retry`: no thread can be started
    */
   async run(job: JqJob): Promise<Ran> {
-    if (this.#busy >= this.size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#busy >= this.#size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#busy += 1;
     try {
       const thread = this.#take() ?? (await open());

@@ -34,14 +34,15 @@ const START_TICKS = 50;
 
 /** A worker thread that runs jq, one job at a time. */
 export class JqThread {
+  readonly #worker: Worker;
+  readonly #progress: Int32Array;
   /** `false` once the thread can't be used anymore. */
   alive = true;
   #settle: ((end: Outcome) => void) | undefined;
 
-  private constructor(
-    private readonly worker: Worker,
-    private readonly progress: Int32Array,
-  ) {
+  private constructor(worker: Worker, progress: Int32Array) {
+    this.#worker = worker;
+    this.#progress = progress;
     worker.on('message', (response: JqResponse) => this.#settle?.({ kind: 'response', response }));
     worker.on('error', (error) => {
       const full = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -77,8 +78,8 @@ export class JqThread {
 
   /** Runs a job; never rejects. */
   async run(job: JqJob): Promise<Ran> {
-    Atomics.store(this.progress, 0, -1);
-    this.worker.ref();
+    Atomics.store(this.#progress, 0, -1);
+    this.#worker.ref();
     const began = performance.now();
     const end = await new Promise<Outcome>((resolve) => {
       const timer = this.#watch();
@@ -88,14 +89,14 @@ export class JqThread {
         resolve(outcome);
       };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      this.worker.postMessage(job);
+      this.#worker.postMessage(job);
     });
-    this.worker.unref();
+    this.#worker.unref();
     return { ...end, ms: performance.now() - began };
   }
 
   close(): void {
-    void this.worker.terminate();
+    void this.#worker.terminate();
   }
 
   /**
@@ -106,7 +107,7 @@ export class JqThread {
     let before = -1;
     let same = 0;
     return setInterval(() => {
-      const at = Atomics.load(this.progress, 0);
+      const at = Atomics.load(this.#progress, 0);
       same = at === before ? same + 1 : 0;
       before = at;
       if (same >= (at < 0 ? START_TICKS : RECORD_TICKS)) this.#fail('jq_timeout');
@@ -115,7 +116,7 @@ export class JqThread {
 
   #fail(reason: Extract<Outcome, { kind: 'failed' }>['reason']): void {
     this.alive = false;
-    this.#settle?.({ kind: 'failed', at: Atomics.load(this.progress, 0), reason });
+    this.#settle?.({ kind: 'failed', at: Atomics.load(this.#progress, 0), reason });
     this.close();
   }
 }
