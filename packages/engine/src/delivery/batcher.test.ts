@@ -47,7 +47,7 @@ test.each([
   expect(await status(runner)).toBe('Running');
 });
 
-test('what is gathered holds nothing up, and a pause writes it', async () => {
+test('batching does not block other outputs, and a pause writes the batch', async () => {
   const world = await openWorld();
   const out = new Gatherer(wide);
   const runner = world.runner({ definition, inputs: { in: push }, outputs: { out } });
@@ -120,7 +120,7 @@ const paged = (pages: number, size: number): PageInput => ({
   },
 });
 
-test('pages are gathered over the ends of reading, beside an output that does not batching', async () => {
+test('batches pages of several polls, next to an output without batching', async () => {
   const world = await openWorld();
   const [out, plain] = [new Gatherer({ ...wide, waitMs: 300 }), new Collector()];
   const runner = world.runner({
@@ -136,7 +136,7 @@ test('pages are gathered over the ends of reading, beside an output that does no
   expect(plain.batches.length).toBe(3);
 });
 
-test('a source that takes a question for an answer is asked when all is written', async () => {
+test('writes batches before every page if the source does not allow reading ahead', async () => {
   const world = await openWorld();
   const out = new Gatherer(wide);
   const told: number[] = [];
@@ -157,7 +157,7 @@ test('a source that takes a question for an answer is asked when all is written'
   expect(told).toEqual([0, 1, 2]);
 });
 
-test('what no record of is wanted is not waited with', async () => {
+test('does not wait for a batch that no record reaches', async () => {
   const world = await openWorld();
   const out = new Gatherer(wide);
   const runner = world.runner({
@@ -170,7 +170,7 @@ test('what no record of is wanted is not waited with', async () => {
   expect(out.batches).toEqual([]);
 });
 
-test('what a page could not make a record of is a dead letter, and its notes are in the log', async () => {
+test('stores unreadable data of a page as dead letters and logs its notes', async () => {
   const world = await openWorld();
   const out = new Collector();
   const input: PageInput = {
