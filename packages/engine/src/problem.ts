@@ -22,18 +22,21 @@ export interface Problem {
 
 /** Collects problems; `at` returns a collector for a nested path. */
 export class Problems {
-  constructor(
-    readonly list: Problem[] = [],
-    private readonly path = '',
-  ) {}
+  readonly list: Problem[];
+  readonly #path: string;
+
+  constructor(list: Problem[] = [], path = '') {
+    this.list = list;
+    this.#path = path;
+  }
 
   at(...keys: readonly (string | number)[]): Problems {
     const steps = keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`);
-    return new Problems(this.list, this.path + steps.join(''));
+    return new Problems(this.list, this.#path + steps.join(''));
   }
 
   add(code: Problem['code'], message: string): void {
-    this.list.push({ path: this.path, code, message });
+    this.list.push({ path: this.#path, code, message });
   }
 }
 

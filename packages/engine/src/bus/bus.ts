@@ -91,12 +91,10 @@ export interface Bus {
 export type BusErrorCode = 'unknown_stream' | 'unknown_consumer' | 'closed' | 'bad_name' | 'storage';
 
 export class BusError extends Error {
+  readonly code: BusErrorCode;
   override readonly name = 'BusError';
-  constructor(
-    readonly code: BusErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(code: BusErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
+    this.code = code;
   }
 }

@@ -85,7 +85,7 @@ describe('operators', () => {
     ['xor', (count) => count === 1],
   ];
 
-  test.each(table)('%s, for every mix of up to four', (operator, expected) => {
+  test.each(table)('%s, for every combination of up to four', (operator, expected) => {
     for (let total = 0; total <= 4; total += 1) {
       for (let bits = 0; bits < 2 ** total; bits += 1) {
         const conditions = Array.from({ length: total }, (_, n) => ((bits >> n) & 1 ? yes : no));
@@ -95,7 +95,7 @@ describe('operators', () => {
     }
   });
 
-  test('nested at random, they agree with the operators by themselves', () => {
+  test('random nested conditions agree with the single operators', () => {
     const random = seededRandom(3);
     const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
     const known = new Map(table);
@@ -147,13 +147,13 @@ test.each([
   expect(validateCondition(condition)).toEqual([expect.objectContaining({ path, code })]);
 });
 
-test('conditions nest only so deep', () => {
+test('limits the depth of nested conditions', () => {
   let condition: object = { operator: 'always' };
   for (let n = 0; n < 1_000; n += 1) condition = { operator: 'and', conditions: [condition] };
   expect(validateCondition(condition)).toEqual([expect.objectContaining({ code: 'too_deep' })]);
 });
 
-test('a path reads as written', () => {
+test('parses a key path as written', () => {
   expect(parseKeyPath('a.b\\.c.0')).toEqual(['a', 'b.c', '0']);
   expect(parseKeyPath('a\\\\.b')).toEqual(['a\\', 'b']);
   expect(parseKeyPath('a.')).toBeUndefined();

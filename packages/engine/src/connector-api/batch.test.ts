@@ -6,7 +6,7 @@ import { splitLines } from '../records/split.js';
 const source = { pipelineId: 'p', nodeId: 'in', position: '0' };
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => JSON.stringify({ n }));
 
-test('a page is cut at 500 records, in order, and nothing is lost', () => {
+test('splits a page at 500 records, in order and completely', () => {
   const { batches, tooLarge } = splitLines(source, numbered(1201));
   expect(batches.map((batch) => batch.lines.length)).toEqual([500, 500, 201]);
   expect(batches.flatMap((batch) => batch.records.map((record) => record['n']))).toEqual(
@@ -15,7 +15,7 @@ test('a page is cut at 500 records, in order, and nothing is lost', () => {
   expect(tooLarge).toEqual([]);
 });
 
-test('a page is cut at 512 KiB, counted in UTF-8', () => {
+test('splits a page at 512 KiB, counted in UTF-8', () => {
   const line = JSON.stringify({ text: 'ü'.repeat(100_000) });
   const { batches } = splitLines(source, [line, line, line, line]);
   expect(batches.map((batch) => batch.lines.length)).toEqual([2, 2]);
@@ -25,14 +25,14 @@ test('a page is cut at 512 KiB, counted in UTF-8', () => {
   }
 });
 
-test('a record that no batch can take is named, and the others go on', () => {
+test('reports a record larger than a batch and keeps the others', () => {
   const big = JSON.stringify({ text: 'x'.repeat(MAX_BATCH_BYTES) });
   const { batches, tooLarge } = splitLines(source, ['{"a":1}', big, '{"a":2}']);
   expect(tooLarge).toEqual([1]);
   expect(batches.flatMap((batch) => batch.lines)).toEqual(['{"a":1}', '{"a":2}']);
 });
 
-test('random pages: every bound holds, every record arrives once, a second reading has the same ids', () => {
+test('random pages: limits hold, every record arrives once, a second read has the same ids', () => {
   const random = seededRandom(1);
   const limits = { records: 7, bytes: 400 };
   for (let round = 0; round < 300; round += 1) {
@@ -55,7 +55,7 @@ test('random pages: every bound holds, every record arrives once, a second readi
 const id = (changed: Partial<typeof source>, line = '{"a":1}'): string | undefined =>
   splitLines({ ...source, ...changed }, [line]).batches[0]?.id;
 
-test('ids differ by pipeline, node, place and text', () => {
+test('ids differ by pipeline, node, position and text', () => {
   const ids = [
     id({}),
     id({ pipelineId: 'q' }),
@@ -68,7 +68,7 @@ test('ids differ by pipeline, node, place and text', () => {
   expect(batchId('ab', 'c')).not.toBe(batchId('a', 'bc'));
 });
 
-test('a part of a batch has an id of its own, its records keep theirs', () => {
+test('a part of a batch has a different id; its records keep theirs', () => {
   const batch = createBatch('b', numbered(5));
   const part = batch.pick([1, 3, 4]);
   expect(part.id).not.toBe(batch.id);

@@ -74,19 +74,30 @@ const byteLength = (lines: readonly string[]): number =>
   lines.reduce((sum, line) => sum + Buffer.byteLength(line, 'utf8'), 0);
 
 class LineBatch implements Batch {
+  readonly id: string;
+  readonly #origin: string;
+  readonly lines: readonly string[];
+  readonly bytes: number;
+  readonly #positions: readonly number[] | undefined;
   #parsed: readonly DataRecord[] | undefined;
 
   constructor(
-    readonly id: string,
+    id: string,
     /**
      * Id of the batch this one was taken from: with `positions`, it gives records the same ids in
      * every part.
      */
-    private readonly origin: string,
-    readonly lines: readonly string[],
-    readonly bytes: number,
-    private readonly positions?: readonly number[],
-  ) {}
+    origin: string,
+    lines: readonly string[],
+    bytes: number,
+    positions?: readonly number[],
+  ) {
+    this.id = id;
+    this.#origin = origin;
+    this.lines = lines;
+    this.bytes = bytes;
+    this.#positions = positions;
+  }
 
   get records(): readonly DataRecord[] {
     this.#parsed ??= parseLines(this.lines);
@@ -94,18 +105,18 @@ class LineBatch implements Batch {
   }
 
   recordId(index: number): string {
-    return `${this.origin}.${this.positions?.[index] ?? index}`;
+    return `${this.#origin}.${this.#positions?.[index] ?? index}`;
   }
 
   pick(indexes: readonly number[]): Batch {
     if (indexes.length === this.lines.length) return this;
-    const positions = indexes.map((index) => this.positions?.[index] ?? index);
+    const positions = indexes.map((index) => this.#positions?.[index] ?? index);
     const lines = indexes.map((index) => this.lines[index] ?? '{}');
-    const id = batchId(this.origin, positions.join());
-    return new LineBatch(id, this.origin, lines, byteLength(lines), positions);
+    const id = batchId(this.#origin, positions.join());
+    return new LineBatch(id, this.#origin, lines, byteLength(lines), positions);
   }
 
   rewrite(lines: readonly string[]): Batch {
-    return new LineBatch(this.id, this.origin, lines, byteLength(lines), this.positions);
+    return new LineBatch(this.id, this.#origin, lines, byteLength(lines), this.#positions);
   }
 }

@@ -9,16 +9,16 @@ export type FailureKind = 'retry' | 'throttled' | 'permanent';
  * An error of an input or output. The message is shown to users: written by us, without secrets.
  */
 export class ConnectorError extends Error {
+  readonly code: string;
+  readonly kind: FailureKind;
+  readonly afterMs: number | undefined;
   override readonly name = 'ConnectorError';
   /** @param afterMs milliseconds the remote side asked to wait */
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly kind: FailureKind = 'retry',
-    readonly afterMs?: number,
-    options?: ErrorOptions,
-  ) {
+  constructor(code: string, message: string, kind: FailureKind = 'retry', afterMs?: number, options?: ErrorOptions) {
     super(message, options);
+    this.code = code;
+    this.kind = kind;
+    this.afterMs = afterMs;
   }
 }
 

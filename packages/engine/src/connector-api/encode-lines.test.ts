@@ -14,7 +14,7 @@ test.each([
   expect(encoded).toEqual(Buffer.from(`ä[${lines.join()}]ö`));
 });
 
-test.each([-3, 1, 5])('a size that is off by %i is an error, not other bytes', (off) => {
+test.each([-3, 1, 5])('throws if the size is off by %i', (off) => {
   const { lines, bytes } = createBatch('b', ['{"a":"é"}', '{"b":2}']);
   expect(() => encodeLines({ lines, bytes: bytes + off }, { between: '\n' })).toThrow(RangeError);
 });

@@ -33,12 +33,12 @@ export interface ReceiverResponse {
  * type is not supported. The message never quotes the body.
  */
 export class BodyError extends Error {
+  readonly status: 400 | 413 | 415;
+  readonly details: Readonly<Record<string, number>>;
   override readonly name = 'BodyError';
-  constructor(
-    readonly status: 400 | 413 | 415,
-    message: string,
-    readonly details: Readonly<Record<string, number>> = {},
-  ) {
+  constructor(status: 400 | 413 | 415, message: string, details: Readonly<Record<string, number>> = {}) {
     super(message);
+    this.status = status;
+    this.details = details;
   }
 }

@@ -10,16 +10,19 @@ export interface LeaseKeeperOptions {
   /** Lifetime of the lease in milliseconds. */
   ttl: number;
   /** Called after the lease was acquired. */
-  taken(): Promise<void>;
+  onAcquired(): Promise<void>;
   /** Called after the lease was lost. */
-  lost(): void;
+  onLost(): void;
 }
 
 /** Acquires the lease of one pipeline and renews it in time. */
 export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
   #lease: Lease | undefined;
 
-  constructor(private readonly options: LeaseKeeperOptions) {}
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+  }
 
   /** The lease while it is held. */
   get lease(): Lease | undefined {
@@ -28,28 +31,28 @@ export class LeaseKeeper {
 
   /** Acquires or renews the lease if due. Returns `undefined` if another worker holds it. */
   async hold(): Promise<Lease | undefined> {
-    const { coordinator, pipelineId, holder, clock, ttl } = this.options;
+    const { coordinator, pipelineId, holder, clock, ttl } = this.#options;
     const before = this.#lease;
     if (before && before.expiresAt - clock.now() > ttl * 0.6) return before;
     const lease = before ? await coordinator.renew(before, ttl) : await coordinator.acquire(pipelineId, holder, ttl);
     if (before && !lease) this.lose();
     else this.#lease = lease;
-    if (!before && lease) await this.options.taken();
+    if (!before && lease) await this.#options.onAcquired();
     return this.#lease;
   }
 
   lose(): void {
     this.#lease = undefined;
-    this.options.lost();
+    this.#options.onLost();
   }
 
   /** Gives up an expired lease that could not be renewed: another worker may hold it by now. */
   loseExpired(): void {
-    if (this.#lease && this.#lease.expiresAt <= this.options.clock.now()) this.lose();
+    if (this.#lease && this.#lease.expiresAt <= this.#options.clock.now()) this.lose();
   }
 
   /** Transfers the lease to the caller, which must release it. */
-  letGo(): Lease | undefined {
+  detach(): Lease | undefined {
     const lease = this.#lease;
     this.#lease = undefined;
     return lease;

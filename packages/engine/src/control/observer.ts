@@ -5,7 +5,7 @@ import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { Observation } from '../pipeline/pipeline-state.js';
 
 /** The parts of a pipeline that its worker observes. */
-export interface Watched {
+export interface ObserverParts {
   bus: Bus;
   /** Stream of a push input. */
   stream: string | undefined;
@@ -19,10 +19,13 @@ export interface Watched {
  * observation.
  */
 export class Observer {
+  readonly #parts: ObserverParts;
   #damaged = 0;
   #full = false;
 
-  constructor(private readonly watched: Watched) {}
+  constructor(parts: ObserverParts) {
+    this.#parts = parts;
+  }
 
   /** The buffer was full at the last observation. */
   get full(): boolean {
@@ -30,7 +33,7 @@ export class Observer {
   }
 
   async observe(working: boolean): Promise<Observation> {
-    const { bus, stream, counters, health, log } = this.watched;
+    const { bus, stream, counters, health, log } = this.#parts;
     const stats = stream === undefined ? undefined : await bus.stats(stream);
     if (stats && stats.damagedBytes > this.#damaged) {
       const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;
@@ -45,7 +48,7 @@ export class Observer {
       working,
       full: this.#full,
       waiting: stats?.records ?? 0,
-      ends: health.facts,
+      nodes: health.facts,
       counts: counters.toJson(),
       ...(lastError && { lastError }),
     };

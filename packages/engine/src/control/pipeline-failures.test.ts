@@ -5,7 +5,7 @@ import { codes, fast, push, status } from '../../../../test/support/pipeline-par
 import { isRecord } from '../connector-api/record.js';
 import { ConnectorError, WRITTEN, type PageInput, type PushInput } from '../connector-api/index.js';
 
-test('what may be tried again is, alone, until it goes', async () => {
+test('retries only the failed records until they are written', async () => {
   const world = await openWorld();
   const out = new Collector();
   out.answer = (batch) => {
@@ -22,7 +22,7 @@ test('what may be tried again is, alone, until it goes', async () => {
   expect((await runner.state()).egress.records).toBe(10);
 });
 
-test('an output that fails: Erroring, nothing lost, and Running again once it is back', async () => {
+test('an output that fails is Erroring, loses nothing, and is Running after it recovers', async () => {
   const world = await openWorld();
   const out = new Collector();
   const secret = 'hunter2';
@@ -43,7 +43,7 @@ test('an output that fails: Erroring, nothing lost, and Running again once it is
   expect(codes(runner)).toContain('recovered');
 });
 
-test('an error that a person must mend shows at once, and its message is told', async () => {
+test('a permanent error is Erroring at once, with its message', async () => {
   const world = await openWorld();
   const out = new Collector();
   out.answer = () => {
@@ -67,7 +67,7 @@ test('an error that a person must mend shows at once, and its message is told', 
   expect(await status(runner)).toBe('Disabled');
 });
 
-test('a source that asks for less: Throttled for as long as it asked, then on', async () => {
+test('a rate-limited source is Throttled for the requested time, then continues', async () => {
   const world = await openWorld();
   const out = new Collector();
   let asked = 0;
@@ -88,7 +88,7 @@ test('a source that asks for less: Throttled for as long as it asked, then on', 
   expect(out.numbers).toEqual([0]);
 });
 
-test('a part without a runtime: Erroring, with the reason; what is pushed is kept', async () => {
+test('a part without a runtime is Erroring with the reason; pushed records are kept', async () => {
   const world = await openWorld();
   const definition = graph('in out', 'in>out');
   const runner = world.runner({ definition, inputs: { in: push }, outputs: {} });
@@ -106,7 +106,7 @@ test('a part without a runtime: Erroring, with the reason; what is pushed is kep
   await expect.poll(() => out.numbers).toEqual([0, 1, 2]);
 });
 
-test('who lost the lease while delivering does not move the cursor', async () => {
+test('a worker that loses its lease during delivery does not commit the cursor', async () => {
   const world = await openWorld();
   const out = new Collector();
   const coordinator = createEmbeddedCoordinator({ store: world.store });
@@ -131,7 +131,7 @@ test('who lost the lease while delivering does not move the cursor', async () =>
   expect(second?.id).toBe(first?.id);
 });
 
-test('an output that does not even give up holds nobody up', async () => {
+test('abandons an output that ignores its abort signal', async () => {
   const world = await openWorld();
   const out = new Collector();
   out.answer = () => new Promise(() => undefined);
@@ -151,7 +151,7 @@ test('an output that does not even give up holds nobody up', async () => {
   await expect.poll(() => out.numbers).toEqual([0]);
 });
 
-test('a condition that this release does not know stops its own pipeline, and not the process', async () => {
+test('an unknown condition stops only its own pipeline', async () => {
   const world = await openWorld();
   const out = new Collector();
   const stored: unknown = { operator: 'and', conditions: [{ type_id: 'of_a_later_release', config: { key: 'n' } }] };
@@ -165,7 +165,7 @@ test('a condition that this release does not know stops its own pipeline, and no
   expect(out.batches).toEqual([]);
 });
 
-test('a record nested too deep to be written goes to the dead letters; those beside it arrive', async () => {
+test('a record nested too deeply goes to the dead letters; the others arrive', async () => {
   const world = await openWorld();
   const out = new Collector();
   const deep: unknown = JSON.parse(`{"n":1,"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`);
@@ -184,7 +184,7 @@ test('a record nested too deep to be written goes to the dead letters; those bes
   expect((await runner.state()).errors).toBe(1);
 });
 
-test('an input that can not close its door stops all the same, and so does its pipeline', async () => {
+test('a pipeline stops even if its input fails to close', async () => {
   const world = await openWorld();
   const out = new Collector();
   const input: PushInput = {

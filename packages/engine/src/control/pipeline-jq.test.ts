@@ -24,7 +24,7 @@ async function startThrough(operations: TransformConfig['operations'], limits: P
   return { world, out, runner };
 }
 
-test('a program drops, keeps and multiplies records; counts are of what came and what left', async () => {
+test('a program drops, keeps and multiplies records; counts match its input and output', async () => {
   const query =
     'if .n == 0 then empty elif .n == 1 then (., .) elif .n == 2 then .n elif .n == 3 then error("x") else . end';
   const { world, out, runner } = await startThrough([mark, jq(query), jq('.n += 10'), mark]);
@@ -40,7 +40,7 @@ test('a program drops, keeps and multiplies records; counts are of what came and
     .toMatchObject({ ingress: { records: 6 }, egress: { records: 4 }, errors: 2 });
 });
 
-test('ids are the same when a batch comes again, and tell all records apart', async () => {
+test('ids are unique, and the same when a batch is redelivered', async () => {
   const { out, runner } = await startThrough([
     jq('if .n == 1 then (., .) else . end'),
     jq('if .n == 2 then (., .) else . end'),
@@ -60,7 +60,7 @@ test('ids are the same when a batch comes again, and tell all records apart', as
   expect([first, last]).toEqual([expect.stringMatching(/\.0$/), expect.stringMatching(/\.2\.1$/)]);
 });
 
-test('what a record becomes is cut into batches that outputs can take', async () => {
+test('splits the results of a record into batches within the limits', async () => {
   const { out, runner } = await startThrough([jq('.list[]')]);
   await runner.sink.append([JSON.stringify({ list: numbersUpTo(1_700).map((n) => ({ n })) })]);
   await expect.poll(() => out.numbers, patient).toEqual(numbersUpTo(1_700));
@@ -70,14 +70,14 @@ test('what a record becomes is cut into batches that outputs can take', async ()
   expect(new Set(out.batches.map(({ id }) => id)).size).toBe(4);
 });
 
-test('a program that hangs on one record costs that record, and no other pipeline waits', async () => {
+test('a program that hangs on one record loses only that record and delays no other pipeline', async () => {
   const { world, out, runner } = await startThrough([jq('if .n == 3 then last(range(1e12)) else . end')]);
   await runner.sink.append(numbered(6));
   await expect.poll(() => out.numbers, patient).toEqual([0, 1, 2, 4, 5]);
   expect(await world.deadLetters()).toEqual([expect.objectContaining({ reason: 'jq_timeout', record: { n: 3 } })]);
 });
 
-test('a pipeline pauses while its program hangs; what it was at is not lost', async () => {
+test('a pipeline pauses while its program hangs, without losing records', async () => {
   const { out, runner } = await startThrough([jq('if .n == 1 then last(range(1e12)) else . end')], { grace: 100 });
   await runner.sink.append(numbered(3));
   await runner.pause();
@@ -86,7 +86,7 @@ test('a pipeline pauses while its program hangs; what it was at is not lost', as
   await expect.poll(() => out.numbers, patient).toEqual([0, 2]);
 });
 
-test('pages go through a program in order, to every output', async () => {
+test('pages pass a program in order, to every output', async () => {
   const world = await openWorld();
   const outs = [new Collector(), new Collector()] as const;
   const runner = world.runner({

@@ -3,7 +3,7 @@ import { createDevNullOutput, createSyntheticInput } from '@connector-frame/conn
 import { Collector, graph, numbered, openWorld } from '../testing/pipeline-fixture.js';
 import { above, add, push } from '../../../../test/support/pipeline-parts.js';
 
-test('what is no record is kept aside where somebody looks into it, and holds up nothing', async () => {
+test('stores lines that are not records as dead letters and delivers the others', async () => {
   const world = await openWorld();
   const [out, raw] = [new Collector(), new Collector()];
   const runner = world.runner({
@@ -22,7 +22,7 @@ test('what is no record is kept aside where somebody looks into it, and holds up
     .toEqual(['{"n":0}', 'nonsense', '[1]', '{"n":1}', '{"n":2}']);
 });
 
-test('a record too large for any batch is kept aside, the others of its request go on', async () => {
+test('stores a record larger than a batch as a dead letter and accepts the others', async () => {
   const world = await openWorld();
   const out = new Collector();
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: push }, outputs: { out } });
@@ -34,7 +34,7 @@ test('a record too large for any batch is kept aside, the others of its request 
   expect((await runner.state()).errors).toBe(1);
 });
 
-test('a sender that names the place of its records may repeat them', async () => {
+test('drops duplicates by the position that the sender gives', async () => {
   const world = await openWorld();
   const out = new Collector();
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: push }, outputs: { out } });
@@ -45,7 +45,7 @@ test('a sender that names the place of its records may repeat them', async () =>
   expect((await runner.state()).ingress.records).toBe(3);
 });
 
-test('two ways to one output bring a record twice, and not as a repeat', async () => {
+test('two paths to one output deliver a record twice, with different ids', async () => {
   const world = await openWorld();
   const out = new Collector();
   const runner = world.runner({
@@ -65,7 +65,7 @@ test('two ways to one output bring a record twice, and not as a repeat', async (
   expect(new Set(out.batches.flatMap((batch) => [batch.id, batch.recordId(0)])).size).toBe(4);
 });
 
-test('dev-null takes all of it', async () => {
+test('dev-null accepts all records', async () => {
   const world = await openWorld();
   const runner = world.runner({
     definition: graph('in out', 'in>out'),
@@ -76,7 +76,7 @@ test('dev-null takes all of it', async () => {
   await expect.poll(async () => (await runner.state()).egress.records).toBe(20);
 });
 
-test('the log is followed live', async () => {
+test('follows the log live', async () => {
   const world = await openWorld();
   const runner = world.runner({
     definition: graph('in out', 'in>out'),

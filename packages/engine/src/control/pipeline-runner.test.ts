@@ -6,7 +6,7 @@ import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/p
 import { above, codes, fast, push, shape, status } from '../../../../test/support/pipeline-parts.js';
 import { ConnectorError, WRITTEN } from '../connector-api/index.js';
 
-test('pages go to two outputs; the cursor follows; what is counted is what went', async () => {
+test('delivers pages to two outputs, commits the cursor and counts the records', async () => {
   const world = await openWorld();
   const [one, two] = [new Collector(), new Collector()];
   const runner = world.runner({
@@ -33,7 +33,7 @@ test('pages go to two outputs; the cursor follows; what is counted is what went'
   expect(lease && (await coordinator.openCursor(lease, 'p/in'))).toMatchObject({ value: { next: 2_500 } });
 });
 
-test('conditions choose, transforms change, and what nobody can take is kept with the reason', async () => {
+test('applies conditions and transforms, and stores rejected records with the reason', async () => {
   const world = await openWorld();
   const [high, all] = [new Collector(), new Collector()];
   all.answer = (batch) => ({
@@ -80,7 +80,7 @@ test('conditions choose, transforms change, and what nobody can take is kept wit
   expect(codes(runner)).toContain('records_refused');
 });
 
-test('pushed: 1,000 counted; paused, 500 more are taken in; resumed, 1,500; nothing is lost or moved', async () => {
+test('a push input counts 1,000 records, accepts 500 while paused and delivers all in order after resume', async () => {
   const world = await openWorld();
   const out = new Collector();
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: push }, outputs: { out } });
@@ -105,7 +105,7 @@ test('pushed: 1,000 counted; paused, 500 more are taken in; resumed, 1,500; noth
   expect(out.batches.length).toBeLessThan(200);
 });
 
-test('one output that hangs does not hold up the other; the buffer fills, is told, and drains', async () => {
+test('an output that hangs does not block the other; the buffer fills, reports it and drains', async () => {
   const world = await openWorld(20_000);
   const [stuck, free] = [new Collector(), new Collector()];
   const gate = new AbortController();
@@ -140,7 +140,7 @@ test('one output that hangs does not hold up the other; the buffer fills, is tol
   expect(await runner.sink.append(numbered(1))).toMatchObject({ stored: true });
 });
 
-test('counts, wish and cursor outlive the worker; a removed pipeline leaves nothing', async () => {
+test('counts, desired state and cursor survive the worker; remove deletes all of them', async () => {
   const world = await openWorld();
   const out = new Collector();
   const make = () =>
@@ -164,7 +164,7 @@ test('counts, wish and cursor outlive the worker; a removed pipeline leaves noth
   await expect.poll(() => out.numbers.length).toBe(2_000);
 });
 
-test('two workers: one runs; when it is gone the other takes over where it was', async () => {
+test('the second of two workers takes over at the cursor of the first', async () => {
   const world = await openWorld();
   const out = new Collector();
   const make = (holder: string) =>
@@ -187,7 +187,7 @@ test('two workers: one runs; when it is gone the other takes over where it was',
   expect(out.numbers).toEqual(numbersUpTo(1_000));
 });
 
-test('an input that is read is closed when its pipeline stops, after the last reading', async () => {
+test('closes a page input after its last page when the pipeline stops', async () => {
   const world = await openWorld();
   const did: string[] = [];
   const source = fast(10);
@@ -218,7 +218,7 @@ test('an input that is read is closed when its pipeline stops, after the last re
   expect(await createEmbeddedCoordinator({ store: world.store }).holder('p')).toBeUndefined();
 });
 
-test('a door that does not open is tried again, and tells why', async () => {
+test('retries a push input that fails to start, and reports why', async () => {
   const world = await openWorld();
   let isFree = false;
   const start = (): Promise<void> =>
@@ -237,7 +237,7 @@ test('a door that does not open is tried again, and tells why', async () => {
   await runner.stop();
 });
 
-test('an output that no way leads to does not fill the buffer for the others', async () => {
+test('an output without a path does not fill the buffer of the others', async () => {
   const world = await openWorld(20_000);
   const out = new Collector();
   const whole = graph('in out out2', 'in>out in>out2');

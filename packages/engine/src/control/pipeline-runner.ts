@@ -64,8 +64,8 @@ export class PipelineRunner {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.log = options.log ?? new PipelineLog(() => (options.clock ?? systemClock).now());
     this.#context = createPipelineContext(options, this.#limits, this.log, {
-      counted: () => this.#loop.reportSoon(),
-      changed: () => this.#loop.wake(),
+      onCount: () => this.#loop.reportSoon(),
+      onChange: () => this.#loop.wake(),
     });
     const { clock, counters, health } = this.#context;
     this.#missing = missingPart(definition, components);
@@ -85,8 +85,8 @@ export class PipelineRunner {
       holder,
       clock,
       ttl: this.#limits.leaseTtl,
-      taken: () => this.#taken(),
-      lost: () => this.#lost(),
+      onAcquired: () => this.#onAcquired(),
+      onLost: () => this.#onLost(),
     });
     this.#loop = new ReconcileLoop(clock, this.#limits, () => this.#reconcileSafely());
   }
@@ -124,13 +124,13 @@ export class PipelineRunner {
 
   /**
    * Returns the current state of the pipeline.
-   * @param wanted desired state if the caller knows it; default: read from the coordinator
+   * @param enabled desired state if the caller knows it; default: read from the coordinator
    */
-  state(wanted?: boolean): Promise<PipelineState> {
+  state(enabled?: boolean): Promise<PipelineState> {
     const { coordinator, definition } = this.#options;
     const token = this.#keeper.lease?.token;
     const live = token === undefined ? undefined : { token, observe: () => this.#observer.observe(this.#working) };
-    return readPipelineState(coordinator, definition, this.#context.clock.now(), live, wanted);
+    return readPipelineState(coordinator, definition, this.#context.clock.now(), live, enabled);
   }
 
   /**
@@ -141,8 +141,8 @@ export class PipelineRunner {
   summary(enabled: boolean): NodeCounts & { status: PipelineStatus } {
     const { clock, counters, health } = this.#context;
     const now = clock.now();
-    const seen = { held: this.#keeper.lease !== undefined, heartbeatAt: now, working: this.#working };
-    const facts = { enabled, ...seen, full: this.#observer.full, ...worst(Object.values(health.facts)) };
+    const observed = { held: this.#keeper.lease !== undefined, heartbeatAt: now, working: this.#working };
+    const facts = { enabled, ...observed, full: this.#observer.full, ...worst(Object.values(health.facts)) };
     return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, counters) };
   }
 
@@ -169,7 +169,7 @@ export class PipelineRunner {
     // The listener closes a push input.
     const input = this.#input?.input;
     if (input?.kind === 'pages') await this.#close(() => input.close?.());
-    const lease = this.#keeper.letGo();
+    const lease = this.#keeper.detach();
     if (!lease) return;
     this.log.add({ level: 'info', code: 'stopped', message: 'pipeline stopped; buffered records are kept' });
     try {
@@ -229,7 +229,7 @@ export class PipelineRunner {
     await this.#report(lease, false);
   }
 
-  async #taken(): Promise<void> {
+  async #onAcquired(): Promise<void> {
     const { coordinator, definition, holder } = this.#options;
     const { counters, health } = this.#context;
     const reported = await coordinator.reported(definition.id);
@@ -241,7 +241,7 @@ export class PipelineRunner {
     health.failed(nodeId, { code, message, kind: 'permanent' }, 0);
   }
 
-  #lost(): void {
+  #onLost(): void {
     this.log.add({ level: 'warn', code: 'lease_lost', message: 'lease lost; another worker may run this pipeline' });
     this.#run?.abort();
   }

@@ -7,14 +7,14 @@ import { observationIn, stateOf, type Observation, type PipelineState } from '..
  * state, the lease, and the last report. A worker passes `live` to use its current observation for
  * its own pipeline.
  * @param now milliseconds since the epoch
- * @param wanted desired state if the caller knows it; default: read from the coordinator
+ * @param enabled desired state if the caller knows it; default: read from the coordinator
  */
 export async function readPipelineState(
   coordinator: Pick<Coordinator, 'desired' | 'holder' | 'reported'>,
   definition: PipelineDefinition,
   now: number,
   live?: { token: number; observe(): Promise<Observation> },
-  wanted?: boolean,
+  enabled?: boolean,
 ): Promise<PipelineState> {
   const [desired, held, reported] = await Promise.all([
     coordinator.desired(definition.id),
@@ -26,7 +26,7 @@ export async function readPipelineState(
   const observation = mine ? await live.observe() : observationIn(reported?.value ?? null);
   const known = {
     // A new pipeline is enabled by default.
-    enabled: wanted ?? desired?.enabled ?? true,
+    enabled: enabled ?? desired?.enabled ?? true,
     held: held !== undefined,
     ...(heartbeatAt !== undefined && { heartbeatAt }),
     ...(observation && { observation }),

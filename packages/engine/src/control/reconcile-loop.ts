@@ -6,22 +6,25 @@ import type { RunnerLimits } from '../delivery/runner-options.js';
  * never overlap.
  */
 export class ReconcileLoop {
-  #turn: Promise<void> = Promise.resolve();
+  readonly #clock: Clock;
+  readonly #limits: Pick<RunnerLimits, 'reconcile' | 'report'>;
+  readonly #reconcile: () => Promise<void>;
+  #queue: Promise<void> = Promise.resolve();
   #loop: Promise<void> | undefined;
-  #ended = false;
+  #isStopped = false;
   #reporting = false;
   readonly #stopped = new AbortController();
   #wake = new AbortController();
 
   /** @param reconcile reconciles the pipeline; never rejects */
-  constructor(
-    private readonly clock: Clock,
-    private readonly limits: Pick<RunnerLimits, 'reconcile' | 'report'>,
-    private readonly reconcile: () => Promise<void>,
-  ) {}
+  constructor(clock: Clock, limits: Pick<RunnerLimits, 'reconcile' | 'report'>, reconcile: () => Promise<void>) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#reconcile = reconcile;
+  }
 
   get stopped(): boolean {
-    return this.#ended;
+    return this.#isStopped;
   }
 
   start(): void {
@@ -36,20 +39,20 @@ export class ReconcileLoop {
   /** Schedules a run because counters have changed. */
   reportSoon(): void {
     // Each regular run reports the counters anyway.
-    if (this.#reporting || this.limits.report >= this.limits.reconcile) return;
+    if (this.#reporting || this.#limits.report >= this.#limits.reconcile) return;
     this.#reporting = true;
     void this.#wakeLater();
   }
 
   /** Runs the reconciliation after any that are in progress. */
   tick(): Promise<void> {
-    this.#turn = this.#turn.then(() => this.reconcile());
-    return this.#turn;
+    this.#queue = this.#queue.then(() => this.#reconcile());
+    return this.#queue;
   }
 
   /** Stops the loop. A run requested through `tick` may still be in progress. */
   async stop(): Promise<void> {
-    this.#ended = true;
+    this.#isStopped = true;
     this.#stopped.abort(WAKE_UP);
     this.wake();
     await this.#loop;
@@ -57,19 +60,19 @@ export class ReconcileLoop {
 
   /** Resolves once no run is in progress. */
   settled(): Promise<void> {
-    return this.#turn;
+    return this.#queue;
   }
 
   async #repeat(): Promise<void> {
-    while (!this.#ended) {
+    while (!this.#isStopped) {
       this.#wake = new AbortController();
       await this.tick();
-      await this.clock.sleep(this.limits.reconcile, this.#wake.signal);
+      await this.#clock.sleep(this.#limits.reconcile, this.#wake.signal);
     }
   }
 
   async #wakeLater(): Promise<void> {
-    await this.clock.sleep(this.limits.report, this.#stopped.signal);
+    await this.#clock.sleep(this.#limits.report, this.#stopped.signal);
     this.#reporting = false;
     this.wake();
   }

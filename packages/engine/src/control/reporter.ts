@@ -5,7 +5,7 @@ import type { Observer } from './observer.js';
 import { reportOf } from '../pipeline/pipeline-state.js';
 
 /** Maximum milliseconds between heartbeats without changes. */
-const QUIET = 5_000;
+const HEARTBEAT_MS = 5_000;
 
 export interface ReporterOptions {
   coordinator: Pick<Coordinator, 'report'>;
@@ -17,21 +17,24 @@ export interface ReporterOptions {
 
 /** Reports the observed state of a pipeline to the coordinator on changes and as a heartbeat. */
 export class Reporter {
+  readonly #options: ReporterOptions;
   #reported: { revision: string; at: number } | undefined;
 
-  constructor(private readonly options: ReporterOptions) {}
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
 
   /**
    * Sends a report if it is due. Returns `false` if the lease was lost.
    * @param always reports even without changes
    */
   async report(lease: Lease, working: boolean, always: boolean): Promise<boolean> {
-    const { coordinator, pipelineId, clock, counters, observer } = this.options;
+    const { coordinator, pipelineId, clock, counters, observer } = this.#options;
     const observation = await observer.observe(working);
-    const { full, ends } = observation;
-    const revision = JSON.stringify([counters.revision, working, full, ends]);
+    const { full, nodes } = observation;
+    const revision = JSON.stringify([counters.revision, working, full, nodes]);
     const now = clock.now();
-    if (!always && revision === this.#reported?.revision && now - this.#reported.at < QUIET) return true;
+    if (!always && revision === this.#reported?.revision && now - this.#reported.at < HEARTBEAT_MS) return true;
     if (!(await coordinator.report(lease, pipelineId, reportOf(observation)))) return false;
     this.#reported = { revision, at: now };
     return true;

@@ -29,97 +29,100 @@ export function createEmbeddedCoordinator({ store, now = Date.now }: EmbeddedCoo
 type Kind = 'lease' | 'cursor' | 'desired' | 'report';
 
 class EmbeddedCoordinator implements Coordinator {
-  constructor(
-    private readonly store: Store,
-    private readonly now: () => number,
-  ) {}
+  readonly #store: Store;
+  readonly #now: () => number;
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
 
   acquire(key: string, holder: string, ttlMs: number): Promise<Lease | undefined> {
     return this.#change(rowKey('lease', key), (row) => {
       const held = leaseIn(key, row);
-      if (held && held.holder !== holder && this.#runs(held)) return { answer: undefined };
-      const lease = { key, holder, token: tokenIn(row) + 1, expiresAt: this.now() + ttlMs };
-      return { answer: lease, row: rowOf(lease) };
+      if (held && held.holder !== holder && this.#isActive(held)) return { result: undefined };
+      const lease = { key, holder, token: tokenIn(row) + 1, expiresAt: this.#now() + ttlMs };
+      return { result: lease, row: rowOf(lease) };
     });
   }
 
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined> {
     return this.#change(rowKey('lease', lease.key), (row) => {
       const held = leaseIn(lease.key, row);
-      if (!held || held.token !== lease.token || !this.#runs(held)) return { answer: undefined };
-      const longer = { ...held, expiresAt: this.now() + ttlMs };
-      return { answer: longer, row: rowOf(longer) };
+      if (!held || held.token !== lease.token || !this.#isActive(held)) return { result: undefined };
+      const longer = { ...held, expiresAt: this.#now() + ttlMs };
+      return { result: longer, row: rowOf(longer) };
     });
   }
 
   release(lease: Lease): Promise<void> {
     return this.#change(rowKey('lease', lease.key), (row) => {
-      if (tokenIn(row) !== lease.token) return { answer: undefined };
+      if (tokenIn(row) !== lease.token) return { result: undefined };
       // Keeps the token so that the next one is higher.
-      return { answer: undefined, row: { token: lease.token } };
+      return { result: undefined, row: { token: lease.token } };
     });
   }
 
   async holder(key: string): Promise<Lease | undefined> {
-    const held = leaseIn(key, recordIn(await this.store.get(rowKey('lease', key))));
-    return held && this.#runs(held) ? held : undefined;
+    const held = leaseIn(key, recordIn(await this.#store.get(rowKey('lease', key))));
+    return held && this.#isActive(held) ? held : undefined;
   }
 
   async openCursor(lease: Lease, key: string): Promise<Cursor | undefined> {
-    if (!(await this.#holds(lease))) return undefined;
+    if (!(await this.#isHeld(lease))) return undefined;
     return this.#change(rowKey('cursor', key), (row) => {
-      if (tokenIn(row) > lease.token) return { answer: undefined };
+      if (tokenIn(row) > lease.token) return { result: undefined };
       const cursor = cursorIn(row);
-      return { answer: cursor, row: { ...row, version: cursor.version, token: lease.token } };
+      return { result: cursor, row: { ...row, version: cursor.version, token: lease.token } };
     });
   }
 
   async commitCursor(lease: Lease, key: string, version: number, value: JsonValue): Promise<Committed> {
-    if (!(await this.#holds(lease))) return { ok: false, reason: 'fenced' };
+    if (!(await this.#isHeld(lease))) return { ok: false, reason: 'fenced' };
     return this.#change<Committed>(rowKey('cursor', key), (row) => {
-      if (tokenIn(row) > lease.token) return { answer: { ok: false, reason: 'fenced' } };
-      if (cursorIn(row).version !== version) return { answer: { ok: false, reason: 'conflict' } };
-      return { answer: { ok: true, version: version + 1 }, row: { token: lease.token, version: version + 1, value } };
+      if (tokenIn(row) > lease.token) return { result: { ok: false, reason: 'fenced' } };
+      if (cursorIn(row).version !== version) return { result: { ok: false, reason: 'conflict' } };
+      return { result: { ok: true, version: version + 1 }, row: { token: lease.token, version: version + 1, value } };
     });
   }
 
   async desired(key: string): Promise<Desired | undefined> {
-    return desiredIn(recordIn(await this.store.get(rowKey('desired', key))));
+    return desiredIn(recordIn(await this.#store.get(rowKey('desired', key))));
   }
 
   setDesired(key: string, enabled: boolean): Promise<Desired> {
     return this.#change(rowKey('desired', key), (row) => {
       const before = desiredIn(row);
-      if (before?.enabled === enabled) return { answer: before };
+      if (before?.enabled === enabled) return { result: before };
       const desired = { enabled, revision: (before?.revision ?? 0) + 1 };
-      return { answer: desired, row: desired };
+      return { result: desired, row: desired };
     });
   }
 
   async report(lease: Lease, key: string, value: JsonValue): Promise<boolean> {
-    if (!(await this.#holds(lease))) return false;
+    if (!(await this.#isHeld(lease))) return false;
     return this.#change(rowKey('report', key), (row) => {
-      if (tokenIn(row) > lease.token) return { answer: false };
-      return { answer: true, row: { token: lease.token, holder: lease.holder, at: this.now(), value } };
+      if (tokenIn(row) > lease.token) return { result: false };
+      return { result: true, row: { token: lease.token, holder: lease.holder, at: this.#now(), value } };
     });
   }
 
   async reported(key: string): Promise<Report | undefined> {
-    const row = recordIn(await this.store.get(rowKey('report', key)));
+    const row = recordIn(await this.#store.get(rowKey('report', key)));
     if (!row || typeof row['at'] !== 'number' || typeof row['holder'] !== 'string') return undefined;
     return { at: row['at'], holder: row['holder'], value: row['value'] ?? null };
   }
 
   async forget(key: string): Promise<void> {
     const kinds: readonly Kind[] = ['lease', 'cursor', 'desired', 'report'];
-    for (const kind of kinds) await this.store.removeAll(rowKey(kind, key));
+    for (const kind of kinds) await this.#store.removeAll(rowKey(kind, key));
   }
 
-  #runs(lease: Lease): boolean {
-    return lease.expiresAt > this.now();
+  #isActive(lease: Lease): boolean {
+    return lease.expiresAt > this.#now();
   }
 
-  async #holds(lease: Lease): Promise<boolean> {
+  async #isHeld(lease: Lease): Promise<boolean> {
     const held = await this.holder(lease.key);
     return held?.token === lease.token;
   }
@@ -128,11 +131,11 @@ class EmbeddedCoordinator implements Coordinator {
    * Reads a row, computes the change, writes it; retries from the start if the row changed
    * concurrently.
    */
-  async #change<T>(key: string, decide: (row: DataRecord | undefined) => { answer: T; row?: DataRecord }): Promise<T> {
+  async #change<T>(key: string, update: (row: DataRecord | undefined) => { result: T; row?: DataRecord }): Promise<T> {
     for (;;) {
-      const stored = await this.store.get(key);
-      const { answer, row } = decide(recordIn(stored));
-      if (!row || (await this.store.compareAndSet(key, stored?.version ?? 0, row)) !== undefined) return answer;
+      const stored = await this.#store.get(key);
+      const { result, row } = update(recordIn(stored));
+      if (!row || (await this.#store.compareAndSet(key, stored?.version ?? 0, row)) !== undefined) return result;
     }
   }
 }

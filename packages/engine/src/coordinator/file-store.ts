@@ -11,18 +11,18 @@ import type { Store, Stored } from './store.js';
  * new one.
  */
 export function createFileStore(folder: string): Store {
-  const turns = new Map<string, Promise<unknown>>();
+  const queues = new Map<string, Promise<unknown>>();
 
   /** Serializes reads and writes of one key. */
-  function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(key) ?? Promise.resolve()).then(work);
-    const settled = turn
+  function serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const call = (queues.get(key) ?? Promise.resolve()).then(work);
+    const settled = call
       .catch(() => undefined)
       .finally(() => {
-        if (turns.get(key) === settled) turns.delete(key);
+        if (queues.get(key) === settled) queues.delete(key);
       });
-    turns.set(key, settled);
-    return turn;
+    queues.set(key, settled);
+    return call;
   }
 
   const pathOf = (key: string): string => join(folder, `${encodeURIComponent(key)}.json`);
@@ -40,9 +40,9 @@ export function createFileStore(folder: string): Store {
   }
 
   return {
-    get: (key) => inTurn(key, () => read(key)),
+    get: (key) => serialize(key, () => read(key)),
     compareAndSet: (key: string, version: number, value: JsonValue) =>
-      inTurn(key, async () => {
+      serialize(key, async () => {
         if (((await read(key))?.version ?? 0) !== version) return undefined;
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await replaceFile(pathOf(key), JSON.stringify({ version: version + 1, value }));
@@ -57,7 +57,7 @@ export function createFileStore(folder: string): Store {
       for (const name of names) {
         if (!name.endsWith('.json')) continue;
         const key = decodeURIComponent(name.slice(0, -5));
-        if (key.startsWith(prefix)) await inTurn(key, () => rm(join(folder, name), { force: true }));
+        if (key.startsWith(prefix)) await serialize(key, () => rm(join(folder, name), { force: true }));
       }
     },
   };

@@ -2,7 +2,7 @@ import { MAX_BATCH_BYTES, type Batch } from '../connector-api/batch.js';
 import { deriveBatches, type Derived } from '../records/derive-batches.js';
 import { isRecord } from '../connector-api/record.js';
 import type { BatchStage, Transform } from '../transforms/compile-transform.js';
-import { TransformRejection } from '../transforms/refusal.js';
+import { TransformRejection } from '../transforms/transform-rejection.js';
 import type { Counters } from '../pipeline/counters.js';
 import type { DeadLetter } from './dead-letters.js';
 import { deadLetter } from './deliver.js';
@@ -14,7 +14,7 @@ export interface PathContext {
   /** Aborted when the run should abandon its current work. */
   aborted: AbortSignal;
   /** Receives the records that a transform rejected. */
-  reject(letters: readonly DeadLetter[]): void;
+  reject(rejected: readonly DeadLetter[]): void;
 }
 
 /** Maximum output of one stage for one batch, in bytes. */
@@ -34,12 +34,12 @@ export async function applyPath(path: Path, batch: Batch, context: PathContext):
     const after: Batch[] = [];
     let budget = STAGE_BYTES;
     for (const part of parts) {
-      const chosen = enter(stage, part, context);
-      if (!chosen) continue;
+      const passing = enter(stage, part, context);
+      if (!passing) continue;
       const { operation } = stage;
-      let done: readonly Batch[] | undefined = [chosen];
-      if (operation?.kind === 'each') done = mapRecords(stage, operation.apply, chosen, context);
-      else if (operation) done = await expand(stage, operation, chosen, budget, context);
+      let done: readonly Batch[] | undefined = [passing];
+      if (operation?.kind === 'each') done = mapRecords(stage, operation.apply, passing, context);
+      else if (operation) done = await expand(stage, operation, passing, budget, context);
       if (!done) return undefined;
       for (const each of done) {
         if (stage.leaves && stage.first) context.counters.add(stage.nodeId, 'egress', each.lines.length, each.bytes);
@@ -55,10 +55,10 @@ export async function applyPath(path: Path, batch: Batch, context: PathContext):
 /** Selects the records that enter a stage, and counts them. */
 function enter(stage: PathStage, batch: Batch, context: PathContext): Batch | undefined {
   const records = stage.passes !== 'always' || stage.operation ? onlyRecords(stage, batch, context) : batch;
-  const chosen = records && filter(stage, records);
-  if (chosen && stage.enters && stage.first)
-    context.counters.add(stage.nodeId, 'ingress', chosen.lines.length, chosen.bytes);
-  return chosen;
+  const passing = records && filter(stage, records);
+  if (passing && stage.enters && stage.first)
+    context.counters.add(stage.nodeId, 'ingress', passing.lines.length, passing.bytes);
+  return passing;
 }
 
 /**
@@ -70,7 +70,7 @@ function onlyRecords(stage: PathStage, batch: Batch, context: PathContext): Batc
     return batch.records.length > 0 ? batch : undefined;
   } catch {
     const kept = [...batch.lines.keys()].filter((index) => isRecordText(batch.lines[index] ?? ''));
-    const letters = [...batch.lines.keys()]
+    const rejected = [...batch.lines.keys()]
       .filter((index) => !kept.includes(index))
       .map((index) => ({
         nodeId: stage.nodeId,
@@ -79,7 +79,7 @@ function onlyRecords(stage: PathStage, batch: Batch, context: PathContext): Batc
         // As a JSON string, so that the dead-letter file stays valid.
         line: JSON.stringify(batch.lines[index]),
       }));
-    if (stage.first) context.reject(letters);
+    if (stage.first) context.reject(rejected);
     return kept.length === 0 ? undefined : batch.pick(kept);
   }
 }
@@ -102,7 +102,7 @@ function filter({ passes }: PathStage, batch: Batch): Batch | undefined {
 function mapRecords(stage: PathStage, transform: Transform, batch: Batch, context: PathContext): readonly Batch[] {
   const lines: string[] = [];
   const kept: number[] = [];
-  const letters: DeadLetter[] = [];
+  const rejected: DeadLetter[] = [];
   for (const [index, record] of batch.records.entries()) {
     try {
       const line = JSON.stringify(transform(record, context.now));
@@ -110,10 +110,10 @@ function mapRecords(stage: PathStage, transform: Transform, batch: Batch, contex
       lines.push(line);
       kept.push(index);
     } catch (error) {
-      letters.push(deadLetter(stage.nodeId, batch, index, reasonOf(error)));
+      rejected.push(deadLetter(stage.nodeId, batch, index, reasonOf(error)));
     }
   }
-  if (letters.length > 0 && stage.first) context.reject(letters);
+  if (rejected.length > 0 && stage.first) context.reject(rejected);
   return kept.length === 0 ? [] : [batch.pick(kept).rewrite(lines)];
 }
 
@@ -127,14 +127,14 @@ async function expand(
   const outcomes = await operation.run(batch.lines, { signal: context.aborted, maxBytes, maxMs: STAGE_MS });
   if (!outcomes) return undefined;
   const derived: Derived[] = [];
-  const letters: DeadLetter[] = [];
+  const rejected: DeadLetter[] = [];
   for (const [index, outcome] of outcomes.entries()) {
-    if (typeof outcome === 'string') letters.push(deadLetter(stage.nodeId, batch, index, outcome));
+    if (typeof outcome === 'string') rejected.push(deadLetter(stage.nodeId, batch, index, outcome));
     else if (outcome.some((line) => Buffer.byteLength(line) > MAX_BATCH_BYTES))
-      letters.push(deadLetter(stage.nodeId, batch, index, reasonOf(TOO_LARGE)));
+      rejected.push(deadLetter(stage.nodeId, batch, index, reasonOf(TOO_LARGE)));
     else derived.push({ index, lines: outcome });
   }
-  if (letters.length > 0 && stage.first) context.reject(letters);
+  if (rejected.length > 0 && stage.first) context.reject(rejected);
   return deriveBatches(batch, derived);
 }
 

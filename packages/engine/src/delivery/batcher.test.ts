@@ -6,10 +6,12 @@ import { ConnectorError, WRITTEN, type Batching, type PageInput, type WriteResul
 
 /** Batches its input and keeps every batch it was offered, written or not. */
 class Gatherer extends Collector {
+  readonly batching: Batching;
   readonly offered: Batch[] = [];
 
-  constructor(readonly batching: Batching) {
+  constructor(batching: Batching) {
     super();
+    this.batching = batching;
   }
 
   override write(batch: Batch, signal: AbortSignal): Promise<WriteResult> {
@@ -45,7 +47,7 @@ test.each([
   expect(await status(runner)).toBe('Running');
 });
 
-test('what is gathered holds nothing up, and a pause writes it', async () => {
+test('batching does not block other outputs, and a pause writes the batch', async () => {
   const world = await openWorld();
   const out = new Gatherer(wide);
   const runner = world.runner({ definition, inputs: { in: push }, outputs: { out } });
@@ -125,7 +127,7 @@ const paged = (pages: number, size: number): PageInput => ({
   },
 });
 
-test('pages are batched across reads, beside an output that does not batch', async () => {
+test('batches pages of several polls, next to an output without batching', async () => {
   const world = await openWorld();
   const [out, plain] = [new Gatherer({ ...wide, waitMs: 300 }), new Collector()];
   const runner = world.runner({
@@ -141,7 +143,7 @@ test('pages are batched across reads, beside an output that does not batch', asy
   expect(plain.batches.length).toBe(3);
 });
 
-test('a source that takes a question for an answer is asked when all is written', async () => {
+test('writes batches before every page if the source does not allow reading ahead', async () => {
   const world = await openWorld();
   const out = new Gatherer(wide);
   const told: number[] = [];
@@ -162,7 +164,7 @@ test('a source that takes a question for an answer is asked when all is written'
   expect(told).toEqual([0, 1, 2]);
 });
 
-test('what no record of is wanted is not waited with', async () => {
+test('does not wait for a batch that no record reaches', async () => {
   const world = await openWorld();
   const out = new Gatherer(wide);
   const runner = world.runner({
@@ -175,7 +177,7 @@ test('what no record of is wanted is not waited with', async () => {
   expect(out.batches).toEqual([]);
 });
 
-test('what a page could not make a record of is a dead letter, and its notes are in the log', async () => {
+test('stores unreadable data of a page as dead letters and logs its notes', async () => {
   const world = await openWorld();
   const out = new Collector();
   const input: PageInput = {

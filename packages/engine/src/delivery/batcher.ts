@@ -9,6 +9,9 @@ import type { Batching } from '../connector-api/index.js';
  * before `write` has returned `true`.
  */
 export class Batcher {
+  readonly #context: RunContext;
+  readonly #to: OutputPaths;
+  readonly #limits: Batching;
   #parts: Batch[] = [];
   #batches = 0;
   #records = 0;
@@ -16,11 +19,11 @@ export class Batcher {
   #since = 0;
   #at: number | undefined;
 
-  constructor(
-    private readonly context: RunContext,
-    private readonly to: OutputPaths,
-    private readonly limits: Batching,
-  ) {}
+  constructor(context: RunContext, to: OutputPaths, limits: Batching) {
+    this.#context = context;
+    this.#to = to;
+    this.#limits = limits;
+  }
 
   /**
    * Milliseconds until the batch should be written, 0 when it is full, `undefined` when it is
@@ -28,9 +31,9 @@ export class Batcher {
    */
   get dueIn(): number | undefined {
     if (this.#parts.length === 0) return undefined;
-    const { records, bytes, waitMs } = this.limits;
+    const { records, bytes, waitMs } = this.#limits;
     if (this.#records >= records || this.#bytes >= bytes) return 0;
-    const now = this.context.clock.now();
+    const now = this.#context.clock.now();
     // The clock may have been set back.
     this.#since = Math.min(this.#since, now);
     return Math.max(0, this.#since + waitMs - now);
@@ -42,11 +45,11 @@ export class Batcher {
    *   every redelivery
    */
   async add(batch: Batch, at?: number): Promise<boolean> {
-    const arriving = await batchesFor(this.context, this.to, batch);
+    const arriving = await batchesFor(this.#context, this.#to, batch);
     if (!arriving) return false;
     this.#batches += 1;
     if (arriving.length > 0 && this.#parts.length === 0) {
-      this.#since = this.context.clock.now();
+      this.#since = this.#context.clock.now();
       this.#at = at;
     }
     for (const part of arriving) {
@@ -59,7 +62,8 @@ export class Batcher {
 
   /** Writes everything collected. Returns `false` if the run stopped first. */
   async write(): Promise<boolean> {
-    const { context, to } = this;
+    const context = this.#context;
+    const to = this.#to;
     const [parts, batches, at] = [this.#parts, this.#batches, this.#at];
     this.#parts = [];
     this.#batches = this.#records = this.#bytes = 0;

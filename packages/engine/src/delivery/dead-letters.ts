@@ -16,6 +16,8 @@ export interface DeadLetter {
  * previous file, which drops the oldest records.
  */
 export class DeadLetters {
+  readonly path: string;
+  readonly #now: () => number;
   readonly #file: LineFile;
 
   /**
@@ -23,19 +25,17 @@ export class DeadLetters {
    * @param maxBytes limit in bytes for both files together
    * @param now returns milliseconds since the epoch
    */
-  constructor(
-    readonly path: string,
-    maxBytes: number,
-    private readonly now: () => number,
-  ) {
+  constructor(path: string, maxBytes: number, now: () => number) {
+    this.path = path;
+    this.#now = now;
     this.#file = new LineFile(path, maxBytes / 2, (full) => rename(full, `${full}.1`));
   }
 
   /** Appends dead letters; they are synced to disk once this resolves. */
-  add(letters: readonly DeadLetter[]): Promise<void> {
-    const at = new Date(this.now()).toISOString();
+  add(entries: readonly DeadLetter[]): Promise<void> {
+    const at = new Date(this.#now()).toISOString();
     return this.#file.append(
-      letters.map(({ nodeId, reason, recordId, line }) => {
+      entries.map(({ nodeId, reason, recordId, line }) => {
         const about = JSON.stringify({ at, node_id: nodeId, reason, record_id: recordId });
         return `${about.slice(0, -1)},"record":${line}}`;
       }),

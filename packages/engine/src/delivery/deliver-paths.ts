@@ -50,15 +50,15 @@ async function batchesOver(
   batch: Batch,
 ): Promise<readonly Batch[] | undefined> {
   for (let attempt = 1; ; attempt += 1) {
-    const letters: DeadLetter[] = [];
+    const rejected: DeadLetter[] = [];
     try {
       const arriving = await applyPath(path, batch, {
         counters: context.counters,
         now: context.clock.now(),
         aborted: context.aborted,
-        reject: (more) => letters.push(...more),
+        reject: (more) => rejected.push(...more),
       });
-      if (!arriving || !(await storeDeadLetters(context, to.nodeId, letters))) return undefined;
+      if (!arriving || !(await storeDeadLetters(context, to.nodeId, rejected))) return undefined;
       return arriving.map((each) => withPathId(context, to, path, each));
     } catch (error) {
       if (!(error instanceof ConnectorError)) throw error;

@@ -27,8 +27,8 @@ export async function deliver(context: RunContext, nodeId: string, output: Outpu
       continue;
     }
     const { refused = [], retry } = outcome.result;
-    const letters = refused.map(({ index, reason }) => deadLetter(nodeId, rest, index, reason));
-    if (!(await storeDeadLetters(context, nodeId, letters))) return false;
+    const entries = refused.map(({ index, reason }) => deadLetter(nodeId, rest, index, reason));
+    if (!(await storeDeadLetters(context, nodeId, entries))) return false;
     const open = new Set([...refused.map(({ index }) => index), ...(retry?.indexes ?? [])]);
     const written = open.size === 0 ? rest : rest.pick([...rest.lines.keys()].filter((index) => !open.has(index)));
     context.counters.add(nodeId, 'egress', written.lines.length, written.bytes);
@@ -52,21 +52,21 @@ export async function deliver(context: RunContext, nodeId: string, output: Outpu
 export async function storeDeadLetters(
   context: RunContext,
   nodeId: string,
-  letters: readonly DeadLetter[],
+  entries: readonly DeadLetter[],
 ): Promise<boolean> {
-  if (letters.length === 0) return true;
+  if (entries.length === 0) return true;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await context.deadLetters.add(letters);
+      await context.deadLetters.add(entries);
       break;
     } catch (error) {
       const failure: Failure = { ...failureOf(error), message: 'could not store dead letters' };
       if (!(await waitBeforeRetry(context, nodeId, failure, attempt))) return false;
     }
   }
-  for (const each of letters) context.counters.addErrors(each.nodeId, 1);
-  const [first] = letters;
-  const message = `${letters.length} records rejected and stored as dead letters: ${first?.reason ?? ''}`;
+  for (const each of entries) context.counters.addErrors(each.nodeId, 1);
+  const [first] = entries;
+  const message = `${entries.length} records rejected and stored as dead letters: ${first?.reason ?? ''}`;
   context.log({ level: 'warn', code: 'records_refused', message, nodeId: first?.nodeId ?? nodeId });
   return true;
 }

@@ -30,7 +30,7 @@ test('a permanent failure is retried at the maximum interval from the first atte
   expect(retryDelay({ kind: 'permanent', afterMs: 2_000 }, 1)).toBe(2_150);
 });
 
-test('an output may have limits of its own', () => {
+test('uses the retry limits of the output', () => {
   const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 1 });
   expect([1, 2, 9].map((attempt) => retryDelay(temporary, attempt, { firstMs: 1_000 }))).toEqual([
     1_000, 2_000, 30_000,
@@ -44,7 +44,7 @@ test('a delay that the server asked for is honored up to an hour', () => {
   expect(retryDelay({ ...temporary, afterMs: 1e12 }, 1)).toBe(3_600_150);
 });
 
-test('an error is told in our own words', () => {
+test('shows code and message of a connector error, and hides those of other errors', () => {
   const known = new ConnectorError('too_many', 'Too many requests.', 'throttled', 500);
   expect(failureOf(known)).toEqual({
     code: 'too_many',
@@ -57,7 +57,7 @@ test('an error is told in our own words', () => {
   expect(failureOf('hunter2')).toMatchObject({ code: 'unexpected', kind: 'retry' });
 });
 
-test('dead letters stay within their bound and lose only the oldest', async () => {
+test('limits the dead letters and drops the oldest', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'letters-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, 'dead.ndjson');
@@ -75,7 +75,7 @@ test('dead letters stay within their bound and lose only the oldest', async () =
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
-test('the log keeps the last entries; who follows slowly misses the oldest, and can tell', async () => {
+test('keeps the last entries; a slow reader misses the oldest and sees the gap', async () => {
   const log = new PipelineLog(() => 5, 10);
   const add = (count: number): void => {
     for (let n = 0; n < count; n += 1) log.add({ level: 'info', code: 'c', message: 'm' });
@@ -97,7 +97,7 @@ test('the log keeps the last entries; who follows slowly misses the oldest, and 
   expect(log.followers).toBe(0);
 });
 
-test('who stops following leaves nothing behind', async () => {
+test('removes a reader that stops following', async () => {
   const log = new PipelineLog(() => 0);
   for (let n = 0; n < 100; n += 1) {
     const stop = new AbortController();

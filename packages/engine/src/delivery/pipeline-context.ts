@@ -21,9 +21,9 @@ export interface PipelineContext {
 /** Listeners for changes of the counters and the health. */
 export interface ChangeListeners {
   /** Called when a counter changed. */
-  counted(): void;
+  onCount(): void;
   /** Called when the status of an input or output may have changed. */
-  changed(): void;
+  onChange(): void;
 }
 
 export function createPipelineContext(
@@ -38,8 +38,8 @@ export function createPipelineContext(
   return {
     clock,
     retryDelay: createRetryPolicy({ ...RETRY_LIMITS, maxMs: limits.retryCap, random }),
-    counters: new Counters(nodeIds, undefined, () => listeners.counted()),
-    health: new Health(now, log, () => listeners.changed()),
+    counters: new Counters(nodeIds, undefined, () => listeners.onCount()),
+    health: new Health(now, log, () => listeners.onChange()),
     deadLetters: new DeadLetters(join(folder, 'dead-letters.ndjson'), limits.deadLetters, now),
     log,
   };

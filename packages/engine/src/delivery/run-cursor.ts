@@ -5,13 +5,16 @@ import type { PagesRun } from './run-pages.js';
 
 /** The cursor of one run: opened once, committed after each page. */
 export class RunCursor {
+  readonly #run: PagesRun;
   value: JsonValue | undefined;
   #version = 0;
 
-  constructor(private readonly run: PagesRun) {}
+  constructor(run: PagesRun) {
+    this.#run = run;
+  }
 
   async open(): Promise<boolean> {
-    const { coordinator, lease } = this.run;
+    const { coordinator, lease } = this.#run;
     const cursor = await this.#retry(() => coordinator.openCursor(lease, this.#key));
     if (!cursor) return false;
     this.value = cursor.value;
@@ -20,7 +23,7 @@ export class RunCursor {
   }
 
   async commit(cursor: JsonValue, records: number): Promise<'ok' | 'stopped' | 'fenced'> {
-    const { coordinator, lease } = this.run;
+    const { coordinator, lease } = this.#run;
     if (records > 0 || JSON.stringify(cursor) !== JSON.stringify(this.value)) {
       const committed = await this.#retry(() => coordinator.commitCursor(lease, this.#key, this.#version, cursor));
       if (!committed) return 'stopped';
@@ -32,7 +35,7 @@ export class RunCursor {
   }
 
   get #key(): string {
-    return `${this.run.pipelineId}/${this.run.nodeId}`;
+    return `${this.#run.pipelineId}/${this.#run.nodeId}`;
   }
 
   /**
@@ -40,7 +43,7 @@ export class RunCursor {
    * committed, the page would be delivered twice. Returns `undefined` when the run is stopping.
    */
   async #retry<T>(call: () => Promise<T>): Promise<T | undefined> {
-    const { context, nodeId } = this.run;
+    const { context, nodeId } = this.#run;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await call();

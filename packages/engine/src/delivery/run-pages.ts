@@ -32,12 +32,12 @@ export async function runPages(run: PagesRun): Promise<'stopped' | 'fenced'> {
   for (const to of run.outputs)
     if (to.output.batching) batchers.set(to.nodeId, new Batcher(run.context, to, to.output.batching));
   const uncommitted = new UncommittedPages(run, cursor, batchers);
-  const end = await readOn(run, uncommitted);
+  const end = await readPages(run, uncommitted);
   // On stop, write what is batched.
   return end === 'fenced' || (end === 'stopped' && (await uncommitted.settle()) === 'fenced') ? 'fenced' : 'stopped';
 }
 
-async function readOn(run: PagesRun, uncommitted: UncommittedPages): Promise<'stopped' | 'fenced'> {
+async function readPages(run: PagesRun, uncommitted: UncommittedPages): Promise<'stopped' | 'fenced'> {
   const { context, input, nodeId } = run;
   const { stopping } = context;
   for (let attempt = 1; !stopping.aborted;) {

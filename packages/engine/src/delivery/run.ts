@@ -33,23 +33,23 @@ export interface RunParts {
  * One run of a pipeline: starts when it is enabled and the lease is held, ends when it is stopped.
  */
 export class Run {
+  readonly #parts: RunParts;
+  readonly #graceMs: number;
   /** Resolves once no work is in progress, or when unfinished work was abandoned; never rejects. */
   readonly ended: Promise<'stopped' | 'fenced'>;
-  #leave: () => void = () => undefined;
+  #abandon: () => void = () => undefined;
   readonly #stopping = new AbortController();
   readonly #aborted = new AbortController();
   readonly #context: RunContext;
 
-  constructor(
-    private readonly parts: RunParts,
-    context: PipelineContext,
-    private readonly graceMs: number,
-  ) {
+  constructor(parts: RunParts, context: PipelineContext, graceMs: number) {
+    this.#parts = parts;
+    this.#graceMs = graceMs;
     this.#context = { ...context, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
     // Each output adds a listener.
     setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
-    const left = new Promise<'stopped'>((resolve) => (this.#leave = () => resolve('stopped')));
-    this.ended = Promise.race([this.#runSafely(), left]);
+    const abandoned = new Promise<'stopped'>((resolve) => (this.#abandon = () => resolve('stopped')));
+    this.ended = Promise.race([this.#runSafely(), abandoned]);
   }
 
   get stopping(): boolean {
@@ -61,11 +61,11 @@ export class Run {
     this.#stopping.abort();
     const done = new AbortController();
     const ended = this.ended.then(() => done.abort());
-    await this.#context.clock.sleep(this.graceMs, done.signal);
+    await this.#context.clock.sleep(this.#graceMs, done.signal);
     this.#aborted.abort();
-    await this.#context.clock.sleep(this.graceMs, done.signal);
+    await this.#context.clock.sleep(this.#graceMs, done.signal);
     // An output that ignores the abort is abandoned; its late write may be a duplicate.
-    this.#leave();
+    this.#abandon();
     await ended;
   }
 
@@ -81,13 +81,13 @@ export class Run {
       return await this.#run();
     } catch (error) {
       const message = 'An unexpected error ended the run. It is restarted after a delay.';
-      await waitBeforeRetry(this.#context, this.parts.nodeId, { ...failureOf(error), message, kind: 'permanent' }, 1);
+      await waitBeforeRetry(this.#context, this.#parts.nodeId, { ...failureOf(error), message, kind: 'permanent' }, 1);
       return 'stopped';
     }
   }
 
   async #run(): Promise<'stopped' | 'fenced'> {
-    const { definition, nodeId, input, outputs, transforms, bus, stream, coordinator, lease } = this.parts;
+    const { definition, nodeId, input, outputs, transforms, bus, stream, coordinator, lease } = this.#parts;
     const context = this.#context;
     const to = [...compilePaths(definition, transforms)].flatMap(([id, paths]): OutputPaths[] => {
       const output = outputs.get(id);
@@ -101,7 +101,7 @@ export class Run {
         return await runPages({ context, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
       }
       // Records for an output that is not ready wait in the buffer.
-      this.parts.reportListener?.();
+      this.#parts.reportListener?.();
       await Promise.all(
         to.map(async (each) => {
           if (stream !== undefined && (await open(context, each))) await runStream(context, bus, stream, each);

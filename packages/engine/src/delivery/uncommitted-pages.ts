@@ -10,6 +10,9 @@ import type { PagesRun } from './run-pages.js';
 
 /** Uncommitted pages: the page being delivered, or all pages that outputs have batched. */
 export class UncommittedPages {
+  readonly #run: PagesRun;
+  readonly #cursor: RunCursor;
+  readonly #batchers: ReadonlyMap<string, Batcher>;
   /** Cursor to continue reading from. */
   position: JsonValue | undefined;
   #uncommitted = false;
@@ -18,11 +21,10 @@ export class UncommittedPages {
   #records = 0;
   #bytes = 0;
 
-  constructor(
-    private readonly run: PagesRun,
-    private readonly cursor: RunCursor,
-    private readonly batchers: ReadonlyMap<string, Batcher>,
-  ) {
+  constructor(run: PagesRun, cursor: RunCursor, batchers: ReadonlyMap<string, Batcher>) {
+    this.#run = run;
+    this.#cursor = cursor;
+    this.#batchers = batchers;
     this.position = cursor.value;
   }
 
@@ -30,7 +32,7 @@ export class UncommittedPages {
    * Milliseconds until the batched records should be written; `undefined` if nothing is batched.
    */
   get dueIn(): number | undefined {
-    const dues = [...this.batchers.values()].flatMap((batcher) => batcher.dueIn ?? []);
+    const dues = [...this.#batchers.values()].flatMap((batcher) => batcher.dueIn ?? []);
     return dues.length === 0 ? undefined : Math.min(...dues);
   }
 
@@ -39,13 +41,13 @@ export class UncommittedPages {
    * first.
    */
   async take(page: Page): Promise<boolean> {
-    const { context, pipelineId, nodeId, outputs } = this.run;
+    const { context, pipelineId, nodeId, outputs } = this.#run;
     const { lines, tooDeep } = linesOf(page);
     const source = JSON.stringify(this.position ?? null);
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position: source }, lines);
     const id = batchId(pipelineId, nodeId, source);
     const whole = createBatch(id, lines);
-    const letters = [
+    const entries = [
       ...tooLarge.map((index) => deadLetter(nodeId, whole, index, 'too_large')),
       ...[...tooDeep, ...(page.unreadable ?? [])].map(({ reason, found }, index) => ({
         nodeId,
@@ -54,12 +56,12 @@ export class UncommittedPages {
         line: JSON.stringify(found),
       })),
     ];
-    this.#broken ||= !(await storeDeadLetters(context, nodeId, letters));
+    this.#broken ||= !(await storeDeadLetters(context, nodeId, entries));
     if (this.#broken) return false;
     for (const note of page.notes ?? []) context.log({ ...note, nodeId });
     const taken = await Promise.all(
       outputs.map((to) => {
-        const batcher = this.batchers.get(to.nodeId);
+        const batcher = this.#batchers.get(to.nodeId);
         return batcher ? addAll(batcher, batches) : deliverAll(context, to, batches);
       }),
     );
@@ -75,14 +77,14 @@ export class UncommittedPages {
   /** Writes the batched records, then commits the cursor. */
   async settle(): Promise<'ok' | 'stopped' | 'fenced'> {
     if (this.#broken) return 'stopped';
-    const written = await Promise.all([...this.batchers.values()].map((batcher) => batcher.write()));
+    const written = await Promise.all([...this.#batchers.values()].map((batcher) => batcher.write()));
     this.#broken = !written.every(Boolean);
     if (this.#broken) return 'stopped';
     if (!this.#uncommitted) return 'ok';
-    const committed = await this.cursor.commit(this.position ?? null, this.#records);
+    const committed = await this.#cursor.commit(this.position ?? null, this.#records);
     if (committed !== 'ok') return committed;
     // Count only after the commit: a page that is read again must not be counted twice.
-    const { context, nodeId } = this.run;
+    const { context, nodeId } = this.#run;
     context.counters.add(nodeId, 'ingress', this.#records, this.#bytes);
     context.counters.add(nodeId, 'egress', this.#records, this.#bytes);
     if (this.#records > 0) context.counters.lastIngestedAt = context.clock.now();

@@ -30,13 +30,11 @@ export type EgressReason =
  * but never a header, a body or a path. The form shows users a sentence derived from `reason`.
  */
 export class EgressError extends Error {
+  readonly reason: EgressReason;
   override readonly name = 'EgressError';
 
-  constructor(
-    readonly reason: EgressReason,
-    message: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(reason: EgressReason, message: string, options?: ErrorOptions) {
     super(message, options);
+    this.reason = reason;
   }
 }

@@ -18,7 +18,7 @@ async function serving<L extends Listener>(starting: Promise<L>): Promise<L> {
   return listener;
 }
 
-test('sends method, headers and body, and answers status, headers and body', async () => {
+test('sends method, headers and body; returns status, headers and body', async () => {
   let seen: { method: string | undefined; headers: IncomingHttpHeaders; body: string } | undefined;
   const server = await serving(
     listenHttp((request, response) => {
@@ -62,7 +62,7 @@ test.each([
   expect(response.headers.get('x-seen')).toBe(`${becomes} /new k`);
 });
 
-test('three redirects are followed, a fourth is not', async () => {
+test('follows three redirects, not a fourth', async () => {
   const server = await serving(
     listenHttp((request, response) => {
       const left = Number(request.url?.slice(1));
@@ -74,7 +74,7 @@ test('three redirects are followed, a fourth is not', async () => {
   await expect(egress.fetch(`${server.origin}/4`)).rejects.toMatchObject({ reason: 'redirected' });
 });
 
-test('a redirect to another origin is not followed, open or not', async () => {
+test('does not follow a redirect to another origin, even to an open address', async () => {
   const other = await serving(listenHttp((_request, response) => void response.end()));
   const targets = [
     other.origin,
@@ -95,7 +95,7 @@ test('a redirect to another origin is not followed, open or not', async () => {
   expect(other.connections()).toBe(0);
 });
 
-test('64 KiB are read, one byte more is too large', async () => {
+test('reads 64 KiB and rejects one byte more', async () => {
   const server = await serving(
     listenHttp((request, response) => void response.end(Buffer.alloc(Number(request.url?.slice(1)), 'x'))),
   );
@@ -105,7 +105,7 @@ test('64 KiB are read, one byte more is too large', async () => {
   expect([discarded.status, await discarded.text()]).toEqual([200, '']);
 });
 
-test('an answer without an end is cut off', async () => {
+test('rejects an endless response', async () => {
   const server = await serving(
     listenHttp((_request, response) => {
       const more = (): void =>
@@ -116,7 +116,7 @@ test('an answer without an end is cut off', async () => {
   await expect(egress.fetch(server.origin)).rejects.toMatchObject({ reason: 'too_large' });
 });
 
-test('the time is for the whole exchange', async () => {
+test('the timeout covers the whole exchange', async () => {
   const silent = await serving(listenTcp(() => undefined));
   const slowBody = await serving(listenHttp((_request, response) => void response.writeHead(200).write('x')));
   const slowTls = await serving(listenTcp(() => undefined));
@@ -141,7 +141,7 @@ test("the caller's signal ends it with the caller's reason", async () => {
   await expect(pending).rejects.toBe(gone);
 });
 
-test('a certificate must be trusted and for the name, unless it was switched off', async () => {
+test('requires a trusted certificate for the name, unless verification is off', async () => {
   const server = await serving(listenHttp((_request, response) => void response.end('ok'), '127.0.0.1', certificate));
   const trusting = createEgress({ ...open, ca: certificate.cert });
   const at = (name: string): string => `https://${name}:${server.port}/`;
@@ -154,7 +154,7 @@ test('a certificate must be trusted and for the name, unless it was switched off
   expect((await egress.fetch(at('other.example'), { verifyTls: false })).status).toBe(200);
 });
 
-test('a server that does not speak what was expected', async () => {
+test('reports a server that does not speak HTTP or TLS', async () => {
   const plain = await serving(listenHttp((_request, response) => void response.end()));
   const secured = await serving(listenHttp((_request, response) => void response.end(), '127.0.0.1', certificate));
   const garbage = await serving(
@@ -171,13 +171,13 @@ test('a server that does not speak what was expected', async () => {
   expect(hangUp.connections()).toBe(1);
 });
 
-test('an address is tried after the one before it failed', async () => {
+test('tries the next address after one failed', async () => {
   const server = await serving(listenHttp((_request, response) => void response.end(), '127.0.0.2'));
   const two = createEgress({ ...open, lookup: () => Promise.resolve(['127.0.0.1', '127.0.0.2']) });
   expect((await two.fetch(`http://two.example:${server.port}`)).status).toBe(200);
 });
 
-test('nobody there, no such name', async () => {
+test('reports a closed port and an unknown name', async () => {
   const gone = await listenTcp(() => undefined);
   await gone.close();
   const none = createEgress({ ...open, lookup: () => Promise.resolve([]) });
@@ -214,11 +214,11 @@ test.each([
   expect(egress.connect({ host, port: 80 })).rejects.toMatchObject({ reason: 'invalid_address' }),
 );
 
-test.each([0, -1, 65_536, 1.5, Number.NaN])('%s is no port', (port) =>
+test.each([0, -1, 65_536, 1.5, Number.NaN])('rejects the port %s', (port) =>
   expect(egress.connect({ host: '127.0.0.1', port })).rejects.toMatchObject({ reason: 'invalid_address' }),
 );
 
-test('a header HTTP can not carry is refused without quoting it', async () => {
+test('rejects an invalid header without quoting it', async () => {
   for (const value of ['line\r\nbreak-canary', 'snow☃canary', 'zero\0canary']) {
     const error: unknown = await egress
       .fetch('http://127.0.0.1', { headers: { 'x-key': value } })
@@ -236,7 +236,7 @@ test.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Proxy-A
     }),
 );
 
-test('connect hands over a socket that outlives its deadline and may break unattended', async () => {
+test('a socket from connect outlives its timeout, and its errors do not end the process', async () => {
   const echo = await serving(listenTcp((socket) => socket.pipe(socket)));
   const socket = await egress.connect({ host: 'echo.example', port: echo.port, timeoutMs: 200 });
   const answer = new Promise((resolve) => socket.once('data', (data: Buffer) => resolve(data.toString())));

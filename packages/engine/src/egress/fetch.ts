@@ -2,8 +2,8 @@ import { errors } from 'undici';
 import { readBody, streamBody, type BodyBounds, type IncomingBody } from './body.js';
 import type { EgressInit } from './egress.js';
 import { EgressError } from './error.js';
-import type { Lane } from './lane.js';
-import type { Place, Pool } from './pool.js';
+import type { PooledConnection } from './pooled-connection.js';
+import type { Target, Pool } from './pool.js';
 import { readHeaders, readUrl } from './request.js';
 
 const MAX_BODY = 64 * 1024;
@@ -29,11 +29,11 @@ export interface Bounds {
   caller: AbortSignal | undefined;
 }
 
-interface Exchange extends Bounds, Place, BodyBounds {
+interface Exchange extends Bounds, Target, BodyBounds {
   method: string;
   headers: Headers;
   body: string | Uint8Array | undefined;
-  answer: 'whole' | 'stream' | 'head';
+  mode: 'whole' | 'stream' | 'head';
   /**
    * Whether it may use an idle connection. If that connection turns out to be closed, the request
    * is sent again.
@@ -52,7 +52,7 @@ export async function exchange(address: string | URL, init: EgressInit, bounds: 
     method,
     headers: readHeaders(init.headers),
     body: init.body,
-    answer: init.discardBody ? 'head' : init.stream ? 'stream' : 'whole',
+    mode: init.discardBody ? 'head' : init.stream ? 'stream' : 'whole',
     maxBytes: init.maxBytes ?? (init.stream ? Infinity : MAX_BODY),
     longer: init.longer ?? 'refuse',
     reuse: init.repeatable ?? IDEMPOTENT.has(method),
@@ -86,48 +86,48 @@ function redirect(step: Exchange, status: number, location: string): Exchange {
 }
 
 async function send(step: Exchange, pool: Pool): Promise<Response> {
-  const used = step.reuse ? pool.take(step) : undefined;
+  const used = step.reuse ? pool.acquire(step) : undefined;
   if (used) {
-    const heard = used.heard();
+    const before = used.bytesReceived();
     try {
       return await sendOver(used, step, pool);
     } catch (error) {
       // The server may close an idle connection just as we start to use it. Once response bytes
       // have arrived, it has read the request, so do not resend.
-      if (step.signal.aborted || used.heard() > heard) throw error;
+      if (step.signal.aborted || used.bytesReceived() > before) throw error;
     }
   }
   return sendOver(pool.open(step, step.signal), step, pool);
 }
 
-async function sendOver(lane: Lane, step: Exchange, pool: Pool): Promise<Response> {
+async function sendOver(connection: PooledConnection, step: Exchange, pool: Pool): Promise<Response> {
   const { url, method, headers, body, signal } = step;
-  const stop = (): void => lane.end();
-  const done = (whole: boolean): void => (whole ? pool.giveBack(lane, step) : lane.end());
+  const stop = (): void => connection.end();
+  const done = (whole: boolean): void => (whole ? pool.release(connection, step) : connection.end());
   const explain = (error: unknown): EgressError => egressError(error, url);
   signal.addEventListener('abort', stop);
   try {
-    const answer = await lane.client.request({
+    const received = await connection.client.request({
       path: url.pathname + url.search,
       method,
       headers: Object.fromEntries(headers),
       ...(body !== undefined && { body }),
     });
-    const response = (content: BodyInit | null): Response => toResponse(answer.statusCode, answer.headers, content);
-    if (step.answer === 'head') {
-      void drain(answer.body, done);
+    const response = (content: BodyInit | null): Response => toResponse(received.statusCode, received.headers, content);
+    if (step.mode === 'head') {
+      void drain(received.body, done);
       return response('');
     }
-    if (step.answer === 'stream' && !BODILESS.includes(answer.statusCode)) {
+    if (step.mode === 'stream' && !BODILESS.includes(received.statusCode)) {
       const { maxBytes, longer, silenceMs, caller } = step;
-      return response(streamBody(answer.body, { maxBytes, longer, silenceMs, signal: caller, explain, done }));
+      return response(streamBody(received.body, { maxBytes, longer, silenceMs, signal: caller, explain, done }));
     }
-    const { bytes, whole } = await readBody(answer.body, step);
+    const { bytes, whole } = await readBody(received.body, step);
     const result = response(bytes);
     done(whole);
     return result;
   } catch (error) {
-    lane.end();
+    connection.end();
     signal.throwIfAborted();
     throw explain(error);
   } finally {

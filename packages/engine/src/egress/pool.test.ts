@@ -43,7 +43,7 @@ async function scripted(answer: (socket: Socket, n: number) => void) {
   return { ...listener, requests: () => requests, open: () => open };
 }
 
-test('one connection serves one request after the other', async () => {
+test('reuses one connection for sequential requests', async () => {
   const server = await serving(listenHttp((_request, response) => void response.end('ok')));
   const egress = opened();
   for (let n = 0; n < 5; n += 1) expect(await (await egress.fetch(server.origin)).text()).toBe('ok');
@@ -52,7 +52,7 @@ test('one connection serves one request after the other', async () => {
   expect(server.connections()).toBe(1);
 });
 
-test('requests at once have a connection each; afterwards eight are kept, and none for long', async () => {
+test('concurrent requests use a connection each; eight stay idle, for a short time', async () => {
   const server = await scripted((socket) => setTimeout(() => socket.write(ANSWER), 20));
   const egress = opened();
   await Promise.all(Array.from({ length: 12 }, () => egress.fetch(`http://127.0.0.1:${server.port}/`)));
@@ -61,7 +61,7 @@ test('requests at once have a connection each; afterwards eight are kept, and no
   await expect.poll(() => server.open(), { timeout: 10_000 }).toBe(0);
 }, 15_000);
 
-test('a name that turns to a closed address: the kept connection stays where it was, a new one is refused', async () => {
+test('a name that changes to a closed address: the idle connection still works, a new one is refused', async () => {
   const seen: (string | undefined)[] = [];
   let socket: Socket | undefined;
   const server = await serving(
@@ -83,7 +83,7 @@ test('a name that turns to a closed address: the kept connection stays where it 
   expect(server.connections()).toBe(1);
 });
 
-test('nothing of a request stays for the next one', async () => {
+test('keeps no state between requests', async () => {
   const seen: (string | undefined)[] = [];
   const server = await serving(
     listenHttp((request, response) => {
@@ -103,7 +103,7 @@ test('nothing of a request stays for the next one', async () => {
   expect(server.connections()).toBe(1);
 });
 
-test('what was trusted for one is not trusted for another', async () => {
+test('does not share connections between TLS settings', async () => {
   const server = await serving(listenHttp((_request, response) => void response.end(), '127.0.0.1', certificate));
   const egress = opened();
   const at = (name: string): string => `https://${name}:${server.port}/`;
@@ -116,7 +116,7 @@ test('what was trusted for one is not trusted for another', async () => {
   });
 });
 
-test('two names at one address share nothing', async () => {
+test('does not share connections between two names of one address', async () => {
   const server = await serving(listenHttp((_request, response) => void response.end()));
   const egress = opened();
   await egress.fetch(`http://one.example:${server.port}/`);
@@ -124,7 +124,7 @@ test('two names at one address share nothing', async () => {
   expect(server.connections()).toBe(2);
 });
 
-test('a kept connection that is gone: asked again on a new one', async () => {
+test('resends on a new connection if the idle one was closed', async () => {
   const server = await scripted((socket, n) => (n === 2 ? socket.destroy() : socket.write(ANSWER)));
   const egress = opened();
   const address = `http://127.0.0.1:${server.port}/`;
@@ -134,7 +134,7 @@ test('a kept connection that is gone: asked again on a new one', async () => {
   expect([server.requests(), server.connections()]).toEqual([5, 3]);
 });
 
-test('the same under TLS, whose own messages are no answer', async () => {
+test('resends under TLS, too; TLS messages do not count as a response', async () => {
   const used = new WeakSet<Socket>();
   const server = await serving(
     listenHttp(
@@ -152,7 +152,7 @@ test('the same under TLS, whose own messages are no answer', async () => {
   expect(server.connections()).toBe(4);
 });
 
-test('what may not arrive twice never goes over a used connection, and is never sent again', async () => {
+test('a request that is not idempotent never uses an idle connection and is never resent', async () => {
   const server = await scripted((socket, n) => (n === 2 ? socket.destroy() : socket.write(ANSWER)));
   const egress = opened();
   const address = `http://127.0.0.1:${server.port}/`;
@@ -178,7 +178,7 @@ test.each(['H', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nok'])(
   },
 );
 
-test('an answer nobody asked for is not taken for that of the next request', async () => {
+test('an unsolicited response is not used for the next request', async () => {
   const planted = 'HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\nplanted';
   const server = await scripted((socket) => socket.write(ANSWER + planted));
   const egress = opened();
@@ -192,7 +192,7 @@ test('an answer nobody asked for is not taken for that of the next request', asy
   }
 });
 
-test('one request that is given up does not harm the others', async () => {
+test('aborting one request does not affect the others', async () => {
   const server = await serving(
     listenHttp((request, response) => void (request.url === '/slow' ? undefined : response.end('ok'))),
   );
@@ -206,7 +206,7 @@ test('one request that is given up does not harm the others', async () => {
   expect(await (await egress.fetch(server.origin)).text()).toBe('ok');
 });
 
-test('closed: nothing stays open, and nothing goes out any more', async () => {
+test('after close, nothing stays open and every call fails', async () => {
   const server = await scripted((socket, n) => void (n === 1 && socket.write(ANSWER)));
   const address = `http://127.0.0.1:${server.port}/`;
   const egress = opened();

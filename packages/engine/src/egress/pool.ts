@@ -1,69 +1,69 @@
 import type { Socket } from 'node:net';
-import { openLane, type Lane } from './lane.js';
+import { openConnection, type PooledConnection } from './pooled-connection.js';
 
 /** Maximum idle connections: per destination, and in total. Connections in use are not limited. */
-const MAX_IDLE_PER_PLACE = 8;
+const MAX_IDLE_PER_TARGET = 8;
 const MAX_IDLE = 64;
 
 /**
  * The destination of a connection and its TLS settings. Connections are only reused for the same
  * ones.
  */
-export interface Place {
+export interface Target {
   url: URL;
   verifyTls: boolean;
   ca: string | undefined;
 }
 
 /** Opens a socket to a destination, with TLS if the scheme requires it. */
-export type OpenPlace = (place: Place, signal: AbortSignal) => Promise<Socket>;
+export type OpenSocket = (target: Target, signal: AbortSignal) => Promise<Socket>;
 
 export interface Pool {
   /** Returns the most recently used idle connection to the destination, or `undefined`. */
-  take(place: Place): Lane | undefined;
+  acquire(target: Target): PooledConnection | undefined;
   /** Opens a new connection, which passes the address check. `signal` aborts connecting. */
-  open(place: Place, signal: AbortSignal): Lane;
+  open(target: Target, signal: AbortSignal): PooledConnection;
   /** Returns a connection to the pool for reuse. */
-  giveBack(lane: Lane, place: Place): void;
+  release(connection: PooledConnection, target: Target): void;
   /** Closes all connections. */
   close(): void;
 }
 
-export function createPool(openPlace: OpenPlace): Pool {
-  const all = new Set<Lane>();
+export function createPool(openSocket: OpenSocket): Pool {
+  const all = new Set<PooledConnection>();
   /** Idle connections, the longest idle first. */
-  let idle: { lane: Lane; key: string }[] = [];
-  const ended = (lane: Lane): void => {
-    all.delete(lane);
-    idle = idle.filter((each) => each.lane !== lane);
+  let idle: { connection: PooledConnection; key: string }[] = [];
+  const ended = (connection: PooledConnection): void => {
+    all.delete(connection);
+    idle = idle.filter((each) => each.connection !== connection);
   };
   return {
-    take(place) {
-      const key = keyOf(place);
+    acquire(target) {
+      const key = keyOf(target);
       const found = idle.findLast((each) => each.key === key);
       if (!found) return undefined;
       idle = idle.filter((each) => each !== found);
-      found.lane.used += 1;
-      return found.lane;
+      found.connection.used += 1;
+      return found.connection;
     },
-    open(place, signal) {
-      const lane = openLane(place.url.origin, () => openPlace(place, signal), ended);
-      all.add(lane);
-      return lane;
+    open(target, signal) {
+      const connection = openConnection(target.url.origin, () => openSocket(target, signal), ended);
+      all.add(connection);
+      return connection;
     },
-    giveBack(lane, place) {
+    release(connection, target) {
       // It may have been closed in the meantime.
-      if (!all.has(lane)) return;
-      const key = keyOf(place);
-      idle.push({ lane, key });
+      if (!all.has(connection)) return;
+      const key = keyOf(target);
+      idle.push({ connection, key });
       const there = idle.filter((each) => each.key === key);
-      const over = there.length > MAX_IDLE_PER_PLACE ? there[0] : idle.length > MAX_IDLE ? idle[0] : undefined;
-      over?.lane.end();
+      const over = there.length > MAX_IDLE_PER_TARGET ? there[0] : idle.length > MAX_IDLE ? idle[0] : undefined;
+      over?.connection.end();
     },
     close() {
-      for (const lane of all) lane.end();
+      for (const connection of all) connection.end();
     },
   };
 }
 
-const keyOf = ({ url, verifyTls, ca = '' }: Place): string => `${url.origin} ${verifyTls} ${ca}`;
+const keyOf = ({ url, verifyTls, ca = '' }: Target): string => `${url.origin} ${verifyTls} ${ca}`;

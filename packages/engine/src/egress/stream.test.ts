@@ -35,7 +35,7 @@ async function open(address: string, init: EgressInit = {}) {
   };
 }
 
-test('the beginning is there before the end was sent', async () => {
+test('returns the first bytes before the last ones are sent', async () => {
   let sent: ServerResponse | undefined;
   const server = await serve((response) => (sent = response).writeHead(200, { 'x-a': '1' }).write('first'));
   const { response, text, length } = await open(server.origin);
@@ -44,7 +44,7 @@ test('the beginning is there before the end was sent', async () => {
   expect(await length()).toBe(6);
 });
 
-test('megabytes come whole; a bound is a bound; cut is the beginning', async () => {
+test('streams megabytes completely; refuses or truncates at maxBytes', async () => {
   const server = await serve((response) => void response.end(Buffer.alloc(3_000_000, 'x')));
   expect(await (await open(server.origin)).length()).toBe(3_000_000);
   expect(await (await open(server.origin, { maxBytes: 3_000_000 })).length()).toBe(3_000_000);
@@ -58,7 +58,7 @@ test('megabytes come whole; a bound is a bound; cut is the beginning', async () 
   expect(await cut.text()).toBe('x'.repeat(10));
 });
 
-test('read to its end, the connection serves again; cancelled, it is closed', async () => {
+test('reuses the connection after a complete read; closes it after a cancel', async () => {
   const server = await serve((response) => void response.end('x'.repeat(200_000)));
   for (let n = 0; n < 3; n += 1) await (await open(server.origin)).length();
   expect(server.connections()).toBe(1);
@@ -70,7 +70,7 @@ test('read to its end, the connection serves again; cancelled, it is closed', as
   expect(server.connections()).toBe(2);
 });
 
-test('nothing is read ahead of the reader', async () => {
+test('does not read ahead of the reader', async () => {
   let sent = 0;
   const server = await serve((response) => {
     const more = (): void => {
@@ -92,7 +92,7 @@ test('nothing is read ahead of the reader', async () => {
   await reader.cancel();
 });
 
-test('the time is for the head, and then for each silence', async () => {
+test('the timeout covers the head, and then each pause between chunks', async () => {
   const silent = await listenTcp(() => undefined);
   listeners.push(silent);
   await expect(open(`http://127.0.0.1:${silent.port}/`, { timeoutMs: 50 })).rejects.toMatchObject({
@@ -140,7 +140,7 @@ test("the caller's signal and a lost connection end it, each with its reason", a
   await expect(reader?.read()).rejects.toMatchObject({ name: 'EgressError' });
 });
 
-test('a redirect is followed before the body is given', async () => {
+test('follows a redirect before it returns the body', async () => {
   const server = await listenHttp((request, response) =>
     request.url === '/there' ? response.end('there') : response.writeHead(302, { location: '/there' }).end('moved'),
   );
@@ -148,7 +148,7 @@ test('a redirect is followed before the body is given', async () => {
   expect(await (await open(server.origin)).text()).toBe('there');
 });
 
-test('a connection that breaks before anybody reads ends that body, and not the process', async () => {
+test('a connection that breaks before the body is read fails the body, not the process', async () => {
   const server = await serve((response) => {
     response.writeHead(200).write('first');
     setTimeout(() => response.socket?.resetAndDestroy(), 20);
@@ -163,7 +163,7 @@ test('a connection that breaks before anybody reads ends that body, and not the 
   await expect(read()).rejects.toMatchObject({ reason: 'connect_failed' });
 });
 
-test('a body that nobody reads can be let go', async () => {
+test('an unread body can be cancelled', async () => {
   const server = await serve((response) => void response.writeHead(200).write('first'));
   const response = await egress.fetch(server.origin, { stream: true });
   await response.body?.cancel();

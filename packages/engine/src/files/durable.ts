@@ -24,13 +24,13 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /** Replaces a file atomically: after a crash, either the old or the new content is complete. */
 export async function replaceFile(path: string, bytes: string | Uint8Array): Promise<void> {
-  const beside = `${path}.new`;
-  const handle = await open(beside, 'w', 0o600);
+  const temporary = `${path}.new`;
+  const handle = await open(temporary, 'w', 0o600);
   try {
     await handle.writeFile(bytes);
     await handle.datasync();
   } finally {
     await handle.close();
   }
-  await rename(beside, path);
+  await rename(temporary, path);
 }

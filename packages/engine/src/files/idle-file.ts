@@ -5,21 +5,25 @@ import { open, type FileHandle } from 'node:fs/promises';
  * are idle most of the time, and the number of open files per process is limited.
  */
 export class IdleFile {
+  readonly path: string;
+  readonly #flags: string | number;
+  readonly #pool: FileHandlePool;
+  readonly #onClosed: () => void;
   #handle: Promise<FileHandle> | undefined;
   #users = 0;
   #used = false;
 
   /**
    * @param flags for opening and reopening the file; must not truncate it
-   * @param among pool that closes idle files
-   * @param rested called after the file was closed for being idle
+   * @param pool pool that closes idle files
+   * @param onClosed called after the file was closed for being idle
    */
-  constructor(
-    readonly path: string,
-    private readonly flags: string | number,
-    private readonly among: FileHandlePool,
-    private readonly rested: () => void = () => undefined,
-  ) {}
+  constructor(path: string, flags: string | number, pool: FileHandlePool, onClosed: () => void = () => undefined) {
+    this.path = path;
+    this.#flags = flags;
+    this.#pool = pool;
+    this.#onClosed = onClosed;
+  }
 
   /** Calls `work` with an open file handle and keeps the file open until it is done. */
   async use<T>(work: (handle: FileHandle) => Promise<T>): Promise<T> {
@@ -39,15 +43,15 @@ export class IdleFile {
 
   /**
    * Closes the file if it was not used since the last call.
-   * @param atOnce closes it even if it was used since then, but not while it is in use
+   * @param force closes it even if it was used since then, but not while it is in use
    */
-  async rest(atOnce = false): Promise<void> {
-    if (!this.idle || (this.#used && !atOnce)) {
+  async closeIfIdle(force = false): Promise<void> {
+    if (!this.idle || (this.#used && !force)) {
       this.#used = false;
       return;
     }
     await this.close();
-    this.rested();
+    this.#onClosed();
   }
 
   /**
@@ -57,7 +61,7 @@ export class IdleFile {
   async close(before?: (handle: FileHandle) => Promise<void>): Promise<void> {
     const opening = this.#handle;
     this.#handle = undefined;
-    this.among.delete(this);
+    this.#pool.delete(this);
     const handle = await opening;
     if (!handle) return;
     try {
@@ -69,41 +73,44 @@ export class IdleFile {
 
   #open(): Promise<FileHandle> {
     if (this.#handle) return this.#handle;
-    const opening = open(this.path, this.flags, 0o600);
+    const opening = open(this.path, this.#flags, 0o600);
     this.#handle = opening;
-    this.among.add(this);
+    this.#pool.add(this);
     opening.catch(() => {
       if (this.#handle === opening) this.#handle = undefined;
-      this.among.delete(this);
+      this.#pool.delete(this);
     });
     return opening;
   }
 }
 
 /** Milliseconds between two checks; a file that was not used in between is closed. */
-const LOOK = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 /** Operating systems allow a process a thousand open files or more. */
-const MOST = 800;
+const MAX_OPEN_FILES = 800;
 
 /** Pool of the open files of a process. */
 export class FileHandlePool {
+  readonly #maxOpen: number;
   readonly #files = new Set<IdleFile>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param most limit above which an idle file is closed for each one opened */
-  constructor(private readonly most = MOST) {}
+  /** @param maxOpen limit above which an idle file is closed for each one opened */
+  constructor(maxOpen = MAX_OPEN_FILES) {
+    this.#maxOpen = maxOpen;
+  }
 
   add(file: IdleFile): void {
-    if (this.#files.size >= this.most) this.#makeRoom();
+    if (this.#files.size >= this.#maxOpen) this.#closeOldestIdle();
     this.#files.add(file);
-    this.#timer ??= setInterval(() => void this.rest(), LOOK).unref();
+    this.#timer ??= setInterval(() => void this.closeIdle(), CHECK_INTERVAL_MS).unref();
   }
 
   /** Closes the idle file that was opened first. */
-  #makeRoom(): void {
+  #closeOldestIdle(): void {
     for (const file of this.#files) {
       if (!file.idle) continue;
-      file.rest(true).catch(() => undefined);
+      file.closeIfIdle(true).catch(() => undefined);
       return;
     }
   }
@@ -120,8 +127,8 @@ export class FileHandlePool {
   }
 
   /** Closes the files that were not used since the last call. */
-  async rest(): Promise<void> {
+  async closeIdle(): Promise<void> {
     // If closing fails now, it is retried later or happens when the process ends.
-    for (const file of this.#files) await file.rest().catch(() => undefined);
+    for (const file of this.#files) await file.closeIfIdle().catch(() => undefined);
   }
 }

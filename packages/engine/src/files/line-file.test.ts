@@ -10,7 +10,7 @@ async function somePath(): Promise<string> {
   return join(folder, 'deep', 'file');
 }
 
-test('lines follow each other, also of calls at once and after opening again', async () => {
+test('appends lines in order, also from concurrent calls and after reopening', async () => {
   const path = await somePath();
   const file = new LineFile(path, 1_000, () => Promise.resolve());
   await Promise.all([file.append(['a', 'b']), file.append([]), file.append(['ü'])]);
@@ -18,7 +18,7 @@ test('lines follow each other, also of calls at once and after opening again', a
   expect(await readFile(path, 'utf8')).toBe('a\nb\nü\nd\n');
 });
 
-test('an unfinished last line is cut off before the next is written', async () => {
+test('truncates a partial last line before the next write', async () => {
   const path = await somePath();
   await new LineFile(path, 1e6, () => Promise.resolve()).append(['whole', 'x'.repeat(100_000)]);
   for (const [left, rest] of [
@@ -33,7 +33,7 @@ test('an unfinished last line is cut off before the next is written', async () =
   }
 });
 
-test('no file grows over its bound, but for a line that is longer by itself', async () => {
+test('limits the file size, except for a single longer line', async () => {
   const path = await somePath();
   let archived = 0;
   const file = new LineFile(path, 20, async (full) => {

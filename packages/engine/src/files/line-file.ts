@@ -8,28 +8,31 @@ import { isErrno } from './is-errno.js';
  * left by a crash is truncated before the next write.
  */
 export class LineFile {
+  readonly path: string;
+  readonly #maxBytes: number;
+  readonly #archive: (path: string) => Promise<void>;
   #size: number | undefined;
-  #turn: Promise<void> = Promise.resolve();
+  #queue: Promise<void> = Promise.resolve();
 
   /**
    * @param maxBytes a line that would exceed this size goes into a new file; a file has at least
    *   one line
    * @param archive moves the full file elsewhere
    */
-  constructor(
-    readonly path: string,
-    private readonly maxBytes: number,
-    private readonly archive: (path: string) => Promise<void>,
-  ) {}
+  constructor(path: string, maxBytes: number, archive: (path: string) => Promise<void>) {
+    this.path = path;
+    this.#maxBytes = maxBytes;
+    this.#archive = archive;
+  }
 
   /**
    * Appends lines, given without line ends. Calls are serialized; a failed call rolls back its last
    * write.
    */
   append(lines: readonly string[]): Promise<void> {
-    const turn = this.#turn.then(() => this.#append(lines));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    const call = this.#queue.then(() => this.#append(lines));
+    this.#queue = call.catch(() => undefined);
+    return call;
   }
 
   async #append(lines: readonly string[]): Promise<void> {
@@ -37,18 +40,18 @@ export class LineFile {
     let bytes = 0;
     for (const line of lines) {
       const length = Buffer.byteLength(line) + 1;
-      let size = (this.#size ??= await this.#whole());
-      if (size + bytes > 0 && size + bytes + length > this.maxBytes) {
+      let size = (this.#size ??= await this.#truncatePartialLine());
+      if (size + bytes > 0 && size + bytes + length > this.#maxBytes) {
         size = await this.#write(part, size);
         part = [];
         bytes = 0;
-        await this.archive(this.path);
+        await this.#archive(this.path);
         this.#size = 0;
       }
       part.push(line);
       bytes += length;
     }
-    if (part.length > 0) await this.#write(part, (this.#size ??= await this.#whole()));
+    if (part.length > 0) await this.#write(part, (this.#size ??= await this.#truncatePartialLine()));
   }
 
   async #write(lines: readonly string[], size: number): Promise<number> {
@@ -73,7 +76,7 @@ export class LineFile {
   }
 
   /** Returns the size up to the end of the last complete line; truncates anything after it. */
-  async #whole(): Promise<number> {
+  async #truncatePartialLine(): Promise<number> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const size = await sizeOf(this.path);
     if (size === 0) return 0;

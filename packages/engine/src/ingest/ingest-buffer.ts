@@ -30,15 +30,18 @@ const FULL: Appended = { stored: false, reason: 'full' };
  * so that many small requests cost few writes.
  */
 export class IngestBuffer implements Sink {
+  readonly #options: IngestBufferOptions;
   #waiting: Waiting[] = [];
   #storing: Promise<void> | undefined;
   #closed = true;
 
-  constructor(private readonly options: IngestBufferOptions) {}
+  constructor(options: IngestBufferOptions) {
+    this.#options = options;
+  }
 
   /** Name of the stream on the bus. */
   get stream(): string {
-    return this.options.stream;
+    return this.#options.stream;
   }
 
   /**
@@ -46,7 +49,7 @@ export class IngestBuffer implements Sink {
    * @param consumers ids of the outputs that acknowledge each batch
    */
   async open(consumers: readonly string[]): Promise<void> {
-    await this.options.bus.declare(this.options.stream, consumers);
+    await this.#options.bus.declare(this.#options.stream, consumers);
     this.#closed = false;
   }
 
@@ -63,7 +66,7 @@ export class IngestBuffer implements Sink {
   }
 
   note(entry: Omit<NewLogEntry, 'nodeId'>): void {
-    this.options.context.log({ ...entry, nodeId: this.options.nodeId });
+    this.#options.context.log({ ...entry, nodeId: this.#options.nodeId });
   }
 
   /** Stops accepting records; resolves once all pending appends have settled. */
@@ -95,7 +98,7 @@ export class IngestBuffer implements Sink {
 
   async #store(lines: readonly string[], { position: given, waitMs = 0, signal }: AppendOptions): Promise<Appended> {
     const position = given ?? randomUUID();
-    const { bus, stream, pipelineId, nodeId, context } = this.options;
+    const { bus, stream, pipelineId, nodeId, context } = this.#options;
     const { clock, counters, deadLetters } = context;
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
     const results = await Promise.all(
@@ -110,14 +113,14 @@ export class IngestBuffer implements Sink {
     }
     if (results.some(({ stored }) => !stored)) return FULL;
     if (tooLarge.length > 0) {
-      await deadLetters.add(this.#letters(lines, tooLarge, position));
+      await deadLetters.add(this.#deadLetters(lines, tooLarge, position));
       counters.addErrors(nodeId, tooLarge.length);
     }
     return { stored: true, tooLarge };
   }
 
-  #letters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
-    const { pipelineId, nodeId } = this.options;
+  #deadLetters(lines: readonly string[], tooLarge: readonly number[], position: string): DeadLetter[] {
+    const { pipelineId, nodeId } = this.#options;
     const whole = createBatch(batchId(pipelineId, nodeId, position), lines);
     return tooLarge.map((index) => deadLetter(nodeId, whole, index, 'too_large'));
   }

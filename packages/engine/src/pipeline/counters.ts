@@ -20,6 +20,8 @@ export interface NodeCounts {
  * counts across restarts.
  */
 export class Counters {
+  readonly #nodeIds: readonly string[];
+  readonly #changed: (() => void) | undefined;
   readonly #nodes = new Map<string, NodeCounts>();
   /** When records were last ingested, in milliseconds since the epoch. */
   lastIngestedAt: number | undefined;
@@ -30,11 +32,9 @@ export class Counters {
    * @param nodeIds saved counts of other nodes, which no longer exist, are dropped
    * @param changed called after every change
    */
-  constructor(
-    private readonly nodeIds: readonly string[],
-    saved?: JsonValue,
-    private readonly changed?: () => void,
-  ) {
+  constructor(nodeIds: readonly string[], saved?: JsonValue, changed?: () => void) {
+    this.#nodeIds = nodeIds;
+    this.#changed = changed;
     this.load(saved);
   }
 
@@ -43,7 +43,7 @@ export class Counters {
     const before = isRecord(saved) ? saved : {};
     const nodes = isRecord(before['nodes']) ? before['nodes'] : {};
     if (typeof before['last_ingested_at'] === 'number') this.lastIngestedAt = before['last_ingested_at'];
-    for (const id of this.nodeIds) {
+    for (const id of this.#nodeIds) {
       const node = isRecord(nodes[id]) ? nodes[id] : {};
       this.#nodes.set(id, {
         ingress: amount(node['ingress']),
@@ -74,7 +74,7 @@ export class Counters {
 
   #rise(): void {
     this.revision += 1;
-    this.changed?.();
+    this.#changed?.();
   }
 
   toJson(): DataRecord {

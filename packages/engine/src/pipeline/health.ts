@@ -3,7 +3,7 @@ import type { Failure } from '../connector-api/index.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
 import type { NodeFacts } from './pipeline-state.js';
 
-interface EndHealth {
+interface NodeHealth {
   /** It has responded in this run. */
   answered: boolean;
   failures: number;
@@ -17,7 +17,10 @@ interface EndHealth {
 
 /** Tracks the health of a pipeline's input and outputs from their responses and failures. */
 export class Health {
-  readonly #ends = new Map<string, EndHealth>();
+  readonly #now: () => number;
+  readonly #log: (entry: NewLogEntry) => void;
+  readonly #changed: () => void;
+  readonly #nodes = new Map<string, NodeHealth>();
   /** The last failure, in report format. */
   lastError: DataRecord | undefined;
 
@@ -25,47 +28,47 @@ export class Health {
    * @param now returns milliseconds since the epoch
    * @param changed called when the status of an input or output may have changed
    */
-  constructor(
-    private readonly now: () => number,
-    private readonly log: (entry: NewLogEntry) => void,
-    private readonly changed: () => void,
-  ) {}
+  constructor(now: () => number, log: (entry: NewLogEntry) => void, changed: () => void) {
+    this.#now = now;
+    this.#log = log;
+    this.#changed = changed;
+  }
 
   /** Resets the state at the start of a run. */
   reset(nodeIds: readonly string[]): void {
-    this.#ends.clear();
+    this.#nodes.clear();
     for (const id of nodeIds)
-      this.#ends.set(id, { answered: false, failures: 0, permanent: false, open: 0, acknowledged: false });
+      this.#nodes.set(id, { answered: false, failures: 0, permanent: false, open: 0, acknowledged: false });
   }
 
   /** Records a successful response of an input or output. */
   answered(nodeId: string): void {
-    const end = this.#ends.get(nodeId);
-    if (!end) return;
-    const news = !end.answered || end.failures > 0 || end.permanent || end.throttledUntil !== undefined;
-    if (end.failures > 0) this.log({ level: 'info', code: 'recovered', message: 'recovered', nodeId });
-    end.answered = true;
-    end.failures = 0;
-    end.permanent = false;
-    delete end.throttledUntil;
-    if (news) this.changed();
+    const node = this.#nodes.get(nodeId);
+    if (!node) return;
+    const statusChanged = !node.answered || node.failures > 0 || node.permanent || node.throttledUntil !== undefined;
+    if (node.failures > 0) this.#log({ level: 'info', code: 'recovered', message: 'recovered', nodeId });
+    node.answered = true;
+    node.failures = 0;
+    node.permanent = false;
+    delete node.throttledUntil;
+    if (statusChanged) this.#changed();
   }
 
   /** Counts batches read for an output. A negative number means batches were abandoned. */
   opened(nodeId: string, batches: number): void {
-    const end = this.#ends.get(nodeId);
-    if (end) end.open = Math.max(0, end.open + batches);
+    const node = this.#nodes.get(nodeId);
+    if (node) node.open = Math.max(0, node.open + batches);
   }
 
   /** Records that an output has acknowledged a batch. */
   acknowledged(nodeId: string): void {
-    const end = this.#ends.get(nodeId);
-    if (!end) return;
-    end.open = Math.max(0, end.open - 1);
-    const news = !end.acknowledged;
-    end.acknowledged = true;
+    const node = this.#nodes.get(nodeId);
+    if (!node) return;
+    node.open = Math.max(0, node.open - 1);
+    const statusChanged = !node.acknowledged;
+    node.acknowledged = true;
     this.answered(nodeId);
-    if (news) this.changed();
+    if (statusChanged) this.#changed();
   }
 
   /**
@@ -73,26 +76,26 @@ export class Health {
    * @param waitMs milliseconds until the next attempt
    */
   failed(nodeId: string, { code, message, kind }: Failure, waitMs: number): void {
-    this.lastError = { at: this.now(), node_id: nodeId, code, message };
-    this.log({ level: kind === 'throttled' ? 'warn' : 'error', code, message, nodeId });
-    const end = this.#ends.get(nodeId);
-    if (end) {
-      if (kind === 'throttled') end.throttledUntil = this.now() + waitMs;
-      else end.failures += 1;
-      end.permanent = kind === 'permanent';
+    this.lastError = { at: this.#now(), node_id: nodeId, code, message };
+    this.#log({ level: kind === 'throttled' ? 'warn' : 'error', code, message, nodeId });
+    const node = this.#nodes.get(nodeId);
+    if (node) {
+      if (kind === 'throttled') node.throttledUntil = this.#now() + waitMs;
+      else node.failures += 1;
+      node.permanent = kind === 'permanent';
     }
-    this.changed();
+    this.#changed();
   }
 
   /** State of the input and outputs, by node id. */
   get facts(): Record<string, NodeFacts> {
-    const facts = [...this.#ends].map(([id, end]): [string, NodeFacts] => [
+    const facts = [...this.#nodes].map(([id, node]): [string, NodeFacts] => [
       id,
       {
-        acknowledged: end.answered && (end.acknowledged || end.open === 0),
-        failures: end.failures,
-        permanent: end.permanent,
-        ...(end.throttledUntil !== undefined && { throttledUntil: end.throttledUntil }),
+        acknowledged: node.answered && (node.acknowledged || node.open === 0),
+        failures: node.failures,
+        permanent: node.permanent,
+        ...(node.throttledUntil !== undefined && { throttledUntil: node.throttledUntil }),
       },
     ]);
     return Object.fromEntries(facts);

@@ -6,10 +6,12 @@ interface Listener {
   wake: () => void;
 }
 
-const nobody = (): void => undefined;
+const noop = (): void => undefined;
 
 /** Keeps the latest entries of one pipeline in memory and streams new ones to followers. */
 export class PipelineLog {
+  readonly #now: () => number;
+  readonly #capacity: number;
   readonly #entries: LogEntry[] = [];
   readonly #listeners = new Set<Listener>();
   #sequence: number;
@@ -20,26 +22,24 @@ export class PipelineLog {
    * @param before sequence that precedes the first entry. A value from the clock is higher than any
    *   sequence of a previous process.
    */
-  constructor(
-    private readonly now: () => number,
-    private readonly capacity = 500,
-    before = 0,
-  ) {
+  constructor(now: () => number, capacity = 500, before = 0) {
+    this.#now = now;
+    this.#capacity = capacity;
     this.#sequence = before;
   }
 
   add(entry: NewLogEntry): void {
     this.#sequence += 1;
-    const added: LogEntry = { sequence: this.#sequence, at: this.now(), ...entry };
-    push(this.#entries, added, this.capacity);
+    const added: LogEntry = { sequence: this.#sequence, at: this.#now(), ...entry };
+    push(this.#entries, added, this.#capacity);
     for (const listener of this.#listeners) {
-      push(listener.waiting, added, this.capacity);
+      push(listener.waiting, added, this.#capacity);
       listener.wake();
     }
   }
 
   /** Returns the latest entries, oldest first. */
-  entries(limit = this.capacity): readonly LogEntry[] {
+  entries(limit = this.#capacity): readonly LogEntry[] {
     return limit <= 0 ? [] : this.#entries.slice(-limit);
   }
 
@@ -50,7 +50,7 @@ export class PipelineLog {
   async *tail(signal: AbortSignal, after = 0): AsyncGenerator<LogEntry, void, void> {
     const listener: Listener = {
       waiting: this.#entries.filter(({ sequence }) => sequence > after),
-      wake: nobody,
+      wake: noop,
     };
     const stop = (): void => listener.wake();
     this.#listeners.add(listener);

@@ -10,7 +10,7 @@ export interface Observation {
   /** Records in the buffer that the slowest output has not acknowledged. */
   waiting: number;
   /** State of the input and outputs, by node id. */
-  ends: Readonly<Record<string, NodeFacts>>;
+  nodes: Readonly<Record<string, NodeFacts>>;
   counts: JsonValue;
   lastError?: JsonValue;
 }
@@ -60,7 +60,7 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
     definition.nodes.map(({ id }) => id),
     observation?.counts,
   );
-  const ends = observation?.ends ?? {};
+  const facts = observation?.nodes ?? {};
   const shared = {
     enabled,
     held,
@@ -76,13 +76,13 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
       node_id: node.id,
       node_slug: node.slug,
       component_type: node.component_type,
-      status: statusOf({ ...shared, full, enabled: enabled && node.enabled, ...(ends[node.id] ?? ZERO) }, now),
+      status: statusOf({ ...shared, full, enabled: enabled && node.enabled, ...(facts[node.id] ?? ZERO) }, now),
       ...counts,
     };
   });
   return {
     pipeline_id: definition.id,
-    status: statusOf({ ...shared, ...worst(Object.values(ends)) }, now),
+    status: statusOf({ ...shared, ...worst(Object.values(facts)) }, now),
     ...totalsOf(definition, counters),
     last_ingested_time: counters.lastIngestedAt === undefined ? null : time(counters.lastIngestedAt),
     last_error: errorIn(observation?.lastError),
@@ -106,12 +106,12 @@ export function totalsOf({ nodes }: Pick<PipelineDefinition, 'nodes'>, counters:
 }
 
 /** Combines the states of all inputs and outputs; the worst one determines the result. */
-export function worst(ends: readonly NodeFacts[]): NodeFacts {
-  const until = ends.map(({ throttledUntil }) => throttledUntil).filter((each) => each !== undefined);
+export function worst(facts: readonly NodeFacts[]): NodeFacts {
+  const until = facts.map(({ throttledUntil }) => throttledUntil).filter((each) => each !== undefined);
   return {
-    acknowledged: ends.length > 0 && ends.every(({ acknowledged }) => acknowledged),
-    failures: Math.max(0, ...ends.map(({ failures }) => failures)),
-    permanent: ends.some(({ permanent }) => permanent),
+    acknowledged: facts.length > 0 && facts.every(({ acknowledged }) => acknowledged),
+    failures: Math.max(0, ...facts.map(({ failures }) => failures)),
+    permanent: facts.some(({ permanent }) => permanent),
     ...(until.length > 0 && { throttledUntil: Math.max(...until) }),
   };
 }
@@ -131,8 +131,8 @@ function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
 }
 
 /** Converts an observation to its report format. */
-export function reportOf({ working, full, waiting, ends, counts, lastError }: Observation): DataRecord {
-  const each = Object.entries(ends).map(([id, { acknowledged, failures, permanent, throttledUntil }]) => [
+export function reportOf({ working, full, waiting, nodes, counts, lastError }: Observation): DataRecord {
+  const each = Object.entries(nodes).map(([id, { acknowledged, failures, permanent, throttledUntil }]) => [
     id,
     { acknowledged, failures, permanent, ...(throttledUntil !== undefined && { throttled_until: throttledUntil }) },
   ]);
@@ -154,19 +154,19 @@ export function observationIn(report: JsonValue): Observation | undefined {
     working: report['working'] === true,
     full: report['full'] === true,
     waiting: typeof report['waiting'] === 'number' ? report['waiting'] : 0,
-    ends: Object.fromEntries(Object.entries(ends).map(([id, end]) => [id, endIn(end)])),
+    nodes: Object.fromEntries(Object.entries(ends).map(([id, node]) => [id, factsIn(node)])),
     counts: report['counts'] ?? null,
     ...(report['last_error'] !== undefined && { lastError: report['last_error'] }),
   };
 }
 
-function endIn(value: JsonValue | undefined): NodeFacts {
-  const end = isRecord(value) ? value : {};
-  const until = end['throttled_until'];
+function factsIn(value: JsonValue | undefined): NodeFacts {
+  const node = isRecord(value) ? value : {};
+  const until = node['throttled_until'];
   return {
-    acknowledged: end['acknowledged'] === true,
-    failures: typeof end['failures'] === 'number' ? end['failures'] : 0,
-    permanent: end['permanent'] === true,
+    acknowledged: node['acknowledged'] === true,
+    failures: typeof node['failures'] === 'number' ? node['failures'] : 0,
+    permanent: node['permanent'] === true,
     ...(typeof until === 'number' && { throttledUntil: until }),
   };
 }

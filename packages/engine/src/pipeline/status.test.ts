@@ -45,7 +45,7 @@ test.each<[string, Partial<Facts>, PipelineStatus]>([
   expect(statusOf({ ...running, ...changed }, NOW)).toBe(expected);
 });
 
-test('every mix of facts has a state, and only a pipeline that is off reads as off', () => {
+test('every combination of facts has a status, and only a disabled pipeline is Disabled', () => {
   for (let bits = 0; bits < 2 ** 8; bits += 1) {
     const is = (n: number): boolean => Boolean((bits >> n) & 1);
     const facts: Facts = {

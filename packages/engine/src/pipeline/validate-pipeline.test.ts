@@ -68,7 +68,7 @@ test.each([
   expect(validatePipeline(graph(names, ways))).toContainEqual(expect.objectContaining({ path, code }));
 });
 
-test('a bad condition is found in its place', () => {
+test('reports the place of an invalid condition', () => {
   const { nodes, edges } = graph('in out', 'in>out');
   const [edge] = edges;
   // The type excludes this value, but a request may contain it.
@@ -82,7 +82,7 @@ test('a bad condition is found in its place', () => {
 const ways = (definition: PipelineDefinition): string[] =>
   [...routesOf(definition)].flatMap(([, routes]) => routes.map((route) => route.map(({ node }) => node.id).join('>')));
 
-test('dead ends without number cost no time', () => {
+test('validates many dead ends quickly', () => {
   const names = Array.from({ length: 48 }, (_, n) => `a${n}`);
   const dead = names.flatMap((name, n) => [`${name}>a${n + 1}`, `${name}>a${n + 2}`]).slice(0, 92);
   const problems = validatePipeline(graph(`in ${names.join(' ')} out`, `in>a0 in>out ${dead.join(' ')}`));
@@ -90,7 +90,7 @@ test('dead ends without number cost no time', () => {
   expect(problems[0]).toMatchObject({ path: '/nodes/1', code: 'dangling' });
 });
 
-test('routes go over what is enabled', () => {
+test('routes skip disabled nodes and edges', () => {
   const { id, nodes, edges } = graph('in a b out o2', 'in>a in>b a>out b>out b>o2');
   expect(ways({ id, nodes, edges })).toEqual(['a>out', 'b>out', 'b>o2']);
   const off = nodes.map((node) => ({ ...node, enabled: node.id !== 'b' }));

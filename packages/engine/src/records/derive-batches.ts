@@ -16,12 +16,12 @@ export interface Derived {
  */
 export function deriveBatches(batch: Batch, derived: readonly Derived[]): Batch[] {
   const batches: Batch[] = [];
-  const whole = derived.length === batch.lines.length && derived.every(({ lines }) => lines.length === 1);
+  const oneToOne = derived.length === batch.lines.length && derived.every(({ lines }) => lines.length === 1);
   let part: NamedLine[] = [];
   let size = 0;
-  const cut = (last: boolean): void => {
+  const flush = (last: boolean): void => {
     if (part.length === 0) return;
-    const same = whole && last && batches.length === 0;
+    const same = oneToOne && last && batches.length === 0;
     const id = same ? batch.id : batchId(batch.id, ...part.map(({ recordId }) => recordId));
     batches.push(createNamedBatch(id, part, batch.at));
     part = [];
@@ -31,11 +31,11 @@ export function deriveBatches(batch: Batch, derived: readonly Derived[]): Batch[
     const recordId = batch.recordId(index);
     for (const [number, text] of lines.entries()) {
       const bytes = Buffer.byteLength(text);
-      if (part.length === MAX_BATCH_RECORDS || size + bytes > MAX_BATCH_BYTES) cut(false);
+      if (part.length === MAX_BATCH_RECORDS || size + bytes > MAX_BATCH_BYTES) flush(false);
       part.push({ text, recordId: lines.length === 1 ? recordId : `${recordId}.${number}` });
       size += bytes;
     }
   }
-  cut(true);
+  flush(true);
   return batches;
 }

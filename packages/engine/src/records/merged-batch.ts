@@ -22,15 +22,18 @@ export function mergeBatches(id: string, parts: readonly Batch[], at?: number): 
 }
 
 class MergedBatch implements Batch {
+  readonly id: string;
+  readonly #all: readonly NamedLine[];
+  readonly bytes: number;
+  readonly at: number | undefined;
   readonly lines: readonly string[];
   #parsed: readonly DataRecord[] | undefined;
 
-  constructor(
-    readonly id: string,
-    private readonly all: readonly NamedLine[],
-    readonly bytes: number,
-    readonly at: number | undefined,
-  ) {
+  constructor(id: string, all: readonly NamedLine[], bytes: number, at: number | undefined) {
+    this.id = id;
+    this.#all = all;
+    this.bytes = bytes;
+    this.at = at;
     this.lines = all.map(({ text }) => text);
   }
 
@@ -40,12 +43,12 @@ class MergedBatch implements Batch {
   }
 
   recordId(index: number): string {
-    return this.all[index]?.recordId ?? `${this.id}.${index}`;
+    return this.#all[index]?.recordId ?? `${this.id}.${index}`;
   }
 
   pick(indexes: readonly number[]): Batch {
-    if (indexes.length === this.all.length) return this;
-    const picked = indexes.flatMap((index) => this.all[index] ?? []);
+    if (indexes.length === this.#all.length) return this;
+    const picked = indexes.flatMap((index) => this.#all[index] ?? []);
     return this.#of(batchId(this.id, indexes.join()), picked);
   }
 

@@ -43,7 +43,7 @@ export function splitLines(source: BatchSource, lines: readonly string[], limits
   const split: Split = { batches: [], tooLarge: [] };
   let part: string[] = [];
   let size = 0;
-  const cut = (): void => {
+  const flush = (): void => {
     if (part.length === 0) return;
     const index = String(split.batches.length);
     const text = source.once === true ? '' : part.join('\n');
@@ -58,10 +58,10 @@ export function splitLines(source: BatchSource, lines: readonly string[], limits
       split.tooLarge.push(index);
       continue;
     }
-    if (part.length === maxRecords || size + bytes > maxBytes) cut();
+    if (part.length === maxRecords || size + bytes > maxBytes) flush();
     part.push(line);
     size += bytes;
   }
-  cut();
+  flush();
   return split;
 }

@@ -57,7 +57,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
   };
 
   describe(`bus contract: ${name}`, () => {
-    test('batches arrive in order, as they were sent', async () => {
+    test('delivers batches unchanged and in order', async () => {
       const { bus } = await start(['a']);
       const sent = [someBatch(3), someBatch(500, 400_000), createBatch('text', ['{"t":"ü\\n\\"€\\u0000"}'])];
       await publish(bus, ...sent);
@@ -69,7 +69,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(Math.abs((got[0]?.publishedAt ?? 0) - Date.now())).toBeLessThan(60_000);
     });
 
-    test('many at once are all stored, once each', async () => {
+    test('stores concurrent batches once each', async () => {
       const { bus } = await start(['a']);
       const sent = Array.from({ length: 200 }, () => someBatch());
       const answers = await Promise.all(sent.map((batch) => bus.publish('s', batch)));
@@ -77,7 +77,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(ids(await take(bus, 'a', 200)).sort()).toEqual(ids(sent).sort());
     });
 
-    test('a reader that waits gets what comes', async () => {
+    test('a waiting reader receives new batches', async () => {
       const { bus } = await start(['a']);
       const waiting = take(bus, 'a', 2);
       const [first, second] = [someBatch(), someBatch()];
@@ -86,7 +86,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(ids(await waiting)).toEqual(ids([first, second]));
     });
 
-    test('a repeat is told by its id and stored once: at once, later, after a restart, and while the first is on its way', async () => {
+    test('detects a duplicate by its id: at once, later, after a restart, and during the first write', async () => {
       const opened = await start(['a']);
       const [batch, last] = [someBatch(2), someBatch()];
       const answers = await Promise.all([opened.bus.publish('s', batch), opened.bus.publish('s', batch)]);
@@ -99,7 +99,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(ids(await take(bus, 'a', 2))).toEqual(ids([batch, last]));
     });
 
-    test('a position outlives a restart; what was not acknowledged comes again', async () => {
+    test('positions survive a restart; unacknowledged batches are redelivered', async () => {
       const opened = await start(['a']);
       const sent = [someBatch(), someBatch(), someBatch()];
       await publish(opened.bus, ...sent);
@@ -111,7 +111,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(await bus.stats('s')).toMatchObject({ batches: 0, records: 0, bytes: 0 });
     });
 
-    test('an acknowledgement covers all before it', async () => {
+    test('an acknowledgment covers all earlier batches', async () => {
       const { bus } = await start(['a']);
       const sent = [someBatch(), someBatch(), someBatch()];
       await publish(bus, ...sent);
@@ -121,7 +121,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(ids(await take(bus, 'a', 1))).toEqual(ids(sent.slice(2)));
     });
 
-    test('each consumer has a position of its own: a slow one does not hold up the other', async () => {
+    test('a slow consumer does not delay the other', async () => {
       const { bus } = await start(['slow', 'fast']);
       const sent = Array.from({ length: 20 }, () => someBatch(2));
       await publish(bus, ...sent);
@@ -133,7 +133,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(ids(await take(bus, 'slow', 20))).toEqual(ids(sent));
     });
 
-    test('a full buffer turns away, or lets wait until there is room; nothing that was stored is lost', async () => {
+    test('a full buffer rejects a batch or lets it wait; stored batches are kept', async () => {
       const { bus } = await start(['a'], { maxBytes: 100_000 });
       const sent = Array.from({ length: 30 }, () => someBatch(1, 10_000));
       const stored: Batch[] = [];
@@ -151,7 +151,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(await bus.stats('s')).toMatchObject({ full: false, batches: 0 });
     });
 
-    test('waiting for room ends with its signal', async () => {
+    test('an abort ends waiting for space', async () => {
       const { bus } = await start(['a'], { maxBytes: 100_000 });
       for (let n = 0; n < 12; n += 1) await bus.publish('s', someBatch(1, 10_000));
       const stop = new AbortController();
@@ -160,7 +160,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(await waiting).toEqual({ stored: false, reason: 'full' });
     });
 
-    test('one consumer forgotten, another new: nothing stays for the one, the other begins with the oldest kept', async () => {
+    test('a removed consumer leaves nothing; a new one starts at the oldest stored batch', async () => {
       const { bus } = await start(['a', 'b']);
       const sent = [someBatch(), someBatch()];
       await publish(bus, ...sent);
@@ -174,7 +174,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(await bus.stats('s')).toMatchObject({ consumers: { a: { batches: 2 } } });
     });
 
-    test('reading ends with its signal, and when the bus closes', async () => {
+    test('reading ends on abort and when the bus closes', async () => {
       const { bus } = await start(['a', 'b']);
       const stop = new AbortController();
       const [first, second] = [
@@ -190,7 +190,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       await expect(bus.publish('s', someBatch())).rejects.toMatchObject({ code: 'closed' });
     });
 
-    test('a removed stream is gone, and may be made anew', async () => {
+    test('a removed stream is deleted and can be declared again', async () => {
       const { bus } = await start(['a']);
       await publish(bus, someBatch());
       await bus.remove('s');
@@ -202,7 +202,7 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(ids(await take(bus, 'a', 1))).toEqual(ids([batch]));
     });
 
-    test('streams do not mix; names that could be paths are refused', async () => {
+    test('streams are separate; names that could be paths are rejected', async () => {
       const { bus } = await start(['a']);
       await bus.declare('other', ['a']);
       await bus.publish('other', someBatch());

@@ -28,7 +28,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
   };
 
   describe(`coordinator contract: ${name}`, () => {
-    test('a lease has one holder; it frees itself, or is given back', async () => {
+    test('a lease has one holder until it expires or is released', async () => {
       const { one, other, pass } = await start();
       const first = got(await one.acquire('p', 'one', TTL));
       expect(await other.acquire('p', 'other', TTL)).toBeUndefined();
@@ -44,7 +44,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(got(await one.acquire('p', 'one', TTL)).token).toBeGreaterThan(second.token);
     });
 
-    test('a worker that comes back under its name goes on at once, and fences what it was before', async () => {
+    test('a restarted worker acquires its lease at once and fences its previous instance', async () => {
       const { one, other } = await start();
       const before = got(await one.acquire('p', 'one', TTL));
       await one.openCursor(before, 'p/in');
@@ -55,7 +55,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(await other.renew(after, TTL)).toMatchObject({ token: after.token });
     });
 
-    test('a renewed lease lives on; one that ran out can not be renewed', async () => {
+    test('a renewed lease is extended; an expired one can not be renewed', async () => {
       const { one, other, pass } = await start();
       let lease = got(await one.acquire('p', 'one', TTL));
       for (let n = 0; n < 4; n += 1) {
@@ -67,7 +67,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(await one.renew(lease, TTL)).toBeUndefined();
     });
 
-    test('of many that ask at once, one gets it', async () => {
+    test('one of many concurrent requests acquires the lease', async () => {
       const { one, other } = await start();
       const asked = await Promise.all(
         Array.from({ length: 20 }, (_, n) => (n % 2 ? one : other).acquire('p', `holder-${n}`, TTL)),
@@ -75,7 +75,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(asked.filter((lease) => lease !== undefined)).toHaveLength(1);
     });
 
-    test('a cursor moves only from the version that was read', async () => {
+    test('a cursor is committed only from the version that was read', async () => {
       const { one } = await start();
       const lease = got(await one.acquire('p', 'one', TTL));
       expect(await one.openCursor(lease, 'p/in')).toEqual({ version: 0 });
@@ -87,7 +87,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(both.filter(({ ok }) => ok)).toHaveLength(1);
     });
 
-    test('whoever lost the lease can not move the cursor, nor report', async () => {
+    test('a worker without the lease can neither commit a cursor nor report', async () => {
       const { one, other, pass } = await start();
       const old = got(await one.acquire('p', 'one', TTL));
       await one.openCursor(old, 'p/in');
@@ -102,7 +102,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(await other.commitCursor(now, 'p/in', 1, 'b')).toEqual({ ok: true, version: 2 });
     });
 
-    test('a wish is kept and counts its changes', async () => {
+    test('stores the desired state and counts its changes', async () => {
       const { one, other } = await start();
       expect(await one.desired('p')).toBeUndefined();
       expect(await one.setDesired('p', true)).toEqual({ enabled: true, revision: 1 });
@@ -111,7 +111,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(await one.desired('p')).toEqual({ enabled: false, revision: 2 });
     });
 
-    test('the last report is there for all, with its time', async () => {
+    test('returns the last report and its time to all workers', async () => {
       const { one, other, pass } = await start();
       const lease = got(await one.acquire('p', 'one', 10 * TTL));
       expect(await other.reported('p')).toBeUndefined();
@@ -124,7 +124,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(100);
     });
 
-    test('all of it outlives a restart, and an old token stays old', async () => {
+    test('all state survives a restart, and old tokens stay fenced', async () => {
       const opened = await start();
       const lease = got(await opened.one.acquire('p', 'one', TTL));
       await opened.one.openCursor(lease, 'p/in');
@@ -141,7 +141,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(await again.reported('p')).toMatchObject({ value: { records: 3 } });
     });
 
-    test('what is forgotten is gone with all that stands under it, and with nothing else', async () => {
+    test('forget deletes a key and all keys under it, and no others', async () => {
       const { one } = await start();
       for (const key of ['p', 'p2']) {
         const lease = got(await one.acquire(key, 'one', TTL));

@@ -30,7 +30,7 @@ export async function killBus(kills: number, random: () => number): Promise<BusK
   const stored = new Set<string>();
   const got = new Map<string, number>();
   const result: BusKills = { kills, acknowledged: 0, lost: [], repeated: 0, forgotten: [], damaged: 0 };
-  const hear = (lines: readonly string[]): void => {
+  const collect = (lines: readonly string[]): void => {
     for (const line of lines) {
       const [word, id = ''] = line.split(' ');
       if (word === 'stored' && stored.has(id)) result.forgotten.push(id);
@@ -47,12 +47,12 @@ export async function killBus(kills: number, random: () => number): Promise<BusK
       while (run.lines.length < 5 + random() * 500 && run.process.exitCode === null) await sleep(1 + random() * 5);
       run.process.kill('SIGKILL');
       if ((await run.ended) !== 'SIGKILL') throw new Error(`The process ended by itself: ${run.lines.at(-1)}`);
-      hear(run.lines);
+      collect(run.lines);
       next = Math.max(next, ...[...stored].slice(-20).map((id) => Number(id.slice(1)))) + 1;
     }
     const last = program.start([folder, '0', 'drain']);
     await last.ended;
-    hear(last.lines);
+    collect(last.lines);
     result.acknowledged = stored.size;
     result.lost = [...stored].filter((id) => !got.has(id));
     result.repeated = [...got.values()].reduce((sum, count) => sum + count - 1, 0);

@@ -25,7 +25,7 @@ const kinds: Record<string, ComponentType> = { i: 'input', o: 'output' };
  */
 export function graph(
   names: string,
-  ways: string,
+  connections: string,
   conditions: Record<string, LogicalCondition> = {},
 ): PipelineDefinition {
   return {
@@ -37,11 +37,11 @@ export function graph(
       component_type: kinds[name[0] ?? ''] ?? 'transform',
       enabled: true,
     })),
-    edges: words(ways).map((way, index) => ({
+    edges: words(connections).map((connection, index) => ({
       id: `e${index}`,
-      from_node_instance_id: way.split('>')[0] ?? '',
-      to_node_instance_id: way.split('>')[1] ?? '',
-      conditions: conditions[way] ?? { operator: 'always' },
+      from_node_instance_id: connection.split('>')[0] ?? '',
+      to_node_instance_id: connection.split('>')[1] ?? '',
+      conditions: conditions[connection] ?? { operator: 'always' },
     })),
   };
 }

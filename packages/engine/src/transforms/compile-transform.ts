@@ -40,19 +40,19 @@ export type CompiledTransform = readonly (EachStage | BatchStage)[];
 export function compileTransform({ operations }: TransformConfig): CompiledTransform {
   const stages: (EachStage | BatchStage)[] = [];
   let steps: Transform[] = [];
-  const cut = (): void => {
+  const flush = (): void => {
     if (steps.length > 0) stages.push({ kind: 'each', apply: inOrder(steps) });
     steps = [];
   };
   for (const operation of operations) {
     if (operation.operation === 'jq') {
-      cut();
+      flush();
       const { query, key } = operation.arguments;
       const program = new JqProgram(query, key === undefined ? undefined : parseKeyPath(key));
       stages.push({ kind: 'batch', run: (lines, bounds) => program.run(lines, bounds) });
     } else steps.push(compileOperation(operation));
   }
-  cut();
+  flush();
   return stages;
 }
 

@@ -1,6 +1,6 @@
 import { valueAt, type KeyPath } from '../connector-api/key-path.js';
 import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
-import { TransformRejection } from './refusal.js';
+import { TransformRejection } from './transform-rejection.js';
 
 /**
  * Returns a copy of a record with `value` at a path; everything off the path is shared with the
@@ -29,22 +29,22 @@ export function withValues(
     value === undefined ? [] : [[key, value]],
   );
   if (path.length === 0) return Object.fromEntries([...Object.entries(record), ...given]);
-  const holder = valueAt(record, path);
-  if (isRecord(holder)) return withValue(record, path, withValues(holder, [], values));
+  const parent = valueAt(record, path);
+  if (isRecord(parent)) return withValue(record, path, withValues(parent, [], values));
   return given.reduce((changed, [key, value]) => withValue(changed, [...path, key], value), record);
 }
 
-function within(holder: JsonValue | undefined, path: KeyPath, value: JsonValue): JsonValue {
-  if (holder === undefined || holder === null) return withValue({}, path, value);
-  if (Array.isArray(holder)) {
-    const list: JsonValue[] = holder.slice();
+function within(parent: JsonValue | undefined, path: KeyPath, value: JsonValue): JsonValue {
+  if (parent === undefined || parent === null) return withValue({}, path, value);
+  if (Array.isArray(parent)) {
+    const list: JsonValue[] = parent.slice();
     const [key = '', ...rest] = path;
     const index = /^\d{1,9}$/.test(key) ? Number(key) : Number.NaN;
     if (!(index <= list.length)) throw new TransformRejection('not_an_object', `A list has no place ${key}.`);
     list[index] = rest.length === 0 ? value : within(list[index], rest, value);
     return list;
   }
-  if (isRecord(holder)) return withValue(holder, path, value);
+  if (isRecord(parent)) return withValue(parent, path, value);
   throw new TransformRejection('not_an_object', `Nothing can be put at ${path.join('.')}: what holds it is no object.`);
 }
 
@@ -61,15 +61,15 @@ export function withoutValue(record: DataRecord, path: KeyPath): DataRecord {
   return Object.fromEntries(copy);
 }
 
-function withoutWithin(holder: JsonValue | undefined, path: KeyPath): JsonValue | undefined {
-  if (Array.isArray(holder)) {
+function withoutWithin(parent: JsonValue | undefined, path: KeyPath): JsonValue | undefined {
+  if (Array.isArray(parent)) {
     const [key = '', ...rest] = path;
     const index = /^\d{1,9}$/.test(key) ? Number(key) : Number.NaN;
-    if (!(index < holder.length)) return holder;
-    const list: JsonValue[] = holder.slice();
+    if (!(index < parent.length)) return parent;
+    const list: JsonValue[] = parent.slice();
     if (rest.length === 0) list.splice(index, 1);
     else list[index] = withoutWithin(list[index], rest) ?? null;
     return list;
   }
-  return isRecord(holder) ? withoutValue(holder, path) : holder;
+  return isRecord(parent) ? withoutValue(parent, path) : parent;
 }

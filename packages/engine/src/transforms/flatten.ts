@@ -1,5 +1,5 @@
 import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
-import { TransformRejection } from './refusal.js';
+import { TransformRejection } from './transform-rejection.js';
 
 /** Maximum number of keys of a flattened record. */
 const MAX_KEYS = 10_000;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../connector-api/record.js';
 import type { MutatedType } from './operation.js';
-import { TransformRejection } from './refusal.js';
+import { TransformRejection } from './transform-rejection.js';
 
 type Convert = (value: JsonValue) => JsonValue | undefined;
 

@@ -3,7 +3,7 @@ import type { DataRecord, JsonValue } from '../connector-api/record.js';
 import { randomRecord, seededRandom } from '../testing/random.js';
 import { compileTransform } from './compile-transform.js';
 import { parseTransform } from './parse-transform.js';
-import { TransformRejection } from './refusal.js';
+import { TransformRejection } from './transform-rejection.js';
 
 const NOW = Date.UTC(2026, 2, 18, 12, 34, 56, 789);
 
@@ -104,7 +104,7 @@ test.each([
 
 const escaped = (key: string): string => key.replaceAll('\\', '\\\\').replaceAll('.', '\\.');
 
-test('random records: adding and dropping, and renaming there and back, give the record again', async () => {
+test('random records: add and drop, and renaming there and back, restore the record', async () => {
   const random = seededRandom(11);
   for (let round = 0; round < 400; round += 1) {
     const record = randomRecord(random);
@@ -121,7 +121,7 @@ test('random records: adding and dropping, and renaming there and back, give the
   }
 });
 
-test('random records: a flat record holds the same leaves and stays flat', async () => {
+test('random records: flatten keeps all leaves and is idempotent', async () => {
   const random = seededRandom(12);
   const leaves = (value: JsonValue | undefined): string[] => {
     const children = typeof value === 'object' && value !== null ? Object.values(value) : [];
@@ -140,7 +140,7 @@ const wide = (keys: number): DataRecord => ({
   u: Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n])),
 });
 
-test('objects of as many keys as may be are flattened; where each key costs a walk of all, this takes minutes', async () => {
+test('flattens the largest objects without quadratic time', async () => {
   const keys = 10_000;
   const record = wide(keys);
   for (let round = 0; round < 50; round += 1)

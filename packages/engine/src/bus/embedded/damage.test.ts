@@ -56,7 +56,7 @@ async function drain(bus: Bus, last: string): Promise<string[]> {
   return ids;
 }
 
-test('wherever a crash cut the end off, all that was whole is delivered and writing goes on', async () => {
+test('delivers every complete batch and accepts new ones after a torn write at any offset', async () => {
   const { folder: original, ids } = await filled(12);
   const last = (await segmentsOf(original)).at(-1) ?? '';
   const { size } = await stat(last);
@@ -78,7 +78,7 @@ test('wherever a crash cut the end off, all that was whole is delivered and writ
   }
 });
 
-test('bytes that a loss of power left as zeros are cut as well', async () => {
+test('truncates zeros left by a power failure', async () => {
   const { folder, ids } = await filled(5);
   const last = (await segmentsOf(folder)).at(-1) ?? '';
   const { size } = await stat(last);
@@ -90,7 +90,7 @@ test('bytes that a loss of power left as zeros are cut as well', async () => {
   await bus.close();
 });
 
-test('a flipped byte is told, costs the batch it is in, and nothing else', async () => {
+test('reports a flipped byte and loses only its batch', async () => {
   const random = seededRandom(7);
   const { folder: original, ids } = await filled(40);
   for (let round = 0; round < 60; round += 1) {
@@ -117,7 +117,7 @@ test('a flipped byte is told, costs the batch it is in, and nothing else', async
   }
 });
 
-test.each([0, 30])('a segment that a crash left with %d bytes costs no memory of what came before', async (left) => {
+test.each([0, 30])('a segment left with %d bytes does not affect duplicate detection', async (left) => {
   const { folder, ids } = await filled(12);
   const [whole = ''] = await segmentsOf(folder);
   const begun = join(folder, 's', `${'13'.padStart(16, '0')}.seg`);
@@ -135,7 +135,7 @@ test.each([0, 30])('a segment that a crash left with %d bytes costs no memory of
   await again.bus.close();
 });
 
-test('a position that a crash left half written falls back to the one before', async () => {
+test('falls back to the previous position after a torn write', async () => {
   const { folder, ids } = await filled(3);
   const { bus } = open(folder);
   await bus.declare('s', ['a']);
@@ -152,7 +152,7 @@ test('a position that a crash left half written falls back to the one before', a
   await again.bus.close();
 });
 
-test('what every consumer is done with leaves the disk', async () => {
+test('deletes segments that every consumer has acknowledged', async () => {
   const { folder, ids } = await filled(60);
   expect((await segmentsOf(folder)).length).toBeGreaterThan(4);
   const { bus } = open(folder);

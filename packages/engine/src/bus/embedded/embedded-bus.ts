@@ -26,7 +26,7 @@ export interface EmbeddedBusOptions {
 }
 
 /** Memory for the newest batches, shared by all streams. */
-const FRESH_BYTES = 32 * 1024 * 1024;
+const CACHE_BYTES = 32 * 1024 * 1024;
 
 /**
  * Creates a bus that stores its batches in local files. A published batch is synced to disk before
@@ -44,22 +44,24 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
     maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
     segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
     files: new FileHandlePool(),
-    fresh: { bytes: 0, maxBytes: FRESH_BYTES },
+    cacheBudget: { bytes: 0, maxBytes: CACHE_BYTES },
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),
   });
 }
 
 class EmbeddedBus implements Bus {
+  readonly #folder: string;
+  readonly #options: StreamOptions;
   readonly #streams = new Map<string, Promise<EmbeddedStream>>();
   /** Names of the streams that existed on disk when the bus was first used. */
-  #kept: Promise<ReadonlySet<string>> | undefined;
+  #existing: Promise<ReadonlySet<string>> | undefined;
   #closed = false;
 
-  constructor(
-    private readonly folder: string,
-    private readonly options: StreamOptions,
-  ) {}
+  constructor(folder: string, options: StreamOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
 
   async declare(name: string, consumers: readonly string[]): Promise<void> {
     for (const each of [name, ...consumers]) checkName(each);
@@ -90,7 +92,7 @@ class EmbeddedBus implements Bus {
     const stream = await this.#streams.get(name);
     this.#streams.delete(name);
     if (stream) await stream.remove();
-    else await rm(join(this.folder, name), { recursive: true, force: true });
+    else await rm(join(this.#folder, name), { recursive: true, force: true });
   }
 
   async close(): Promise<void> {
@@ -101,7 +103,7 @@ class EmbeddedBus implements Bus {
   }
 
   async #open(name: string): Promise<EmbeddedStream> {
-    return EmbeddedStream.open(join(this.folder, name), name, this.options, !(await this.#names()).has(name));
+    return EmbeddedStream.open(join(this.#folder, name), name, this.#options, !(await this.#names()).has(name));
   }
 
   /**
@@ -109,10 +111,10 @@ class EmbeddedBus implements Bus {
    * seconds.
    */
   #names(): Promise<ReadonlySet<string>> {
-    return (this.#kept ??= namesIn(this.folder).then(
+    return (this.#existing ??= namesIn(this.#folder).then(
       (names) => new Set(names),
       (error: unknown) => {
-        this.#kept = undefined;
+        this.#existing = undefined;
         throw error;
       },
     ));

@@ -22,9 +22,9 @@ export class FrameReader {
   #windowAt = 0;
   readonly #file: IdleFile;
 
-  /** @param among pool that closes the file while it is idle */
-  constructor(path: string, among = new FileHandlePool()) {
-    this.#file = new IdleFile(path, 'r', among, () => (this.#window = NOTHING));
+  /** @param pool pool that closes the file while it is idle */
+  constructor(path: string, pool = new FileHandlePool()) {
+    this.#file = new IdleFile(path, 'r', pool, () => (this.#window = NOTHING));
   }
 
   close(): Promise<void> {
@@ -78,8 +78,8 @@ export class FrameReader {
     return true;
   }
 
-  async #bytes(offset: number, wanted: number, limit: number): Promise<Buffer> {
-    const length = Math.min(wanted, limit - offset);
+  async #bytes(offset: number, size: number, limit: number): Promise<Buffer> {
+    const length = Math.min(size, limit - offset);
     const from = offset - this.#windowAt;
     if (from >= 0 && from + length <= this.#window.length) return this.#window.subarray(from, from + length);
     const window = Buffer.allocUnsafe(Math.min(Math.max(length, WINDOW_BYTES), limit - offset));

@@ -22,7 +22,7 @@ test(
 
 const limits = spawnSync('prlimit', ['--version']).status === 0;
 
-test.runIf(limits)('a disk that takes no more fails the batch, not the stream; then it goes on', async () => {
+test.runIf(limits)('a full disk fails the batch, not the stream, which continues later', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bus-'));
   const program = await compile(new URL('../../testing/bus-program.ts', import.meta.url));
   onTestFinished(async () => {

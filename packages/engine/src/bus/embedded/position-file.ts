@@ -24,29 +24,27 @@ const SLOT_BYTES = 40;
  * redelivered.
  */
 export class PositionFile {
+  readonly #path: string;
   #generation = 0;
-  #made: boolean;
+  #created: boolean;
   readonly #file: IdleFile;
 
-  private constructor(
-    private readonly path: string,
-    files: FileHandlePool,
-    made: boolean,
-  ) {
+  private constructor(path: string, files: FileHandlePool, created: boolean) {
+    this.#path = path;
     this.#file = new IdleFile(path, constants.O_RDWR | constants.O_CREAT, files);
-    this.#made = made;
+    this.#created = created;
   }
 
   /**
    * Opens the file, which is created on the first write.
-   * @param fresh the file does not exist
+   * @param isNew the file does not exist
    */
   static async open(
     path: string,
     files: FileHandlePool,
-    fresh = false,
+    isNew = false,
   ): Promise<{ file: PositionFile; position?: Position }> {
-    const saved = fresh ? undefined : await contentOf(path);
+    const saved = isNew ? undefined : await contentOf(path);
     const file = new PositionFile(path, files, saved !== undefined);
     if (!saved) return { file };
     const bytes = Buffer.alloc(2 * SLOT_BYTES);
@@ -67,10 +65,10 @@ export class PositionFile {
     slot.writeDoubleLE(position.records, 24);
     slot.writeUInt32LE(this.#generation, 32);
     slot.writeUInt32LE(crc32(slot.subarray(0, 36)), 36);
-    if (!this.#made) await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-    this.#made = true;
-    const place = (this.#generation % 2) * SLOT_BYTES;
-    await this.#file.use((handle) => handle.write(slot, 0, SLOT_BYTES, place));
+    if (!this.#created) await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    this.#created = true;
+    const offset = (this.#generation % 2) * SLOT_BYTES;
+    await this.#file.use((handle) => handle.write(slot, 0, SLOT_BYTES, offset));
   }
 
   close(): Promise<void> {
@@ -79,7 +77,7 @@ export class PositionFile {
 
   async remove(): Promise<void> {
     await this.#file.close();
-    await rm(this.path, { force: true });
+    await rm(this.#path, { force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import { createBatch } from '../../connector-api/batch.js';
 import type { Delivery } from '../bus.js';
 import type { FrameHead } from './frame.js';
-import type { BatchCache } from './fresh-batches.js';
+import type { BatchCache } from './batch-cache.js';
 import type { FileHandlePool } from '../../files/idle-file.js';
 import { FrameReader } from './frame-reader.js';
 import type { Position } from './position-file.js';
@@ -12,15 +12,15 @@ export interface Reading {
   segments: Segments;
   from: Position;
   /** Whether the read should end. */
-  over(): boolean;
+  ended(): boolean;
   /** Resolves when more data may be available or the read should end. */
-  more(): Promise<void>;
+  waitForMore(): Promise<void>;
   ack(done: Position): Promise<void>;
-  damaged(damage: Damage): void;
+  onDamage(damage: Damage): void;
   /** Open readers. The stream closes those that abandoned iterators leave open. */
   readers: Set<FrameReader>;
   files: FileHandlePool;
-  newest: BatchCache;
+  cache: BatchCache;
 }
 
 /**
@@ -32,35 +32,35 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
   let current: { segment: Segment; reader: FrameReader } | undefined;
   let offset = from.offset;
   let { sequence } = from;
-  const leave = async (): Promise<void> => {
+  const closeReader = async (): Promise<void> => {
     const reader = current?.reader;
     current = undefined;
     if (reader && reading.readers.delete(reader)) await reader.close();
   };
-  const move = async (segment: Segment, to: number): Promise<void> => {
-    await leave();
+  const openSegment = async (segment: Segment, to: number): Promise<void> => {
+    await closeReader();
     const reader = new FrameReader(segment.path, reading.files);
     reading.readers.add(reader);
     current = { segment, reader };
     offset = to;
   };
   try {
-    while (!reading.over()) {
+    while (!reading.ended()) {
       let segment = current?.segment;
       if (!segment) {
         segment = segments.list.find(({ first }) => first >= from.segment);
         if (!segment) {
-          await reading.more();
+          await reading.waitForMore();
           continue;
         }
-        await move(segment, segment.first === from.segment ? from.offset : 0);
+        await openSegment(segment, segment.first === from.segment ? from.offset : 0);
       }
       const reader = current?.reader;
       if (!reader) continue;
-      const fresh = reading.newest.at(sequence + 1, segment.first, offset);
-      if (fresh) {
-        ({ offset, sequence } = fresh.done);
-        const { batch, publishedAt, done } = fresh;
+      const cached = reading.cache.at(sequence + 1, segment.first, offset);
+      if (cached) {
+        ({ offset, sequence } = cached.done);
+        const { batch, publishedAt, done } = cached;
         yield { sequence, batch, publishedAt, ack: () => reading.ack(done) };
         continue;
       }
@@ -73,19 +73,19 @@ export async function* readFrom(reading: Reading): AsyncGenerator<Delivery, void
         yield delivery(reading, segment, read.head, read.body, offset);
       } else if (read.found === 'end') {
         if (offset < segment.size) continue;
-        const here = segment.first;
-        const following = segments.list.find(({ first }) => first > here);
-        if (following) await move(following, 0);
-        else await reading.more();
+        const currentFirst = segment.first;
+        const following = segments.list.find(({ first }) => first > currentFirst);
+        if (following) await openSegment(following, 0);
+        else await reading.waitForMore();
       } else {
         const next = (await reader.next(offset + 1, limit)) ?? limit;
         const name = segment.path.slice(-20);
-        reading.damaged({ stream: reading.stream, segment: name, offset, bytes: next - offset, kind: 'skipped' });
+        reading.onDamage({ stream: reading.stream, segment: name, offset, bytes: next - offset, kind: 'skipped' });
         offset = next;
       }
     }
   } finally {
-    await leave();
+    await closeReader();
   }
 }
 

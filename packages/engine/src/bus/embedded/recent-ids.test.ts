@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { RecentIds } from './recent-ids.js';
 
-test('the last 1,024 ids are known, in order, also after a rest', () => {
+test('keeps the last 1,024 ids in order, also when compacted', () => {
   const ids = new RecentIds();
   for (let n = 1; n <= 1_500; n += 1) {
     ids.add(`id ${n}`, n);
-    if (n % 400 === 0) ids.rest();
+    if (n % 400 === 0) ids.compact();
   }
-  ids.rest();
-  ids.rest();
+  ids.compact();
+  ids.compact();
   expect([ids.get('id 476'), ids.get('id 477'), ids.get('id 1500')]).toEqual([undefined, 477, 1_500]);
-  ids.rest();
+  ids.compact();
   const copy = new RecentIds();
   copy.addText(ids.toText());
   copy.add('id 1501', 1_501);

@@ -1,4 +1,4 @@
-const REMEMBERED = 1024;
+const MAX_IDS = 1024;
 
 /** Ids of the most recent batches of a stream with their sequences, oldest first. */
 export class RecentIds {
@@ -7,17 +7,17 @@ export class RecentIds {
    * Holds all entries while the stream is idle: one string takes a third of the memory, and there
    * are many streams.
    */
-  #resting: string | undefined;
+  #compacted: string | undefined;
 
   get(id: string): number | undefined {
-    return this.#awake().get(id);
+    return this.#expand().get(id);
   }
 
   add(id: string, sequence: number): void {
-    const ids = this.#awake();
+    const ids = this.#expand();
     ids.delete(id);
     ids.set(id, sequence);
-    if (ids.size <= REMEMBERED) return;
+    if (ids.size <= MAX_IDS) return;
     for (const oldest of ids.keys()) {
       ids.delete(oldest);
       break;
@@ -25,7 +25,7 @@ export class RecentIds {
   }
 
   toText(): string {
-    return this.#resting ?? [...this.#ids].map(([id, sequence]) => `${sequence} ${id}`).join('\n');
+    return this.#compacted ?? [...this.#ids].map(([id, sequence]) => `${sequence} ${id}`).join('\n');
   }
 
   addText(text: string): void {
@@ -36,15 +36,15 @@ export class RecentIds {
   }
 
   /** Compacts the entries into one string until the next access. */
-  rest(): void {
+  compact(): void {
     // Copies through a buffer: a joined string would keep its source strings in memory.
-    this.#resting ??= Buffer.from(this.toText()).toString();
+    this.#compacted ??= Buffer.from(this.toText()).toString();
     this.#ids = new Map();
   }
 
-  #awake(): Map<string, number> {
-    const text = this.#resting;
-    this.#resting = undefined;
+  #expand(): Map<string, number> {
+    const text = this.#compacted;
+    this.#compacted = undefined;
     if (text !== undefined) this.addText(text);
     return this.#ids;
   }

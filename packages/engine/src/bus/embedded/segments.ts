@@ -36,34 +36,45 @@ export interface Segment {
 
 /** The segment files of one stream, oldest first. Appends go to the last one. */
 export class Segments {
+  readonly #folder: string;
+  readonly #stream: string;
+  readonly #segmentBytes: number;
+  readonly #files: FileHandlePool;
+  readonly #onDamage: (damage: Damage) => void;
   readonly list: Segment[] = [];
   readonly recent = new RecentIds();
   lastSequence = 0;
   /** Records in all batches so far. */
   records = 0;
   #tail: IdleFile | undefined;
-  #made = false;
+  #created = false;
   /** The last segment ends in damaged bytes; leave it as it is and append to a new one. */
   #sealed = false;
 
   private constructor(
-    private readonly folder: string,
-    private readonly stream: string,
-    private readonly segmentBytes: number,
-    private readonly files: FileHandlePool,
-    private readonly report: (damage: Damage) => void,
-  ) {}
+    folder: string,
+    stream: string,
+    segmentBytes: number,
+    files: FileHandlePool,
+    onDamage: (damage: Damage) => void,
+  ) {
+    this.#folder = folder;
+    this.#stream = stream;
+    this.#segmentBytes = segmentBytes;
+    this.#files = files;
+    this.#onDamage = onDamage;
+  }
 
   static async open(
     folder: string,
     stream: string,
     segmentBytes: number,
     files: FileHandlePool,
-    report: (damage: Damage) => void,
-    fresh = false,
+    onDamage: (damage: Damage) => void,
+    isNew = false,
   ): Promise<Segments> {
-    const segments = new Segments(folder, stream, segmentBytes, files, report);
-    if (fresh) return segments;
+    const segments = new Segments(folder, stream, segmentBytes, files, onDamage);
+    if (isNew) return segments;
     const names = (await namesIn(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
     let base = 0;
     for (const name of names) {
@@ -82,7 +93,7 @@ export class Segments {
       await rm(segments.tail.path, { force: true });
       segments.list.pop();
     }
-    segments.recent.rest();
+    segments.recent.compact();
     return segments;
   }
 
@@ -98,7 +109,7 @@ export class Segments {
   /** Appends frames and syncs them to disk, all or nothing. Returns where the first one begins. */
   async append(frames: readonly Buffer[]): Promise<{ segment: Segment; offset: number }> {
     const bytes = frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
-    if (this.#sealed || !this.tail || this.tail.size >= this.segmentBytes) await this.#rotate();
+    if (this.#sealed || !this.tail || this.tail.size >= this.#segmentBytes) await this.#rotate();
     const { tail } = this;
     if (!tail) throw new Error('no segment');
     if (!this.#tail) {
@@ -112,7 +123,7 @@ export class Segments {
         await handle.datasync();
       });
     } catch (error) {
-      await this.#letGo();
+      await this.#closeTail();
       throw error;
     }
     const offset = tail.size;
@@ -120,20 +131,20 @@ export class Segments {
     return { segment: tail, offset };
   }
 
-  /** Deletes the segments that end at or before `place`, a byte offset in the stream. */
-  async forgetBefore(place: number): Promise<void> {
+  /** Deletes the segments that end at or before `end`, a byte offset in the stream. */
+  async deleteBefore(end: number): Promise<void> {
     for (let first = this.list[0]; first && this.list.length > 1; first = this.list[0]) {
-      if (first.base + first.size > place) return;
+      if (first.base + first.size > end) return;
       this.list.shift();
       await rm(first.path, { force: true });
     }
   }
 
   close(): Promise<void> {
-    return this.#letGo();
+    return this.#closeTail();
   }
 
-  async #letGo(): Promise<void> {
+  async #closeTail(): Promise<void> {
     const file = this.#tail;
     this.#tail = undefined;
     // The write error is the one to report, not a failure to close.
@@ -141,21 +152,21 @@ export class Segments {
   }
 
   #open(path: string): IdleFile {
-    return new IdleFile(path, 'r+', this.files, () => this.recent.rest());
+    return new IdleFile(path, 'r+', this.#files, () => this.recent.compact());
   }
 
   async #rotate(): Promise<void> {
-    await this.#letGo();
-    await this.#make();
+    await this.#closeTail();
+    await this.#createFolder();
     const first = this.lastSequence + 1;
-    const path = join(this.folder, `${String(first).padStart(16, '0')}.seg`);
-    const numbers = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
-    const ids = idsFrame(this.recent.toText(), numbers);
+    const path = join(this.#folder, `${String(first).padStart(16, '0')}.seg`);
+    const header = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
+    const ids = idsFrame(this.recent.toText(), header);
     const handle = await open(path, 'w', 0o600);
     try {
       await writeAll(handle, ids, 0);
       await handle.datasync();
-      await syncFolder(this.folder);
+      await syncFolder(this.#folder);
     } catch (error) {
       await handle.close();
       await rm(path, { force: true });
@@ -171,12 +182,12 @@ export class Segments {
    * Creates the folder together with its first file: most streams of a large installation never
    * receive a record.
    */
-  async #make(): Promise<void> {
-    if (this.#made) return;
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await syncFolder(dirname(this.folder));
-    await syncFolder(dirname(dirname(this.folder)));
-    this.#made = true;
+  async #createFolder(): Promise<void> {
+    if (this.#created) return;
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await syncFolder(dirname(this.#folder));
+    await syncFolder(dirname(dirname(this.#folder)));
+    this.#created = true;
   }
 
   async #scan(segment: Segment): Promise<void> {
@@ -226,7 +237,7 @@ export class Segments {
   }
 
   #damage(segment: Segment, offset: number, bytes: number, kind: Damage['kind']): void {
-    this.report({ stream: this.stream, segment: segment.path.slice(-20), offset, bytes, kind });
+    this.#onDamage({ stream: this.#stream, segment: segment.path.slice(-20), offset, bytes, kind });
   }
 }
 

@@ -4,17 +4,17 @@ import type { Segments } from './segments.js';
 
 /** Tracks the position of one consumer of a stream. */
 export class StreamConsumer {
+  readonly #segments: Segments;
+  readonly #file: PositionFile | undefined;
   #position: Position;
 
-  constructor(
-    private readonly segments: Segments,
-    private readonly file: PositionFile | undefined,
-    saved: Position | undefined,
-  ) {
+  constructor(segments: Segments, file: PositionFile | undefined, saved: Position | undefined) {
+    this.#segments = segments;
+    this.#file = file;
     const segment = saved && segments.list.find(({ first }) => first === saved.segment);
-    const holds = segment && saved.offset <= segment.size && saved.sequence <= segments.lastSequence;
+    const isValid = segment && saved.offset <= segment.size && saved.sequence <= segments.lastSequence;
     // A missing segment was fully acknowledged: continue after it.
-    this.#position = holds ? saved : startOf(segments);
+    this.#position = isValid ? saved : startOf(segments);
   }
 
   get position(): Position {
@@ -22,18 +22,18 @@ export class StreamConsumer {
   }
 
   /** The position as a byte offset in the stream. */
-  get place(): number {
-    const { list } = this.segments;
+  get byteOffset(): number {
+    const { list } = this.#segments;
     const segment = list.find(({ first }) => first === this.#position.segment);
     return segment ? segment.base + this.#position.offset : (list[0]?.base ?? 0);
   }
 
   waiting(): Waiting {
-    const { segments } = this;
+    const segments = this.#segments;
     return {
       batches: Math.max(0, segments.lastSequence - this.#position.sequence),
       records: Math.max(0, segments.records - this.#position.records),
-      bytes: segments.end - this.place,
+      bytes: segments.end - this.byteOffset,
     };
   }
 
@@ -41,15 +41,15 @@ export class StreamConsumer {
   async advance(to: Position): Promise<void> {
     if (to.sequence <= this.#position.sequence) return;
     this.#position = to;
-    await this.file?.write(to);
+    await this.#file?.write(to);
   }
 
   async close(): Promise<void> {
-    await this.file?.close();
+    await this.#file?.close();
   }
 
   async remove(): Promise<void> {
-    await this.file?.remove();
+    await this.#file?.remove();
   }
 }
 

@@ -19,8 +19,8 @@ const FORBIDDEN = [
   'get_prog_origin',
 ];
 
-const NOT_HERE = 'not_here_';
-const definitions = FORBIDDEN.map((name) => `def ${name}: ${NOT_HERE}${name.replace('(f)', '')};`).join(' ');
+const UNAVAILABLE = 'not_here_';
+const definitions = FORBIDDEN.map((name) => `def ${name}: ${UNAVAILABLE}${name.replace('(f)', '')};`).join(' ');
 /**
  * Disables debug output and the environment. On the same line, so that jq's line numbers stay
  * correct.
@@ -42,14 +42,14 @@ export function guardProgram(query: string, path?: KeyPath): string {
 /**
  * Converts a jq compile error to a message for users. Quotes nothing from the program but names.
  */
-export function explainRefusal(said: string): string {
-  if (said === 'memory') return 'It needs too much memory before it meets a record.';
-  const [, what = '', line] = /^jq: error: (.+) at <top-level>, line (\d{1,6}):/m.exec(said) ?? [];
+export function explainCompileError(stderr: string): string {
+  if (stderr === 'memory') return 'It needs too much memory before it meets a record.';
+  const [, what = '', line] = /^jq: error: (.+) at <top-level>, line (\d{1,6}):/m.exec(stderr) ?? [];
   const where = line === undefined ? '' : `Line ${line}: `;
   const [, name] = /^(\$?[\w:]{1,60}(?:\/\d+)?) is not defined$/.exec(what) ?? [];
-  if (name?.startsWith(NOT_HERE) === true)
+  if (name?.startsWith(UNAVAILABLE) === true)
     // jq would report the line of the definition above.
-    return `${name.slice(NOT_HERE.length).replace(/\/\d+$/, '')} can't be used: a program sees one record and nothing else.`;
+    return `${name.slice(UNAVAILABLE.length).replace(/\/\d+$/, '')} can't be used: a program sees one record and nothing else.`;
   if (name !== undefined) return `${where}${name} is not defined.`;
   if (/unexpected (?:import|include)/.test(what)) return `${where}modules can't be used.`;
   return `${where}this is no valid jq.`;

@@ -1,7 +1,7 @@
 import factory from 'jq-wasm/dist/build/jq.js';
 import { JqSystem } from './jq-system.mjs';
 
-/** @import { JqAnswer, JqJob, JqLimits, JqOutcome, JqThreadData } from './protocol.js' */
+/** @import { JqResponse, JqJob, JqLimits, JqOutcome, JqThreadData } from './protocol.js' */
 /** @import { Syscall } from './jq-system.mjs' */
 
 const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ export class JqInstance {
   #failed = false;
   /** @type {'jq_error' | 'jq_memory' | 'jq_output_too_large'} */
   #cause = 'jq_error';
-  #said = '';
+  #stderr = '';
 
   /**
    * @param {JqJob} job
@@ -39,11 +39,11 @@ export class JqInstance {
     this.deadline = performance.now() + job.sliceMs;
   }
 
-  /** @returns {Promise<JqAnswer>} */
+  /** @returns {Promise<JqResponse>} */
   async run() {
     const system = new JqSystem({
       read: () => this.#next(),
-      write: (file, bytes) => (file === STANDARD_OUTPUT ? this.#keep(bytes) : this.#complain(bytes)),
+      write: (file, bytes) => (file === STANDARD_OUTPUT ? this.#writeOutput(bytes) : this.#writeError(bytes)),
       mayGrow: (bytes) => {
         if (bytes > this.limits.memory) this.#cause = 'jq_memory';
         return bytes <= this.limits.memory;
@@ -69,7 +69,7 @@ export class JqInstance {
       // jq failed; the progress shows on which record.
     }
     if (this.#ended) return { outcomes: this.#outcomes };
-    if (this.#current < 0) return { outcomes: [], invalid: this.#cause === 'jq_memory' ? 'memory' : this.#said };
+    if (this.#current < 0) return { outcomes: [], invalid: this.#cause === 'jq_memory' ? 'memory' : this.#stderr };
     return { outcomes: [...this.#outcomes, this.#cause] };
   }
 
@@ -106,7 +106,7 @@ export class JqInstance {
   }
 
   /** @param {Uint8Array} bytes */
-  #keep(bytes) {
+  #writeOutput(bytes) {
     const length = this.#length + bytes.length;
     if (length > this.limits.outputBytes) {
       this.#cause = 'jq_output_too_large';
@@ -122,9 +122,9 @@ export class JqInstance {
   }
 
   /** @param {Uint8Array} bytes */
-  #complain(bytes) {
+  #writeError(bytes) {
     this.#failed = true;
     // Errors about a record may contain its data; only keep errors about the program.
-    if (this.#current < 0 && this.#said.length < 2_000) this.#said += decoder.decode(bytes);
+    if (this.#current < 0 && this.#stderr.length < 2_000) this.#stderr += decoder.decode(bytes);
   }
 }

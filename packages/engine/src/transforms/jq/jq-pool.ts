@@ -7,19 +7,22 @@ import type { JqJob } from './protocol.js';
 const IDLE_MS = 30_000;
 
 /** A fixed number of threads, and a FIFO queue of jobs. */
-class Lane {
+class ThreadPool {
+  readonly #size: number;
   readonly #idle: { thread: JqThread; since: NodeJS.Timeout }[] = [];
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
 
-  constructor(private readonly size: number) {}
+  constructor(size: number) {
+    this.#size = size;
+  }
 
   /**
    * Runs a job on a free thread.
    * @throws {ConnectorError} `jq`, of kind `retry`: no thread can be started
    */
   async run(job: JqJob): Promise<Ran> {
-    if (this.#busy >= this.size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#busy >= this.#size) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#busy += 1;
     try {
       const thread = this.#take() ?? (await open());
@@ -59,10 +62,10 @@ class Lane {
  * one runs in `slow` for a while, so that it only delays other slow programs. New programs, and
  * those compiled on save, run in `fresh`.
  */
-export const jqLanes = {
-  fast: new Lane(Math.min(Math.max(availableParallelism() - 1, 2), 4)),
-  fresh: new Lane(1),
-  slow: new Lane(1),
+export const jqPools = {
+  fast: new ThreadPool(Math.min(Math.max(availableParallelism() - 1, 2), 4)),
+  fresh: new ThreadPool(1),
+  slow: new ThreadPool(1),
 } as const;
 
 async function open(): Promise<JqThread> {

@@ -30,28 +30,30 @@ export class JqSystem {
   /**
    * Returns the package's system calls, keyed by its minified names, with the relevant ones
    * replaced.
-   * @param {Record<string, Syscall>} theirs
+   * @param {Record<string, Syscall>} original
    */
-  calls(theirs) {
-    const ours = this.#ours(Object.values(theirs).find(({ name }) => name === '_emscripten_resize_heap'));
-    const names = new Set(Object.values(theirs).map(({ name }) => name));
-    for (const name of Object.keys(ours)) if (!names.has(name)) throw new Error(`jq has no ${name} any more.`);
-    return Object.fromEntries(Object.entries(theirs).map(([key, call]) => [key, ours[call.name] ?? call]));
+  calls(original) {
+    const replacements = this.#replacements(
+      Object.values(original).find(({ name }) => name === '_emscripten_resize_heap'),
+    );
+    const names = new Set(Object.values(original).map(({ name }) => name));
+    for (const name of Object.keys(replacements)) if (!names.has(name)) throw new Error(`jq has no ${name} any more.`);
+    return Object.fromEntries(Object.entries(original).map(([key, call]) => [key, replacements[call.name] ?? call]));
   }
 
   /**
    * @param {Syscall | undefined} grow
    * @returns {Record<string, Syscall>}
    */
-  #ours(grow) {
+  #replacements(grow) {
     return {
       _fd_read: (_file, parts = 0, count = 0, read = 0) => this.#read(parts, count, read),
       _fd_write: (file = 0, parts = 0, count = 0, written = 0) => this.#write(file, parts, count, written),
       // jq requires a non-empty environment.
-      _environ_sizes_get: (count = 0, bytes = 0) => this.#answer([count, 1], [bytes, ENVIRONMENT.length]),
+      _environ_sizes_get: (count = 0, bytes = 0) => this.#writeWords([count, 1], [bytes, ENVIRONMENT.length]),
       _environ_get: (list = 0, text = 0) => {
         this.#bytes.set(ENVIRONMENT, text);
-        return this.#answer([list, text]);
+        return this.#writeWords([list, text]);
       },
       ___syscall_openat: noSuchFile,
       ___syscall_stat64: noSuchFile,
@@ -75,7 +77,7 @@ export class JqSystem {
    * Writes values to the memory and returns 0, the result of a successful system call.
    * @param {readonly [address: number, value: number][]} words
    */
-  #answer(...words) {
+  #writeWords(...words) {
     const view = new DataView(this.#buffer);
     for (const [address, value] of words) view.setUint32(address, value, true);
     return 0;
@@ -87,7 +89,7 @@ export class JqSystem {
    * @param {number} count
    * @returns {Uint8Array[]}
    */
-  #places(parts, count) {
+  #buffers(parts, count) {
     const bytes = this.#bytes;
     const view = new DataView(this.#buffer, parts, count * 8);
     return Array.from({ length: count }, (_, n) => {
@@ -104,13 +106,13 @@ export class JqSystem {
   #read(parts, count, read) {
     if (this.#rest.length === 0) this.#rest = this.outside.read();
     let total = 0;
-    for (const place of this.#places(parts, count)) {
+    for (const place of this.#buffers(parts, count)) {
       const piece = this.#rest.subarray(0, place.length);
       place.set(piece);
       this.#rest = this.#rest.subarray(piece.length);
       total += piece.length;
     }
-    return this.#answer([read, total]);
+    return this.#writeWords([read, total]);
   }
 
   /**
@@ -121,10 +123,10 @@ export class JqSystem {
    */
   #write(file, parts, count, written) {
     let total = 0;
-    for (const place of this.#places(parts, count)) {
+    for (const place of this.#buffers(parts, count)) {
       if (place.length > 0) this.outside.write(file, place);
       total += place.length;
     }
-    return this.#answer([written, total]);
+    return this.#writeWords([written, total]);
   }
 }

@@ -1,20 +1,20 @@
 import { Worker } from 'node:worker_threads';
 import { compiledJq } from './compiled-jq.js';
-import type { JqAnswer, JqJob, JqLimits, JqRefusal, JqThreadData } from './protocol.js';
+import type { JqResponse, JqJob, JqLimits, JqRejection, JqThreadData } from './protocol.js';
 
 /**
  * Result of a job: an answer, or the thread died while processing the record `at` (-1: before the
  * first).
  */
-type End =
-  | { readonly kind: 'answer'; readonly answer: JqAnswer }
+type Outcome =
+  | { readonly kind: 'response'; readonly response: JqResponse }
   | {
-      readonly kind: 'gone';
+      readonly kind: 'failed';
       readonly at: number;
-      readonly why: Extract<JqRefusal, `jq_${'timeout' | 'memory' | 'error'}`>;
+      readonly reason: Extract<JqRejection, `jq_${'timeout' | 'memory' | 'error'}`>;
     };
 /** `ms`: milliseconds that the thread was busy with the job. */
-export type Ran = End & { readonly ms: number };
+export type Ran = Outcome & { readonly ms: number };
 
 const MEBIBYTE = 1024 * 1024;
 const LIMITS: JqLimits = {
@@ -34,20 +34,21 @@ const START_TICKS = 50;
 
 /** A worker thread that runs jq, one job at a time. */
 export class JqThread {
+  readonly #worker: Worker;
+  readonly #progress: Int32Array;
   /** `false` once the thread can't be used anymore. */
   alive = true;
-  #settle: ((end: End) => void) | undefined;
+  #settle: ((end: Outcome) => void) | undefined;
 
-  private constructor(
-    private readonly worker: Worker,
-    private readonly progress: Int32Array,
-  ) {
-    worker.on('message', (answer: JqAnswer) => this.#settle?.({ kind: 'answer', answer }));
+  private constructor(worker: Worker, progress: Int32Array) {
+    this.#worker = worker;
+    this.#progress = progress;
+    worker.on('message', (response: JqResponse) => this.#settle?.({ kind: 'response', response }));
     worker.on('error', (error) => {
       const full = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      this.#gone(full ? 'jq_memory' : 'jq_error');
+      this.#fail(full ? 'jq_memory' : 'jq_error');
     });
-    worker.on('exit', () => this.#gone('jq_error'));
+    worker.on('exit', () => this.#fail('jq_error'));
   }
 
   /**
@@ -77,25 +78,25 @@ export class JqThread {
 
   /** Runs a job; never rejects. */
   async run(job: JqJob): Promise<Ran> {
-    Atomics.store(this.progress, 0, -1);
-    this.worker.ref();
+    Atomics.store(this.#progress, 0, -1);
+    this.#worker.ref();
     const began = performance.now();
-    const end = await new Promise<End>((resolve) => {
-      const ticking = this.#watch();
-      this.#settle = (what) => {
-        clearInterval(ticking);
+    const end = await new Promise<Outcome>((resolve) => {
+      const timer = this.#watch();
+      this.#settle = (outcome) => {
+        clearInterval(timer);
         this.#settle = undefined;
-        resolve(what);
+        resolve(outcome);
       };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      this.worker.postMessage(job);
+      this.#worker.postMessage(job);
     });
-    this.worker.unref();
+    this.#worker.unref();
     return { ...end, ms: performance.now() - began };
   }
 
   close(): void {
-    void this.worker.terminate();
+    void this.#worker.terminate();
   }
 
   /**
@@ -106,16 +107,16 @@ export class JqThread {
     let before = -1;
     let same = 0;
     return setInterval(() => {
-      const at = Atomics.load(this.progress, 0);
+      const at = Atomics.load(this.#progress, 0);
       same = at === before ? same + 1 : 0;
       before = at;
-      if (same >= (at < 0 ? START_TICKS : RECORD_TICKS)) this.#gone('jq_timeout');
+      if (same >= (at < 0 ? START_TICKS : RECORD_TICKS)) this.#fail('jq_timeout');
     }, TICK_MS);
   }
 
-  #gone(why: Extract<End, { kind: 'gone' }>['why']): void {
+  #fail(reason: Extract<Outcome, { kind: 'failed' }>['reason']): void {
     this.alive = false;
-    this.#settle?.({ kind: 'gone', at: Atomics.load(this.progress, 0), why });
+    this.#settle?.({ kind: 'failed', at: Atomics.load(this.#progress, 0), reason });
     this.close();
   }
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { JqInstance } from './jq-instance.mjs';
 
-/** @import { JqAnswer, JqJob, JqThreadData } from './protocol.js' */
+/** @import { JqResponse, JqJob, JqThreadData } from './protocol.js' */
 
 /** @type {JqThreadData} */
 const data = workerData;
@@ -9,13 +9,13 @@ const data = workerData;
 console.error = () => undefined;
 console.log = () => undefined;
 
-/** @param {JqAnswer | 'ready'} answer */
-function tell(answer) {
+/** @param {JqResponse | 'ready'} message */
+function post(message) {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  parentPort?.postMessage(answer);
+  parentPort?.postMessage(message);
 }
 
 parentPort?.on('message', (/** @type {JqJob} */ job) => {
-  void new JqInstance(job, data).run().then(tell);
+  void new JqInstance(job, data).run().then(post);
 });
-tell('ready');
+post('ready');

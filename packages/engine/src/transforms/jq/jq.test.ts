@@ -38,7 +38,7 @@ test.each([
 
 const record = (n: number) => JSON.stringify({ n, secret: CANARY });
 
-test('a record that is refused names no data, and the others are not held up', async () => {
+test('rejects a record without naming its data and processes the others', async () => {
   const outcomes = await run(
     'if .n == 1 then error(.secret) elif .n == 2 then .secret.x else . end',
     ...[0, 1, 2, 3].map(record),
@@ -70,12 +70,12 @@ test.each([
   expect(await checkProgram(query)).toBe(expected);
 });
 
-test('what can not be saved does not run either', async () => {
+test('does not run a program that can not be saved', async () => {
   for (const query of ['input', '[inputs]', 'halt', 'include "a"; .', '.['])
     expect(await run(query, '{"a":1}', '{"a":2}')).toEqual(['jq_invalid', 'jq_invalid']);
 });
 
-test('a program sees no environment, no file and none of the process', async () => {
+test('a program has no access to the environment, files or the process', async () => {
   const [outcome] =
     (await run(
       '{env: env, ENV: $ENV, where: $__loc__, args: $ARGS, d: (debug | stderr | debug(1) | .a)}',
@@ -86,7 +86,7 @@ test('a program sees no environment, no file and none of the process', async () 
   ]);
 });
 
-test('records follow each other in one run, and know nothing of each other', async () => {
+test('records of one run do not affect each other', async () => {
   const lines = Array.from({ length: 300 }, (_, n) => JSON.stringify({ n }));
   expect(await run('{n, before: .before, line: $__loc__.line}', ...lines)).toEqual(
     lines.map((_, n) => [JSON.stringify({ n, before: null, line: 1 })]),
@@ -95,7 +95,7 @@ test('records follow each other in one run, and know nothing of each other', asy
 
 const put = (query: string, path: string[], line: string) => new JqProgram(query, path).run([line], bounds);
 
-test('an output that is no object may be put into the record', async () => {
+test('puts an output that is not an object at the key', async () => {
   const line = '{"user":"ANA","n":100000000000000000001}';
   expect(await put('.user | ascii_downcase # so \\', ['a', '"b'], line)).toEqual([
     ['{"user":"ANA","n":100000000000000000001,"a":{"\\"b":"ana"}}'],
@@ -121,14 +121,14 @@ test.each([
   ['range(10001) | {a: .}', /^jq_(output_too_large|timeout)$/],
   ['{a: ("x" * 5000000)}', /^jq_output_too_large$/],
   ['[65536000000, -1] | implode', /^jq_(not_an_object|error)$/],
-])('%s: the record is set aside, the ones around it go on', async (query, reason) => {
+])('%s: rejects the record and processes the ones around it', async (query, reason) => {
   const outcomes = await run(`if .bad then (${query}) else . end`, '{"n":0}', '{"bad":true}', '{"n":1}');
   // On a slow machine, any of them may time out.
   const refused: unknown = expect.stringMatching(new RegExp(`^jq_timeout$|${reason.source}`));
   expect(outcomes).toEqual([['{"n":0}'], refused, ['{"n":1}']]);
 });
 
-test('programs that hang hold up no other that did well, and give up within their bound', async () => {
+test('programs that hang do not delay programs that succeeded, and end at their limit', async () => {
   const lines = Array.from({ length: 40 }, (_, n) => JSON.stringify({ n }));
   const well = new JqProgram('{n}');
   await well.run(lines, bounds);
@@ -148,7 +148,7 @@ test('programs that hang hold up no other that did well, and give up within thei
   expect(outcomes).toEqual(lines.map(() => 'jq_timeout'));
 }, 90_000);
 
-test('who gives up waits no longer than for the record under way', async () => {
+test('an abort waits for the current record at most', async () => {
   const stop = new AbortController();
   const lines = Array.from({ length: 50 }, () => '{}');
   const hung = new JqProgram('last(range(1e12))').run(lines, { ...bounds, signal: stop.signal });
@@ -156,7 +156,7 @@ test('who gives up waits no longer than for the record under way', async () => {
   expect(await hung).toBeUndefined();
 });
 
-test('what a batch may become is bounded as a whole', async () => {
+test('limits the output of a whole batch', async () => {
   const lines = Array.from({ length: 30 }, () => JSON.stringify({ text: 'x'.repeat(100_000) }));
   const outcomes = await new JqProgram('limit(20; repeat(.))').run(lines, { ...bounds, maxBytes: 10_000_000 });
   expect(outcomes?.[0]).toHaveLength(20);
@@ -166,7 +166,7 @@ test('what a batch may become is bounded as a whole', async () => {
 const long = (length: number) => `{a: ("${'€'.repeat(Math.floor(length / 3) - 10)}" | length)}`;
 const transform = (query: unknown) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
 
-test('a program of the longest kind is fine, a longer one is refused, and so is what is none', async () => {
+test('accepts a program of the maximum length; rejects longer and invalid ones', async () => {
   expect(await parseTransform(transform(long(16 * 1024)))).toMatchObject({ ok: true });
   expect(await run(long(16 * 1024), '{}')).toEqual([[expect.stringMatching(/^\{"a":\d{4}\}$/)]]);
   for (const [query, code] of [

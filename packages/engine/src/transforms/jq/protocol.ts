@@ -13,7 +13,7 @@ export interface JqJob {
 /**
  * Why a record goes to the dead letters. Stable codes, because jq's error messages contain data.
  */
-export type JqRefusal =
+export type JqRejection =
   /** The program raised an error, or jq failed on the record. */
   | 'jq_error'
   /** An output is not an object. */
@@ -31,9 +31,9 @@ export type JqRefusal =
   | 'jq_invalid';
 
 /** Outcome of a record: the JSON of each output, or why it goes to the dead letters. */
-export type JqOutcome = readonly string[] | JqRefusal;
+export type JqOutcome = readonly string[] | JqRejection;
 
-export interface JqAnswer {
+export interface JqResponse {
   /**
    * Outcomes of the first lines of the job, in order; fewer than all if the time slice ended or jq
    * failed.

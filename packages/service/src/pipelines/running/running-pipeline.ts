@@ -127,9 +127,16 @@ export class RunningPipeline {
     const now = this.tools.clock.now();
     if (!this.#failure) return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, now);
     const { at, code, message } = this.#failure;
-    const ends = { '': { acknowledged: false, failures: 0, permanent: true } };
-    const seen = { working: false, full: false, waiting: 0, counts: null, ends, lastError: { at, code, message } };
-    return stateOf(pipeline, { enabled: pipeline.enabled, held: true, heartbeatAt: now, observation: seen }, now);
+    const nodes = { '': { acknowledged: false, failures: 0, permanent: true } };
+    const observation = {
+      working: false,
+      full: false,
+      waiting: 0,
+      counts: null,
+      nodes,
+      lastError: { at, code, message },
+    };
+    return stateOf(pipeline, { enabled: pipeline.enabled, held: true, heartbeatAt: now, observation }, now);
   }
 
   /** Returns status and counts synchronously, for the row that was applied last. */

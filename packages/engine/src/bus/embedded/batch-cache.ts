@@ -24,32 +24,35 @@ export interface CacheBudget {
  * skips reading, verifying and splitting the stored frames. A consumer that lags reads the files.
  */
 export class BatchCache {
+  readonly #budget: CacheBudget;
   readonly #bySequence = new Map<number, CachedBatch>();
   #bytes = 0;
 
-  constructor(private readonly room: CacheBudget) {}
+  constructor(budget: CacheBudget) {
+    this.#budget = budget;
+  }
 
   /** Caches the batch if the budget allows it. */
-  add(fresh: CachedBatch): void {
-    const bytes = sizeOf(fresh);
-    if (this.room.bytes + bytes > this.room.maxBytes) return;
-    this.#bySequence.set(fresh.done.sequence, fresh);
+  add(cached: CachedBatch): void {
+    const bytes = sizeOf(cached);
+    if (this.#budget.bytes + bytes > this.#budget.maxBytes) return;
+    this.#bySequence.set(cached.done.sequence, cached);
     this.#bytes += bytes;
-    this.room.bytes += bytes;
+    this.#budget.bytes += bytes;
   }
 
   /** Returns the batch whose frame begins at this offset, if it is cached. */
   at(sequence: number, segment: number, offset: number): CachedBatch | undefined {
-    const fresh = this.#bySequence.get(sequence);
-    return fresh?.segment === segment && fresh.offset === offset ? fresh : undefined;
+    const cached = this.#bySequence.get(sequence);
+    return cached?.segment === segment && cached.offset === offset ? cached : undefined;
   }
 
   /** Drops all batches up to and including `sequence`. */
-  forgetUpTo(sequence: number): void {
-    for (const [kept, fresh] of this.#bySequence) {
-      if (kept > sequence) return;
-      this.#bySequence.delete(kept);
-      this.#free(sizeOf(fresh));
+  dropUpTo(sequence: number): void {
+    for (const [key, cached] of this.#bySequence) {
+      if (key > sequence) return;
+      this.#bySequence.delete(key);
+      this.#free(sizeOf(cached));
     }
   }
 
@@ -60,7 +63,7 @@ export class BatchCache {
 
   #free(bytes: number): void {
     this.#bytes -= bytes;
-    this.room.bytes -= bytes;
+    this.#budget.bytes -= bytes;
   }
 }
 

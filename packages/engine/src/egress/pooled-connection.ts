@@ -6,12 +6,12 @@ import { EgressError } from './error.js';
 const IDLE_MS = 4_000;
 
 /** One HTTP connection that serves requests one after the other. It never reconnects. */
-export interface Lane {
+export interface PooledConnection {
   readonly client: Client;
   /** Requests served before the current one. */
   used: number;
   /** Response bytes received on this connection. */
-  heard(): number;
+  bytesReceived(): number;
   /** Closes the connection and aborts the request in progress. */
   end(): void;
 }
@@ -20,7 +20,11 @@ export interface Lane {
  * @param open opens the socket; called at most once
  * @param onEnd called when the connection is closed
  */
-export function openLane(origin: string, open: () => Promise<Socket>, onEnd: (lane: Lane) => void): Lane {
+export function openConnection(
+  origin: string,
+  open: () => Promise<Socket>,
+  onEnd: (connection: PooledConnection) => void,
+): PooledConnection {
   let opening: Promise<Socket> | undefined;
   let socket: Socket | undefined;
   const client = new Client(origin, {
@@ -37,17 +41,17 @@ export function openLane(origin: string, open: () => Promise<Socket>, onEnd: (la
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const lane: Lane = {
+  const connection: PooledConnection = {
     client,
     used: 0,
-    heard: () => socket?.bytesRead ?? 0,
+    bytesReceived: () => socket?.bytesRead ?? 0,
     end: () => {
-      onEnd(lane);
+      onEnd(connection);
       client.destroy().catch(() => undefined);
     },
   };
-  client.once('disconnect', () => lane.end());
-  return lane;
+  client.once('disconnect', () => connection.end());
+  return connection;
 }
 
 async function handOver(

@@ -5,42 +5,42 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FileHandlePool, IdleFile } from './idle-file.js';
 
 async function somePath(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'resting-'));
+  const folder = await mkdtemp(join(tmpdir(), 'idle-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return join(folder, 'file');
 }
 
-test('a file is closed once it was not used for a while, and opened again when it is', async () => {
+test('closes an unused file and reopens it on use', async () => {
   const path = await somePath();
   await writeFile(path, 'ab');
   const files = new FileHandlePool();
-  let rested = 0;
-  const file = new IdleFile(path, 'r+', files, () => (rested += 1));
+  let closed = 0;
+  const file = new IdleFile(path, 'r+', files, () => (closed += 1));
   expect(files.size).toBe(0);
   await file.use((handle) => handle.write('c', 0));
-  await files.rest();
-  expect([files.size, rested]).toEqual([1, 0]);
-  await files.rest();
-  expect([files.size, rested]).toEqual([0, 1]);
+  await files.closeIdle();
+  expect([files.size, closed]).toEqual([1, 0]);
+  await files.closeIdle();
+  expect([files.size, closed]).toEqual([0, 1]);
   await file.use((handle) => handle.write('d', 1));
   expect(await readFile(path, 'utf8')).toBe('cd');
   await file.close();
-  expect([files.size, rested]).toEqual([0, 1]);
+  expect([files.size, closed]).toEqual([0, 1]);
 });
 
-test('a file in use stays open', async () => {
+test('keeps a file in use open', async () => {
   const path = await somePath();
   await writeFile(path, 'ab');
   const files = new FileHandlePool();
   const file = new IdleFile(path, 'r', files);
   await file.use(async (handle) => {
-    for (let n = 0; n < 3; n += 1) await files.rest();
+    for (let n = 0; n < 3; n += 1) await files.closeIdle();
     expect((await handle.read(Buffer.alloc(2), 0, 2, 0)).bytesRead).toBe(2);
   });
   await file.close();
 });
 
-test('one that can not be opened is tried again', async () => {
+test('retries after a failed open', async () => {
   const path = await somePath();
   const files = new FileHandlePool();
   const file = new IdleFile(path, 'r', files);
@@ -51,7 +51,7 @@ test('one that can not be opened is tried again', async () => {
   await file.close();
 });
 
-test('of many files only so many are open, and all can be used', async () => {
+test('limits the open files and keeps all of them usable', async () => {
   const path = await somePath();
   const files = new FileHandlePool(5);
   const many = await Promise.all(

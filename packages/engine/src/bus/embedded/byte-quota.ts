@@ -1,31 +1,33 @@
 interface Waiter {
   bytes: number;
-  leave(admitted: boolean): void;
+  finish(admitted: boolean): void;
 }
 
 /** Byte quota of a bounded buffer, granted in the order of the requests. */
-export class Room {
-  readonly #line: Waiter[] = [];
+export class ByteQuota {
+  readonly maxBytes: number;
+  readonly #stored: () => number;
+  readonly #queue: Waiter[] = [];
   #reserved = 0;
   #refused: number | undefined;
 
   /**
    * @param stored returns the bytes currently in the buffer; code that removes some must call
-   *   `freed`
+   *   `admitWaiters`
    */
-  constructor(
-    readonly maxBytes: number,
-    private readonly stored: () => number,
-  ) {}
+  constructor(maxBytes: number, stored: () => number) {
+    this.maxBytes = maxBytes;
+    this.#stored = stored;
+  }
 
   /** Whether a request was rejected or is waiting and still does not fit. */
   get full(): boolean {
-    return this.#line.length > 0 || this.#refused !== undefined;
+    return this.#queue.length > 0 || this.#refused !== undefined;
   }
 
   /** Reserves `bytes` if they fit within `waitMs` milliseconds. */
-  take(bytes: number, waitMs: number, signal?: AbortSignal): boolean | Promise<boolean> {
-    if (this.#line.length === 0 && this.#fits(bytes)) {
+  acquire(bytes: number, waitMs: number, signal?: AbortSignal): boolean | Promise<boolean> {
+    if (this.#queue.length === 0 && this.#fits(bytes)) {
       this.#reserved += bytes;
       return true;
     }
@@ -36,47 +38,47 @@ export class Room {
     return new Promise((resolve) => {
       const giveUp = (): void => {
         this.#refused = bytes;
-        waiter.leave(false);
+        waiter.finish(false);
         // The next waiter may need less.
-        this.freed();
+        this.admitWaiters();
       };
       const timer = setTimeout(giveUp, waitMs);
       const waiter: Waiter = {
         bytes,
-        leave: (admitted) => {
+        finish: (admitted) => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', giveUp);
-          this.#line.splice(this.#line.indexOf(waiter), 1);
+          this.#queue.splice(this.#queue.indexOf(waiter), 1);
           resolve(admitted);
         },
       };
       signal?.addEventListener('abort', giveUp);
-      this.#line.push(waiter);
+      this.#queue.push(waiter);
     });
   }
 
   /** Releases a reservation whose bytes are now stored or were discarded. */
-  settle(bytes: number): void {
+  release(bytes: number): void {
     this.#reserved -= bytes;
   }
 
-  /** Admits the waiters that fit now. */
-  freed(): void {
-    for (let first = this.#line[0]; first && this.#fits(first.bytes); first = this.#line[0]) {
+  /** Admits the waiters that fit now. Call it after bytes were removed from the buffer. */
+  admitWaiters(): void {
+    for (let first = this.#queue[0]; first && this.#fits(first.bytes); first = this.#queue[0]) {
       this.#reserved += first.bytes;
-      first.leave(true);
+      first.finish(true);
     }
     if (this.#refused !== undefined && this.#fits(this.#refused)) this.#refused = undefined;
   }
 
   /** Rejects all waiters. */
   close(): void {
-    for (const waiter of this.#line.slice()) waiter.leave(false);
+    for (const waiter of this.#queue.slice()) waiter.finish(false);
   }
 
   /** A batch larger than the whole buffer is accepted when the buffer is empty. */
   #fits(bytes: number): boolean {
-    const used = this.stored() + this.#reserved;
+    const used = this.#stored() + this.#reserved;
     return used <= 0 || used + bytes <= this.maxBytes;
   }
 }
