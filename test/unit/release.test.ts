@@ -128,7 +128,7 @@ describe('the drop-in', () => {
 });
 
 describe('a version', () => {
-  const names = ['catalog', 'core', 'element', 'engine', 'form', 'host', 'react', 'service', 'vue'];
+  const names = ['catalog', 'connectors', 'core', 'element', 'engine', 'form', 'host', 'react', 'service', 'vue'];
   const manifests = [...names.map((name) => `packages/${name}`), 'demo', 'test/react-18'].map(
     (path) => `${path}/package.json`,
   );
