@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 test('tests of a missing program are skipped with its name, and others run', () => {
-  const files = ['packages/engine/src/connectors/monad-syslog/rsyslog.test.ts', 'monad-syslog/parse-message.test.ts'];
+  const files = ['packages/connectors/src/monad-syslog/rsyslog.test.ts', 'monad-syslog/parse-message.test.ts'];
   const printed = execFileSync(
     process.execPath,
     [`${root}node_modules/vitest/vitest.mjs`, 'run', '--project=unit', '--reporter=verbose', ...files],
