@@ -1,7 +1,15 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { callsOf, focused, status, useGallery, valueOf } from '../support/gallery.js';
 
 const gallery = useGallery();
+
+/**
+ * Waits until a secret control has stored what was typed. It does so once the browser has reported
+ * that it is visible; scrolled away before that, it waits until it is visible again.
+ */
+const stored = (page: Page, path: string, value: string): Promise<void> =>
+  expect.poll(() => valueOf(page, path)).toBe(value);
 
 /** Returns the names of the elements that the first ten presses of Tab focus. */
 const walk = async (width: number): Promise<string[]> => {
@@ -25,15 +33,15 @@ describe('labels', () => {
     await page.getByLabel('Region').selectOption('Europe (Ireland)');
     await page.getByLabel('Schedule').fill('30 6 * * 1-5');
     await page.getByLabel('API token').fill('not-a-real-token');
+    await stored(page, '/secrets/api_token', 'not-a-real-token');
     await page.getByLabel('Service account key').fill('{}');
+    await stored(page, '/secrets/service_account', '{}');
     expect(await valueOf(page, '/settings/text')).toBe('acme');
     expect(await valueOf(page, '/settings/org_url')).toBe('https://acme.okta.com');
     expect(await valueOf(page, '/settings/port')).toBe('443');
     expect(await valueOf(page, '/settings/query')).toBe('SELECT 1');
     expect(await valueOf(page, '/settings/tls')).toBe(true);
     expect(await valueOf(page, '/settings/region')).toBe('eu-west-1');
-    expect(await valueOf(page, '/secrets/api_token')).toBe('not-a-real-token');
-    expect(await valueOf(page, '/secrets/service_account')).toBe('{}');
     expect(await page.getByText('Monday to Friday at 06:30 UTC').isVisible()).toBe(true);
     expect(gallery.problems).toEqual([]);
   });
@@ -41,7 +49,7 @@ describe('labels', () => {
   test('finds a secret that shares its name with a choice; clicking its label focuses it', async () => {
     const page = await gallery.open('blank');
     await page.getByLabel('API token').fill('x');
-    expect(await valueOf(page, '/secrets/api_token')).toBe('x');
+    await stored(page, '/secrets/api_token', 'x');
     await page.getByLabel('Organization URL').focus();
     await page.locator('label', { hasText: 'API token' }).click();
     expect(await focused(page)).toBe('API token');
@@ -164,9 +172,9 @@ describe('keyboard', () => {
     }
     expect(await valueOf(page, '/settings/brokers/0/host')).toBe('x');
     expect(await valueOf(page, '/settings/headers/0/key')).toBe('x');
-    expect(await valueOf(page, '/secrets/secret_headers/0/key')).toBe('x');
+    await stored(page, '/secrets/secret_headers/0/key', 'x');
     await page.getByRole('group', { name: 'Secret headers' }).getByLabel('Value 1').fill('hidden');
-    expect(await valueOf(page, '/secrets/secret_headers/0/value')).toBe('hidden');
+    await stored(page, '/secrets/secret_headers/0/value', 'hidden');
   });
 
   test('a stored secret can be replaced, kept, cleared and restored', async () => {
