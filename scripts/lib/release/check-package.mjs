@@ -31,6 +31,9 @@ export function manifestProblems({ name, manifest }) {
   return [...wrong, ...missing, ...scoped, ...(manifest.private ? ['is private'] : [])];
 }
 
+/** Address of the service that `npm start` starts. */
+const localService = 'localhost:4000';
+
 /** Files that are of use only in this repository. */
 const internal = /\.test\.|tsbuildinfo|tsconfig|vite\.config|fixture|\/build\/|^scripts\//;
 
@@ -53,6 +56,8 @@ export async function fileProblems({ paths, manifest, folder }) {
   for (const path of paths.filter((path) => /\.(?:[cm]?js|ts|json|md|map)$/.test(path))) {
     const text = await readFile(join(folder, path), 'utf8');
     if (text.includes(root)) problems.push(`${path} names a folder of this machine`);
+    // Compiled for `npm start`, the drop-ins would send tokens to the customer's own machine.
+    if (path.endsWith('.js') && text.includes(localService)) problems.push(`${path} has ${localService} as an address`);
     const [, map] = /\.(?:js|d\.ts)$/.test(path) ? (/\/\/# sourceMappingURL=(\S+)\s*$/.exec(text) ?? []) : [];
     if (map !== undefined && !existsSync(join(folder, path, '..', map)))
       problems.push(`${path} has no source map ${map}`);
