@@ -132,14 +132,24 @@ async function openServer(target: Target): Promise<{ port: number; connections()
   );
 }
 
+/** Opens that server, and on the same port of 127.0.0.1 one that must not be reached. */
+async function openServers(target: Target) {
+  for (;;) {
+    const server = await openServer(target);
+    const inside = await listenTcp((socket) => socket.destroy(), '127.0.0.1', server.port).catch(() => undefined);
+    if (inside) return { server, inside };
+    // Another program uses this port of 127.0.0.1.
+    await server.close();
+  }
+}
+
 describe('a name that changes its address between two connections (S10)', () => {
   test.each(
     typed.filter(({ name }) => name !== 'input:okta-systemlog').map((target) => [target.name, target] as const),
   )(
     '%s: the second one is refused',
     async (_name, target) => {
-      const server = await openServer(target);
-      const inside = await listenTcp((socket) => socket.destroy(), '127.0.0.1', server.port);
+      const { server, inside } = await openServers(target);
       // 127.0.0.2 is allowed and represents a public address.
       const dns = await startDnsServer((_host, turn) => [turn === 0 ? '127.0.0.2' : '127.0.0.1']);
       const egress = createEgress({ allow: ['127.0.0.2/32'], lookup: dns.lookup });
