@@ -82,7 +82,7 @@ describe.each(adapters)('$name', ({ code, alias }) => {
     page = await browser.newPage();
     await page.goto(site.origin);
     await page.waitForFunction(() => 'show' in globalThis);
-  }, 60_000);
+  });
   afterAll(async () => {
     await page?.close();
     await site?.close();

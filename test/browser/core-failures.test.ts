@@ -94,7 +94,7 @@ async function callbacksAfterMount(frameOrigin: string, host: CoreHostOptions = 
   let callbacks: unknown[] = [];
   await withHost(host, async (page, origin) => {
     await mountCore(page, { frameOrigin, loadTimeout: 500 });
-    await expect.poll(() => callbacksOf(page), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => callbacksOf(page)).not.toEqual([]);
     await settle(page);
     callbacks = JSON.parse(JSON.stringify(await callbacksOf(page)).replaceAll(origin, 'HOST'));
   });

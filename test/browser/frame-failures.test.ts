@@ -80,7 +80,7 @@ test('R05: reports an expired session that cannot be renewed and keeps what was 
   await revoke();
   await save(page);
   await expect
-    .poll(() => callbacks(page), { timeout: 20_000 })
+    .poll(() => callbacks(page))
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'session_expired' }));
   await form(page)
     .getByText(/session/i)

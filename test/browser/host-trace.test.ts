@@ -81,7 +81,6 @@ inEngines('the observations of a host page', ['Chromium'], ({ browser }) => {
       // A page that resets its scroll position at once observes the position only in events.
       expect(differences(one, longer)).toContain(layout === 'restless' ? 'scroll' : 'positions');
     },
-    120_000,
   );
 
   test('reveal no length unless the layout makes the caret scroll the page', async () => {

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { transform } from 'esbuild';
 import { launchBrowser } from '../support/browser.js';
-import { codeOf, freePort, makeFolder, start, writeCode } from '../support/guides.js';
+import { freePort } from '../support/free-port.js';
+import { codeOf, makeFolder, start, writeCode } from '../support/guides.js';
 import { startWorld, type World } from '../support/world.js';
 
 /**
@@ -24,7 +25,7 @@ let built: string;
 const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
 
 beforeAll(async () => {
-  const port = await freePort();
+  const port = String(await freePort());
   origin = `http://localhost:${port}`;
   [browser, folder, world] = await Promise.all([
     launchBrowser(),

@@ -28,7 +28,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
       const { render } = await runOnServer<{ render(given: object): string }>(code, alias);
       return render({ ...options, fetchSession: true });
     });
-  }, 120_000);
+  });
   afterAll(() => host?.close());
 
   /** Opens a page and waits until its form is shown. */

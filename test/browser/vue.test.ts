@@ -27,7 +27,7 @@ describe.each(vues)('Vue $vue', ({ vue, alias }) => {
       const { render } = await runOnServer<{ render(given: object): Promise<string> }>(code, alias);
       return render({ ...options, fetchSession: true });
     });
-  }, 120_000);
+  });
   afterAll(() => host?.close());
 
   /** Opens a page and waits until its form is shown. */

@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { serve } from './serve.js';
 
 const guides = fileURLToPath(new URL('../../docs/guides', import.meta.url));
 const room = fileURLToPath(new URL('../../packages/host', import.meta.url));
@@ -65,13 +64,6 @@ const yourAppPlugin: Plugin = {
     bundler.onLoad({ filter: /./, namespace: 'your-app' }, () => ({ contents: yourApp }));
   },
 };
-
-/** Returns a port that was free at the time of the call. */
-export async function freePort(): Promise<string> {
-  const site = await serve({});
-  await site.close();
-  return new URL(site.origin).port;
-}
 
 /** Runs `node ...args` and waits until it responds at `origin`. */
 export async function start(args: string[], cwd: string, env: Record<string, string>, origin: string) {

@@ -24,7 +24,7 @@ async function compile(project: string): Promise<string> {
 test.each([
   ['with Vue 3.4 the types say the same', 'vue-3.4.json'],
   ['ids and fields are checked once a project lets the compiler know the catalog', 'connector-types.json'],
-])('%s', { timeout: 60_000 }, async (_, project) => {
+])('%s', async (_, project) => {
   expect(await compile(`test/types/${project}`)).toBe('');
 });
 
@@ -52,7 +52,7 @@ const uses = {
 
 test.each(Object.entries(uses))(
   'with the line of the %s guide, a misspelled type ID does not compile',
-  { timeout: 60_000 },
+
   async (guide, use) => {
     const folder = await mkdtemp(join(root, 'test/types/guide-'));
     try {

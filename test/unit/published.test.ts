@@ -22,7 +22,7 @@ let remove: () => Promise<void>;
 
 beforeAll(async () => {
   ({ tarballs, remove } = await packAll());
-}, 60_000);
+});
 afterAll(() => remove?.());
 
 test('every package without "private" is tested here', () => {
@@ -34,7 +34,7 @@ describe.each(publicPackages)('the tarball of %s', { concurrent: true }, (name) 
     expect(await release.publintProblems(tarballs[name])).toEqual([]);
   });
 
-  test('has types that every module resolution finds (attw)', { timeout: 120_000 }, async () => {
+  test('has types that every module resolution finds (attw)', async () => {
     expect(await release.typesProblems(tarballs[name])).toEqual([]);
   });
 
@@ -211,7 +211,7 @@ const uses: Record<PublicPackage, Use> = {
 };
 
 describe.each(publicPackages)('an empty project that installs %s', { concurrent: true }, (name) => {
-  test('runs in plain Node, type-checks and bundles', { timeout: 120_000 }, async () => {
+  test('runs in plain Node, type-checks and bundles', async () => {
     const use = uses[name];
     const project = await createProject(
       use.with.map((one) => tarballs[one]),

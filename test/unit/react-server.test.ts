@@ -19,7 +19,7 @@ interface Server {
 }
 
 describe.each(reacts)('React $react on a server', ({ alias }) => {
-  test('renders the tag with its fallback and without properties', { timeout: 60_000 }, async () => {
+  test('renders the tag with its fallback and without properties', async () => {
     const { render, fallback, logged } = await runOnServer<Server>(code, alias);
     const html = render(
       {

@@ -78,7 +78,7 @@ describe('the drop-in', () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(element, 'package.json'), 'utf8'));
   const development = new RegExp(`^${version.replaceAll('.', '\\.')}-dev\\.[0-9a-f]{16}$`);
 
-  test('has the same bytes in every build of the same sources', { timeout: 120_000 }, async () => {
+  test('has the same bytes in every build of the same sources', async () => {
     const vite = join(root, 'node_modules/vite/bin/vite.js');
     for (const mode of ['production', 'catalog'])
       execFileSync(
@@ -134,7 +134,7 @@ describe('a version', () => {
     (path) => `${path}/package.json`,
   );
 
-  test('is the same for every package, and writes no changelog of its own', { timeout: 60_000 }, () => {
+  test('is the same for every package, and writes no changelog of its own', () => {
     for (const file of ['package.json', '.changeset/config.json', ...manifests]) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       cpSync(join(root, file), join(folder, file));
@@ -209,7 +209,7 @@ Introduction.
 });
 
 describe('publishing', () => {
-  test('continues after a failure, and never replaces a version', { timeout: 120_000 }, async () => {
+  test('continues after a failure, and never replaces a version', async () => {
     const pack = (name: string, text: string): Tarball => {
       const home = join(folder, `${name}-${text}`);
       mkdirSync(home);

@@ -18,7 +18,7 @@ const code = `
   export { logged };`;
 
 describe.each(vues)('Vue $vue on a server', ({ alias }) => {
-  test('renders the tag with its slots and without properties', { timeout: 60_000 }, async () => {
+  test('renders the tag with its slots and without properties', async () => {
     const { render, logged } = await runOnServer<{ render(props: object): Promise<string>; logged: string[] }>(
       code,
       alias,

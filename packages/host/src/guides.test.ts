@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { codeOf, freePort, makeFolder, start, writeCode } from '../../../test/support/guides.js';
+import { freePort } from '../../../test/support/free-port.js';
+import { codeOf, makeFolder, start, writeCode } from '../../../test/support/guides.js';
 import { startUpstream, usualAnswers } from '../../../test/support/upstream.js';
 
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
@@ -39,7 +40,7 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
   let server: Awaited<ReturnType<typeof run>>;
   beforeAll(async () => {
     server = await run();
-  }, 120_000);
+  });
   afterAll(() => server.stop());
   const url = (path: string) => `${server.origin}${path}`;
   const signedIn = { cookie: 'tenant=acme' };
@@ -88,7 +89,7 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
 
 /** Runs `node ...args` in the folder, with the environment variables that the guides name. */
 async function run(args: string[]) {
-  const port = await freePort();
+  const port = String(await freePort());
   const origin = `http://localhost:${port}`;
   const env = { PORT: port, SERVICE_URL: upstream.origin, SERVICE_API_KEY: 'key-1' };
   return { origin, ...(await start(args, folder.path, env, origin)) };

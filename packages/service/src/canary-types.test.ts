@@ -122,9 +122,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       const { status } = await call('PATCH', path, { config: { secrets: asWrite(change.config).secrets } }, false);
       expect([change.name, status]).toEqual([change.name, 200]);
     }
-    await expect
-      .poll(() => folderBytes(folder).then((bytes) => bytes.includes('dead-letters')), { timeout: 30_000 })
-      .toBe(true);
+    await expect.poll(() => folderBytes(folder).then((bytes) => bytes.includes('dead-letters'))).toBe(true);
     await expect.poll(async () => (await states()).filter(({ status }) => status === 'Initializing')).toEqual([]);
 
     for (const id of pipelines) {

@@ -95,7 +95,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     const pipeline = `/v2/${acme.team}/pipelines/${built.body.pipeline_id}`;
     await service.engine?.append(input.body.id, ['{"n":1}']);
     const state = async () => (await call('GET', `${pipeline}/status`, key)).body;
-    await expect.poll(state, { timeout: 20_000 }).toMatchObject({ status: 'Erroring', waiting: 1 });
+    await expect.poll(state).toMatchObject({ status: 'Erroring', waiting: 1 });
     for (const about of ['logs', 'metrics']) await call('GET', `${pipeline}/${about}`, key);
 
     // Rejected requests that contain a secret.
@@ -132,7 +132,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     expect((await call('POST', `${outputs}/test-connection`, { session, body: test })).status).toBe(422);
 
     await call('PATCH', path, { key: acme.key, body: { name: 'Does not open' } });
-    await expect.poll(state, { timeout: 20_000 }).toMatchObject({ last_error: { code: 'secret_unreadable' } });
+    await expect.poll(state).toMatchObject({ last_error: { code: 'secret_unreadable' } });
     await call('GET', `${pipeline}/logs`, key);
     await call('GET', `/embed/?parentOrigin=${PARENT}`, {});
     await call('GET', '/metrics', {});

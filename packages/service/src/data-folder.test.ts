@@ -28,7 +28,7 @@ beforeAll(async () => {
   refusing = await listenHttp((request, response) => {
     request.resume().once('end', () => response.writeHead(400).end());
   });
-}, 120_000);
+});
 afterAll(async () => {
   await form.remove();
   await receiver.close();
@@ -94,11 +94,11 @@ async function use(command: readonly string[]): Promise<{ during: string[]; afte
   const sent = receiver.at('/pushed');
   const before = sent.counts.size;
   const work = customer.work(call, service.url);
-  await expect.poll(() => sent.counts.size - before, { timeout: 30_000 }).toBeGreaterThan(100);
+  await expect.poll(() => sent.counts.size - before).toBeGreaterThan(100);
   const written = () => readdir(join(data, 'files'), { recursive: true });
   await expect.poll(written).toContainEqual(expect.stringContaining('pushed.ndjson'));
   const letters = () => readdir(join(data, 'engine', 'pipelines'), { recursive: true });
-  await expect.poll(letters, { timeout: 30_000 }).toContainEqual(expect.stringContaining('dead'));
+  await expect.poll(letters).toContainEqual(expect.stringContaining('dead'));
   const during = await walk(data);
   await work.stop();
   service.kill('SIGTERM');
@@ -114,7 +114,7 @@ const commands: [name: string, command: readonly string[]][] = [
 ];
 if (long) commands.push(['umask 0', withUmask('000')], ['umask 0777', withUmask('777')]);
 
-describe('DATA_DIR (S36)', { timeout: 120_000 }, () => {
+describe('DATA_DIR (S36)', () => {
   it.each(commands)('contains only files with mode 0600 and folders with mode 0700: %s', async (_name, command) => {
     const { during, after, files } = await use(command);
     expect([during, after]).toEqual([[], []]);

@@ -30,7 +30,7 @@ let environment: Record<string, string>;
 beforeAll(async () => {
   buildService();
   form = await writeForm();
-}, 120_000);
+});
 afterAll(() => form.remove());
 beforeEach(async () => {
   folder = await newDataFolder('service');
@@ -57,7 +57,7 @@ const okta = (token: string) => ({
   config: { settings: { org_url: 'https://acme.okta.com' }, secrets: { api_key: { value: token } } },
 });
 
-describe('the process', { timeout: 120_000 }, () => {
+describe('the process', () => {
   it('loses nothing that it acknowledged when it is killed during writes (R08)', async () => {
     const first = await mustStart(environment);
     const org = await organizationOf(first);
@@ -172,7 +172,7 @@ describe('the process', { timeout: 120_000 }, () => {
     const settings = { endpoint: slow.origin, method: 'POST', payload_structure: 'array' };
     const test = { type: 'http', config: { settings } };
     const underWay = request(service, 'POST', `/v2/${org}/outputs/test-connection`, test);
-    await expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => waiting.length).toBe(1);
     service.kill('SIGTERM');
     await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);

@@ -7,6 +7,7 @@ import { loadCatalog } from '@connector-frame/catalog';
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCertificate } from '../../../../test/support/certificate.js';
+import { freePort } from '../../../../test/support/free-port.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { type ListenAt, type PushInput, systemClock } from '@connector-frame/engine/connector-api';
 import { RecordingSink } from '@connector-frame/engine/testing';
@@ -19,14 +20,6 @@ function syslog(): ConnectorTypeData {
   const type = loadCatalog().get('input', 'monad-syslog');
   if (!type) throw new Error('no type');
   return type;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 function input(listen: ListenAt, settings: Record<string, unknown> = {}): PushInput {
@@ -161,12 +154,12 @@ describe('while the buffer is full', () => {
     const count = 60_000;
     const lines = Array.from({ length: count }, (_, n) => `<13>1 - - - - - - ${n} ${'x'.repeat(200)}\n`).join('');
     socket.end(lines);
-    await expect.poll(() => sink.appends, { timeout: 5_000 }).toBeGreaterThan(2);
+    await expect.poll(() => sink.appends).toBeGreaterThan(2);
     // The sender is blocked: what it has sent is in the socket buffers, not in our memory.
     const sent = socket.bytesWritten - socket.writableLength;
     expect(sent).toBeLessThan(lines.length);
     sink.full = false;
-    await expect.poll(() => sink.lines.length, { timeout: 15_000 }).toBe(count);
+    await expect.poll(() => sink.lines.length).toBe(count);
     expect(sink.messages.map((message) => Number(String(message).split(' ')[0]))).toEqual(
       Array.from({ length: count }, (_, n) => n),
     );
@@ -181,7 +174,7 @@ describe('while the buffer is full', () => {
       udp(port, long);
       if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    await expect.poll(() => codes(sink), { timeout: 10_000 }).toContain('udp_lost');
+    await expect.poll(() => codes(sink)).toContain('udp_lost');
     sink.full = false;
     await expect.poll(() => sink.lines.length).toBeGreaterThan(500);
     const logged = Number(/^[\d,]+/.exec(sink.notes[0]?.message ?? '')?.[0].replaceAll(',', ''));
@@ -269,7 +262,7 @@ describe('one port for several pipelines', () => {
 });
 
 describe('bounds', () => {
-  it('closes idle connections above a thousand, but none that has sent a message', { timeout: 60_000 }, async () => {
+  it('closes idle connections above a thousand, but none that has sent a message', async () => {
     const { port, sink } = await listening();
     const speaker = await tcp(port);
     speaker.write('<13>1 - - - - - - hello\n');

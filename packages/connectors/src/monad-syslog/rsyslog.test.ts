@@ -1,7 +1,7 @@
 import { loadCatalog } from '@connector-frame/catalog';
 import { expect, it, onTestFinished } from 'vitest';
 import { createCertificate } from '../../../../test/support/certificate.js';
-import { freePort } from '../../../../test/support/guides.js';
+import { freePort } from '../../../../test/support/free-port.js';
 import { startRsyslog } from '../../../../test/support/rsyslog.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { systemClock } from '@connector-frame/engine/connector-api';
@@ -29,11 +29,11 @@ it.each([
   ['TLS of GnuTLS, by lines', 'tls', `protocol="tcp" ${verified('gtls')} template="RSYSLOG_TraditionalForwardFormat"`],
 ])(
   'receives every message of rsyslog over %s once and intact',
-  { timeout: 60_000 },
+
   async (_name, transport, action) => {
     const type = loadCatalog().get('input', 'monad-syslog');
     if (!type) throw new Error('no type');
-    const port = Number(await freePort());
+    const port = await freePort();
     const listen = { host: '127.0.0.1', port, tls: certificate };
     const context = { type, egress: createEgress({ allow: [] }), clock: systemClock, listen };
     const input = monadSyslogInput.createInput?.({ settings: {}, secrets: {} }, context);
@@ -52,7 +52,7 @@ it.each([
     );
     onTestFinished(() => rsyslog.stop());
     const ours = () => sink.records.filter((record) => record['app_name'] === 'shop');
-    await expect.poll(() => ours().length || rsyslog.output(), { timeout: 30_000 }).toBe(COUNT);
+    await expect.poll(() => ours().length || rsyslog.output()).toBe(COUNT);
     expect(ours().map(({ message }) => message)).toEqual(messages);
     for (const record of ours()) {
       expect(record).toMatchObject({ transport, facility_name: 'local3', severity_name: 'notice', peer: '127.0.0.1' });

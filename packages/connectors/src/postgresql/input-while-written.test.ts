@@ -91,4 +91,4 @@ test('reads 10,000 rows during concurrent writes and disconnects without missing
   // Pages lost to a cut connection were not delivered, so each row is delivered once.
   expect(reader.records.length).toBe(4 * perWorker);
   expect(cuts).toBeGreaterThan(0);
-}, 60_000);
+});

@@ -69,13 +69,11 @@ describe('with s3rver', () => {
       limits: { grace: 30_000 },
     });
     await writing.start();
-    await expect.poll(async () => (await writing.state()).egress.records, { timeout: 10_000 }).toBeGreaterThan(1_500);
+    await expect.poll(async () => (await writing.state()).egress.records).toBeGreaterThan(1_500);
     await writing.pause();
     await writing.resume();
     await expect
-      .poll(async () => (await writing.state()).nodes.find((node) => node.node_id === 'out')?.ingress.records, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await writing.state()).nodes.find((node) => node.node_id === 'out')?.ingress.records)
       .toBe(5_000);
     await writing.pause();
     expect((await writing.state()).egress.records).toBe(5_000);
@@ -90,7 +88,7 @@ describe('with s3rver', () => {
       outputs: { out: createFileOutput({ path }) },
     });
     await reading.start();
-    await expect.poll(async () => (await reading.state()).egress.records, { timeout: 10_000 }).toBe(5_000);
+    await expect.poll(async () => (await reading.state()).egress.records).toBe(5_000);
     const text = await readFile(path, 'utf8');
     const numbers = text
       .trim()
@@ -164,7 +162,7 @@ describe('end to end, with failures', () => {
     await first.stop();
     const second = world.runner({ definition, inputs: { in: push }, outputs: outputs() });
     await second.start();
-    await expect.poll(async () => (await world.bus.stats('p.in')).records, { timeout: 10_000 }).toBe(0);
+    await expect.poll(async () => (await world.bus.stats('p.in')).records).toBe(0);
     const records = [...bucket.objects.values()].flatMap(({ body }) => gunzipSync(body).toString().trim().split('\n'));
     expect(records.map((line): unknown => JSON.parse(line)).length).toBe(600);
     expect(new Set(records).size).toBe(600);

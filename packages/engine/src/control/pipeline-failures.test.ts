@@ -125,7 +125,7 @@ test('a worker that loses its lease during delivery does not commit the cursor',
   await runner.start();
   await expect.poll(() => codes(runner)).toContain('lease_lost');
   // With the lease back, it reads the page again: delivery is at least once.
-  await expect.poll(async () => (await runner.state()).ingress.records, { timeout: 5_000 }).toBe(100);
+  await expect.poll(async () => (await runner.state()).ingress.records).toBe(100);
   expect(out.numbers).toEqual([...numbersUpTo(100), ...numbersUpTo(100)]);
   const [first, second] = out.batches;
   expect(second?.id).toBe(first?.id);

@@ -7,7 +7,6 @@ import type { RunnerLimits } from '../delivery/runner-options.js';
 const jq = (query: string): TransformConfig['operations'][number] => ({ operation: 'jq', arguments: { query } });
 const mark: TransformConfig['operations'][number] = { operation: 'add', arguments: { key: 'marked', value: true } };
 /** Allows for the start of a worker thread. */
-const patient = { timeout: 15_000 };
 
 /** Starts a pipeline with a push input, these operations and one output. */
 async function startThrough(operations: TransformConfig['operations'], limits: Partial<RunnerLimits> = {}) {
@@ -29,14 +28,14 @@ test('a program drops, keeps and multiplies records; counts match its input and 
     'if .n == 0 then empty elif .n == 1 then (., .) elif .n == 2 then .n elif .n == 3 then error("x") else . end';
   const { world, out, runner } = await startThrough([mark, jq(query), jq('.n += 10'), mark]);
   await runner.sink.append(numbered(6));
-  await expect.poll(() => out.numbers, patient).toEqual([11, 11, 14, 15]);
+  await expect.poll(() => out.numbers).toEqual([11, 11, 14, 15]);
   expect(out.records.every((record) => record['marked'] === true)).toBe(true);
   expect((await world.deadLetters()).map(({ reason, record, node_id }) => [node_id, reason, record])).toEqual([
     ['a', 'jq_not_an_object', { n: 2, marked: true }],
     ['a', 'jq_error', { n: 3, marked: true }],
   ]);
   await expect
-    .poll(async () => (await runner.state()).nodes.find(({ node_id }) => node_id === 'a'), patient)
+    .poll(async () => (await runner.state()).nodes.find(({ node_id }) => node_id === 'a'))
     .toMatchObject({ ingress: { records: 6 }, egress: { records: 4 }, errors: 2 });
 });
 
@@ -52,7 +51,7 @@ test('ids are unique, and the same when a batch is redelivered', async () => {
     return {};
   };
   await runner.sink.append(numbered(3), { position: 'one' });
-  await expect.poll(() => out.numbers, patient).toEqual([0, 1, 1, 2, 2]);
+  await expect.poll(() => out.numbers).toEqual([0, 1, 1, 2, 2]);
   expect(tried[1]).toEqual(tried[0]);
   expect(tried[2]).toEqual(tried[0]);
   expect(new Set(tried[0]).size).toBe(6);
@@ -63,7 +62,7 @@ test('ids are unique, and the same when a batch is redelivered', async () => {
 test('splits the results of a record into batches within the limits', async () => {
   const { out, runner } = await startThrough([jq('.list[]')]);
   await runner.sink.append([JSON.stringify({ list: numbersUpTo(1_700).map((n) => ({ n })) })]);
-  await expect.poll(() => out.numbers, patient).toEqual(numbersUpTo(1_700));
+  await expect.poll(() => out.numbers).toEqual(numbersUpTo(1_700));
   expect(out.batches.map(({ lines }) => lines.length)).toEqual([500, 500, 500, 200]);
   const ids = out.batches.flatMap((batch) => batch.lines.map((_, index) => batch.recordId(index)));
   expect(new Set(ids).size).toBe(1_700);
@@ -73,7 +72,7 @@ test('splits the results of a record into batches within the limits', async () =
 test('a program that hangs on one record loses only that record and delays no other pipeline', async () => {
   const { world, out, runner } = await startThrough([jq('if .n == 3 then last(range(1e12)) else . end')]);
   await runner.sink.append(numbered(6));
-  await expect.poll(() => out.numbers, patient).toEqual([0, 1, 2, 4, 5]);
+  await expect.poll(() => out.numbers).toEqual([0, 1, 2, 4, 5]);
   expect(await world.deadLetters()).toEqual([expect.objectContaining({ reason: 'jq_timeout', record: { n: 3 } })]);
 });
 
@@ -83,7 +82,7 @@ test('a pipeline pauses while its program hangs, without losing records', async 
   await runner.pause();
   expect(out.numbers).toEqual([]);
   await runner.resume();
-  await expect.poll(() => out.numbers, patient).toEqual([0, 2]);
+  await expect.poll(() => out.numbers).toEqual([0, 2]);
 });
 
 test('pages pass a program in order, to every output', async () => {
@@ -97,6 +96,6 @@ test('pages pass a program in order, to every output', async () => {
   });
   await runner.start();
   const even = numbersUpTo(3_000).filter((n) => n % 2 === 0);
-  for (const out of outs) await expect.poll(() => out.numbers.length, patient).toBe(even.length);
+  for (const out of outs) await expect.poll(() => out.numbers.length).toBe(even.length);
   for (const out of outs) expect(out.numbers).toEqual(even);
 });

@@ -183,7 +183,7 @@ test('the second of two workers takes over at the cursor of the first', async ()
   expect(await status(two)).toBe('Running');
   expect(codes(two)).not.toContain('started');
   await one.stop();
-  await expect.poll(async () => (await two.state()).ingress.records, { timeout: 5_000 }).toBe(1_000);
+  await expect.poll(async () => (await two.state()).ingress.records).toBe(1_000);
   expect(out.numbers).toEqual(numbersUpTo(1_000));
 });
 

@@ -33,7 +33,7 @@ const httpConfig = (endpoint: string, changes: object = {}) => ({
  * An attacker controls the servers that a connector reaches: only its transport settings protect
  * the secret (S32, S33).
  */
-describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () => {
+describe('a kept secret and a man in the middle (S32)', () => {
   let service: TestService;
   let acme: Tenant;
 
@@ -44,7 +44,7 @@ describe('a kept secret and a man in the middle (S32)', { timeout: 60_000 }, () 
       run: { limits: { grace: 500 } },
     });
     acme = await service.tenant('Northwind');
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   const call = (method: string, path: string, body?: object) =>

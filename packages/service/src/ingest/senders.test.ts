@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as send } from 'node:http';
-import { connect as connectTcp, createServer as createTcp } from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -11,7 +11,8 @@ import { gzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeForm } from '../../../../test/support/form-assets.js';
-import { codeOf, freePort } from '../../../../test/support/guides.js';
+import { freePort } from '../../../../test/support/free-port.js';
+import { codeOf } from '../../../../test/support/guides.js';
 import { API_KEY, operatorsEnvironment } from '../../../../test/support/operator.js';
 import { startRsyslog } from '../../../../test/support/rsyslog.js';
 import { exportedProtobuf } from '../../../../test/support/otlp-export.js';
@@ -56,24 +57,13 @@ const counts = async ({ pipeline }: Pushed) => {
   return { in: ingress.records, out: egress.records, status };
 };
 const counted = (input: Pushed, records: number) =>
-  expect.poll(() => counts(input), { timeout: 30_000 }).toEqual({ in: records, out: records, status: 'Running' });
-
-/** Returns two adjacent free ports. */
-async function twoPorts(): Promise<[number, number]> {
-  for (;;) {
-    const first = Number(await freePort());
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createTcp().once('error', () => resolve(false));
-      probe.listen(first + 1, '127.0.0.1', () => probe.close(() => resolve(true)));
-    });
-    if (free) return [first, first + 1];
-  }
-}
+  expect.poll(() => counts(input)).toEqual({ in: records, out: records, status: 'Running' });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sending-'));
   form = await writeForm();
-  ports = await twoPorts();
+  const port = await freePort(2);
+  ports = [port, port + 1];
   const environment = {
     ...operatorsEnvironment(folder, form.folder),
     SERVICE_PORT: '0',
@@ -84,7 +74,7 @@ beforeAll(async () => {
   };
   server = await createServer(environment, { log: pino({ level: 'silent' }) });
   organization = (await call<{ organization_id: string }>('GET', '/v3/api-keys/current')).organization_id;
-}, 120_000);
+});
 afterAll(async () => {
   await server.close();
   await form.remove();
@@ -209,9 +199,7 @@ describe('monad-syslog', () => {
     for (const [index, driver] of ['ossl', 'gtls'].entries()) {
       const rsyslog = await startRsyslog(messages, actions.replace('"ossl"', `"${driver}"`), { 'ca.pem': ca });
       onTestFinished(() => rsyslog.stop());
-      await expect
-        .poll(async () => (await counts(input)).out, { timeout: 30_000 })
-        .toBeGreaterThanOrEqual(2 + 300 * (index + 1));
+      await expect.poll(async () => (await counts(input)).out).toBeGreaterThanOrEqual(2 + 300 * (index + 1));
       expect(rsyslog.output()).not.toMatch(/tls|certificate|peer/i);
     }
   });
@@ -230,7 +218,7 @@ describe('monad-syslog', () => {
     await call('DELETE', `/v1/~/inputs/${other.id}`);
     const again = await build('monad-syslog');
     expect(again.ingest.port).toBe(other.ingest.port);
-    await expect.poll(async () => (await counts(again)).status, { timeout: 20_000 }).toBe('Running');
+    await expect.poll(async () => (await counts(again)).status).toBe('Running');
     connectTcp(again.ingest.port, '127.0.0.1').end('<13>1 - - - - - - again\n');
     await counted(again, 1);
   });

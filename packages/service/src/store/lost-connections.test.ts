@@ -12,7 +12,7 @@ const databases = postgresql();
 let url: string;
 beforeAll(async () => {
   url = await databases.url();
-}, 60_000);
+});
 afterAll(() => databases.close());
 
 /** Opens a database through a proxy that can reset its connections. */

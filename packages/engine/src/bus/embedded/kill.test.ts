@@ -31,10 +31,10 @@ test.runIf(limits)('a full disk fails the batch, not the stream, which continues
   });
   const run = program.start([folder, '1', 'only-fill'], ['prlimit', '--fsize=60000:unlimited']);
   const said = (word: string): string[] => run.lines.filter((line) => line.startsWith(word));
-  await expect.poll(() => said('failed storage').length, { timeout: 10_000 }).toBeGreaterThan(20);
+  await expect.poll(() => said('failed storage').length).toBeGreaterThan(20);
   const before = said('stored').length;
   spawnSync('prlimit', ['--pid', String(run.process.pid), '--fsize=unlimited']);
-  await expect.poll(() => said('stored').length, { timeout: 10_000 }).toBeGreaterThan(before + 100);
+  await expect.poll(() => said('stored').length).toBeGreaterThan(before + 100);
   run.process.kill('SIGKILL');
   await run.ended;
   const drain = program.start([folder, '0', 'drain']);

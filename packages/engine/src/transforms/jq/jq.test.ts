@@ -146,7 +146,7 @@ test('programs that hang do not delay programs that succeeded, and end at their 
   // Forty records that would take a second each.
   const outcomes = await new JqProgram('last(range(1e12))').run(lines, { ...bounds, maxMs: 1_500 });
   expect(outcomes).toEqual(lines.map(() => 'jq_timeout'));
-}, 90_000);
+});
 
 test('an abort waits for the current record at most', async () => {
   const stop = new AbortController();

@@ -27,35 +27,31 @@ async function build(service: TestService, { team, key }: Tenant, input: string)
   return (await service.call('POST', `/v2/${team}/integrations`, { key, body })).body.pipeline_id;
 }
 
-it(
-  'finds what no hint told of, and tells a pipeline that was just made from one that there is not',
-  { timeout: 60_000 },
-  async () => {
-    const clock = new ManualClock(Date.now());
-    const service = await createTestService({ database: await embedded().open(), run: { clock } });
-    const acme = await service.tenant('Northwind');
-    const input = await makeInput(service, acme);
-    const id = await build(service, acme, input);
-    const status = async () => {
-      clock.advance(1_000);
-      return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, { key: acme.key })).body.status;
-    };
-    await expect.poll(status).toBe('Running');
-    // Simulates another process that can't send notifications.
-    await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
-    await expect.poll(status, { timeout: 20_000 }).toBe('Disabled');
-    await service.database.script((run) => run('delete from pipelines'));
-    const append = async () => {
-      clock.advance(1_000);
-      return service.engine?.append(input, [RECORD]);
-    };
-    await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'no_pipeline' });
-    await service.close();
-    expect(await service.engine?.append(input, [RECORD])).toEqual({ stored: false, reason: 'closed' });
-  },
-);
+it('finds what no hint told of, and tells a pipeline that was just made from one that there is not', async () => {
+  const clock = new ManualClock(Date.now());
+  const service = await createTestService({ database: await embedded().open(), run: { clock } });
+  const acme = await service.tenant('Northwind');
+  const input = await makeInput(service, acme);
+  const id = await build(service, acme, input);
+  const status = async () => {
+    clock.advance(1_000);
+    return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, { key: acme.key })).body.status;
+  };
+  await expect.poll(status).toBe('Running');
+  // Simulates another process that can't send notifications.
+  await service.database.script((run) => run(`update pipelines set enabled = false, version = version + 1`));
+  await expect.poll(status).toBe('Disabled');
+  await service.database.script((run) => run('delete from pipelines'));
+  const append = async () => {
+    clock.advance(1_000);
+    return service.engine?.append(input, [RECORD]);
+  };
+  await expect.poll(append).toEqual({ stored: false, reason: 'no_pipeline' });
+  await service.close();
+  expect(await service.engine?.append(input, [RECORD])).toEqual({ stored: false, reason: 'closed' });
+});
 
-it('takes nothing in any more once another process has the engine', { timeout: 60_000 }, async () => {
+it('takes nothing in any more once another process has the engine', async () => {
   const clock = new ManualClock(Date.now());
   const service = await createTestService({ database: await embedded().open(), run: { clock } });
   const acme = await service.tenant('Northwind');
@@ -74,7 +70,7 @@ it('takes nothing in any more once another process has the engine', { timeout: 6
     clock.advance(1_000);
     return service.engine?.append(input, [RECORD]);
   };
-  await expect.poll(append, { timeout: 20_000 }).toEqual({ stored: false, reason: 'closed' });
+  await expect.poll(append).toEqual({ stored: false, reason: 'closed' });
   await other.release();
   await service.close();
   await rm(folder, { recursive: true, force: true });

@@ -32,7 +32,7 @@ async function start(variables: Record<string, string>): Promise<ServiceProcess>
 beforeAll(async () => {
   buildService();
   form = await writeForm();
-}, 120_000);
+});
 afterAll(() => form.remove());
 beforeEach(async () => {
   environment = operatorsEnvironment(await someFolder(), form.folder);
@@ -49,9 +49,9 @@ async function ingest(client: ServiceClient, input: string, body: string): Promi
 }
 
 const until = (client: ServiceClient, id: string, wanted: object) =>
-  expect.poll(() => client.status(id), { timeout: 30_000 }).toMatchObject(wanted);
+  expect.poll(() => client.status(id)).toMatchObject(wanted);
 
-describe('the process', { timeout: 120_000 }, () => {
+describe('the process', () => {
   it('keeps counts over a restart, and what waits over a kill (R08)', async () => {
     const first = await start(environment);
     let client = await connectClient(first, API_KEY);

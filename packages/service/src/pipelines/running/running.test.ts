@@ -12,7 +12,7 @@ const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) 
 
 const settings = (endpoint: string) => ({ endpoint, method: 'POST', payload_structure: 'array' });
 
-describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeout: 60_000 }, (databases) => {
+describe.each([embedded(), postgresql()])('pipelines that run on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;
@@ -25,7 +25,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
       run: { folder, limits: { grace: 500 } },
     });
     acme = await service.tenant('Northwind');
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.close();
     await databases.close();
@@ -47,8 +47,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
   }
   const append = (input: string, records: readonly string[]) => service.engine?.append(input, records);
   const status = async (id: string) => (await send('GET', `/v2/~/pipelines/${id}/status`)).body;
-  const until = (id: string, wanted: object) =>
-    expect.poll(() => status(id), { timeout: 20_000 }).toMatchObject(wanted);
+  const until = (id: string, wanted: object) => expect.poll(() => status(id)).toMatchObject(wanted);
   const codes = async (id: string): Promise<string[]> =>
     (await send('GET', `/v2/~/pipelines/${id}/logs`)).body.entries.map(({ code }: { code: string }) => code);
   /** Returns the state and files of a pipeline, apart from its row. */
@@ -60,7 +59,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
   it('counts what comes from made-up records to dev-null', async () => {
     const { id } = await build(await make('inputs', { type: 'demo' }));
     await until(id, { status: 'Running' });
-    await expect.poll(async () => (await status(id)).egress.records, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await status(id)).egress.records).toBeGreaterThan(0);
     expect(await codes(id)).toContain('started');
   });
 
@@ -83,7 +82,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', { timeo
     const input = await make('inputs', { type: 'monad-http' });
     const { id } = await build(input);
     await append(input, lines(10));
-    await expect.poll(() => remains(id), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => remains(id)).not.toEqual([]);
     await send('DELETE', `/v2/~/pipelines/${id}`);
     await expect.poll(() => append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
     await expect.poll(() => remains(id)).toEqual([]);
