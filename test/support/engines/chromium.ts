@@ -13,7 +13,7 @@ export async function launchChromium(): Promise<DrivenBrowser> {
       // A click on an element that moved out of view times out early, so that the caller can scroll
       // and click again.
       page.setDefaultTimeout(3_000);
-      page.setDefaultNavigationTimeout(30_000);
+      page.setDefaultNavigationTimeout(90_000);
       return page;
     },
     close: () => browser.close(),
