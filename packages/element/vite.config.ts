@@ -56,7 +56,7 @@ export default defineConfig(({ mode }) => {
       lib: { entry, formats: ['es' as const], fileName: () => name },
       rolldownOptions: {
         output: {
-          // A library's whitespace stays unless it is asked for here.
+          // A library's whitespace stays unless configured here.
           minify: true,
           codeSplitting: false,
           comments: { legal: false, annotation: false },

@@ -38,7 +38,7 @@ export async function renderField(field: Field, scene: Omit<Scene, 'state'> = {}
   const element = await fixture<HTMLElement>(html`<main class="cf-root"></main>`);
   element.append(view.field(field));
   // A field renders when it is in the page.
-  form.tell(field.path);
+  form.notify(field.path);
   await nextFrame();
   return {
     element,

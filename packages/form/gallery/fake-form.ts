@@ -13,7 +13,7 @@ export interface Scene {
   /** Paths of the hidden fields. */
   hidden?: string[];
   /** Problems with which `save()` fails. */
-  refusal?: { path: string; label: string; message: string }[];
+  problems?: { path: string; label: string; message: string }[];
 }
 
 /**
@@ -27,7 +27,7 @@ export class FakeForm implements Form {
    * Resolves when a save or a connection test finishes, by default after 400 ms; tests can replace
    * it.
    */
-  pace = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 400));
+  actionDone = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 400));
   /** Recorded method calls, for tests. */
   readonly calls: string[] = [];
   readonly values: Map<string, unknown>;
@@ -35,7 +35,7 @@ export class FakeForm implements Form {
   readonly #secrets: Map<string, SecretState>;
   readonly #errors: Map<string, string>;
   readonly #hidden: Set<string>;
-  readonly #refusal: Form['summary'];
+  readonly #problems: Form['summary'];
   readonly #listeners = new Map<string, Set<() => void>>();
 
   constructor(scene: Scene) {
@@ -45,16 +45,16 @@ export class FakeForm implements Form {
     this.#secrets = new Map(Object.entries(scene.secrets ?? {}));
     this.#errors = new Map(Object.entries(scene.errors ?? {}));
     this.#hidden = new Set(scene.hidden);
-    this.#refusal = scene.refusal ?? [];
-    if (this.#errors.size > 0) this.summary = this.#refusal;
+    this.#problems = scene.problems ?? [];
+    if (this.#errors.size > 0) this.summary = this.#problems;
   }
 
-  get refused(): boolean {
+  get rejected(): boolean {
     return this.summary.length > 0;
   }
 
-  refuse(reason: string): void {
-    this.calls.push(`refuse ${reason}`);
+  reject(reason: string): void {
+    this.calls.push(`reject ${reason}`);
   }
 
   secretEntries(): { path: string; label: string }[] {
@@ -77,7 +77,7 @@ export class FakeForm implements Form {
     this.values.set(path, value);
     const secret = this.#secrets.get(path);
     if (secret?.state === 'reentry') this.#secrets.set(path, { state: 'typing', replaces: secret.kept });
-    this.tell(path);
+    this.notify(path);
   }
 
   rows(path: string): number {
@@ -86,7 +86,7 @@ export class FakeForm implements Form {
 
   addRow(path: string): void {
     this.#rows.set(path, this.rows(path) + 1);
-    this.tell(path);
+    this.notify(path);
   }
 
   removeRow(path: string, index: number): void {
@@ -102,7 +102,7 @@ export class FakeForm implements Form {
       }
     }
     this.#rows.set(path, last);
-    this.tell(path);
+    this.notify(path);
   }
 
   secret(path: string): SecretState {
@@ -128,7 +128,7 @@ export class FakeForm implements Form {
 
   setSecret(path: string, secret: SecretState): void {
     this.#secrets.set(path, secret);
-    this.tell(path);
+    this.notify(path);
   }
 
   shown(path: string): boolean {
@@ -138,7 +138,7 @@ export class FakeForm implements Form {
   setShown(path: string, shown: boolean): void {
     if (shown) this.#hidden.delete(path);
     else this.#hidden.add(path);
-    this.tell(path);
+    this.notify(path);
   }
 
   error(path: string): string | undefined {
@@ -150,19 +150,19 @@ export class FakeForm implements Form {
     const value = this.values.get(path);
     if (typeof value === 'string' && value !== value.trim()) {
       this.values.set(path, value.trim());
-      this.tell(path);
+      this.notify(path);
     }
   }
 
   async save(): Promise<void> {
     this.calls.push('save');
-    if (this.#refusal.length > 0) {
-      this.summary = this.#refusal;
-      for (const { path, message } of this.#refusal) {
+    if (this.#problems.length > 0) {
+      this.summary = this.#problems;
+      for (const { path, message } of this.#problems) {
         this.#errors.set(path, message);
-        this.tell(path);
+        this.notify(path);
       }
-      this.tell('*');
+      this.notify('*');
       return;
     }
     await this.#pass({ saving: true });
@@ -205,19 +205,19 @@ export class FakeForm implements Form {
 
   setState(state: FormState): void {
     this.state = state;
-    this.tell('*');
+    this.notify('*');
   }
 
   change(part: Partial<Extract<FormState, { phase: 'editing' }>>): void {
     if (this.state.phase === 'editing') this.setState({ ...this.state, ...part });
   }
 
-  tell(path: string): void {
+  notify(path: string): void {
     for (const listener of this.#listeners.get(path) ?? []) listener();
   }
 
   async #pass(part: Partial<Extract<FormState, { phase: 'editing' }>>): Promise<void> {
     this.change(part);
-    await this.pace();
+    await this.actionDone();
   }
 }

@@ -120,13 +120,13 @@ export const scenes: Record<string, Scene> = {
     state: editing({ test: { state: 'passed', summary: 'Read 1 event', durationMs: 412 } }),
     values: filled,
   },
-  blank: { state: editing(), values: { '/settings/auth/type': 'token' }, refusal: two },
+  blank: { state: editing(), values: { '/settings/auth/type': 'token' }, problems: two },
   edit: {
     state: editing({ subject: edited }),
     values: { '/settings/org_url': 'acme-admin.okta.com/admin' },
     secrets: { '/secrets/api_token': { state: 'reentry', kept }, '/secrets/signing_key': { state: 'kept', kept } },
     errors: Object.fromEntries(two.map(({ path, message }) => [path, message])),
-    refusal: two,
+    problems: two,
   },
   kept: {
     state: editing({ subject: edited }),

@@ -24,14 +24,14 @@ export type Start =
       /** Requests that have been started, by path. */
       calls: Map<string, Promise<Response>>;
     }
-  | { refused: 'protocol_mismatch' | 'api_base_mismatch' };
+  | { rejected: 'protocol_mismatch' | 'api_base_mismatch' };
 
 /** State that the boot script passes to the form's script. Absent outside a frame. */
 export interface Boot {
   parentOrigin: string;
   start: Promise<Start>;
   /** Set by the form's script once the form replies to `leave` itself. */
-  answers?: true;
+  repliesToLeave?: true;
   /** Set by the page's second inline script, `theme.ts`. */
   theme?: Promise<AppliedAppearance>;
 }
@@ -65,7 +65,7 @@ function begin(words: Words): Start {
   // This page is served from `<base>/embed/`; the service can list further base URLs.
   const listed = document.querySelector<HTMLMetaElement>('meta[name=api-bases]')?.content;
   const own: string[] = [new URL('..', location.href).href, ...JSON.parse(listed || '[]')];
-  if (!own.map(withoutSlash).includes(base)) return { refused: 'api_base_mismatch' };
+  if (!own.map(withoutSlash).includes(base)) return { rejected: 'api_base_mismatch' };
 
   const calls = new Map<string, Promise<Response>>();
   const call = (...parts: string[]): void => {
@@ -92,7 +92,7 @@ function whenParsed(callback: () => void): void {
 }
 
 /** Replaces the page with plain text if the form cannot be shown. */
-function say(text: string): void {
+function showText(text: string): void {
   document.body.textContent = text;
 }
 
@@ -103,7 +103,7 @@ function failureMessage(code: string): string {
 }
 
 if (parent === self) {
-  whenParsed(() => say('This form works inside another page.'));
+  whenParsed(() => showText('This form works inside another page.'));
 } else {
   // Throws if `parentOrigin` is not a URL: then there is no host to post messages to.
   const target = new URL(parentOrigin).origin;
@@ -116,13 +116,13 @@ if (parent === self) {
       let started = false;
       addEventListener('message', ({ data, origin, source: sender }: MessageEvent<unknown>) => {
         if (sender !== parent || origin !== parentOrigin || !isMessage(data)) return;
-        if (data['type'] === 'leave' && !globalThis.connectorFrameBoot?.answers) post({ source, type: 'left' });
+        if (data['type'] === 'leave' && !globalThis.connectorFrameBoot?.repliesToLeave) post({ source, type: 'left' });
         if (data['type'] !== 'init' || started) return;
-        const spoken = data['version'] === PROTOCOL_VERSION;
+        const isSupported = data['version'] === PROTOCOL_VERSION;
         const words = isWords(data);
-        if (spoken ? !words : typeof data['version'] !== 'number') return;
+        if (isSupported ? !words : typeof data['version'] !== 'number') return;
         started = true;
-        resolve(words && spoken ? begin(data) : { refused: 'protocol_mismatch' });
+        resolve(words && isSupported ? begin(data) : { rejected: 'protocol_mismatch' });
       });
     }),
   };
@@ -136,7 +136,7 @@ if (parent === self) {
       whenParsed(() => {
         const code = 'load_failed';
         const message = failureMessage(code);
-        say(message);
+        showText(message);
         post({ source, type: 'error', code, message });
       });
     },

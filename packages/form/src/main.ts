@@ -20,7 +20,7 @@ import { setBuiltInStyles } from './view/built-in-styles.js';
 // The build inlines the messages into the page.
 const messages = createMessages(JSON.parse(document.getElementById('messages')?.textContent ?? ''));
 
-type Begun = Exclude<Start, { refused: string }>;
+type Started = Exclude<Start, { rejected: string }>;
 
 const now = (): number => performance.now();
 
@@ -28,14 +28,14 @@ const warn = (message: string): void => console.warn(`[connector-frame] ${messag
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: string, channel: Channel): Form {
+function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: string, channel: Channel): Form {
   const session = createSession(init.sessionToken, { now, sleep, request: channel.requestSession });
   const api = createApi({
     ...init,
     base,
     parentOrigin,
     session,
-    begun: calls,
+    started: calls,
     fetch: (input, request) => fetch(input, request),
     now,
     random: Math.random,
@@ -59,21 +59,21 @@ function openForm(init: InitMessage, { base, calls }: Begun, parentOrigin: strin
 
 async function run(boot: Boot): Promise<void> {
   const { parentOrigin, start, theme } = boot;
-  const begun = await start;
+  const started = await start;
   const channel = createChannel({ post: (message) => parent.postMessage(message, parentOrigin) });
-  const message = 'init' in begun ? parseHostMessage(begun.init) : undefined;
+  const message = 'init' in started ? parseHostMessage(started.init) : undefined;
   const init = message?.type === 'init' ? message : undefined;
 
   const applied = await theme;
-  if (!init || !applied || !('init' in begun)) {
-    const failure = failureFor('refused' in begun ? begun.refused : 'protocol_mismatch', messages);
+  if (!init || !applied || !('init' in started)) {
+    const failure = failureFor('rejected' in started ? started.rejected : 'protocol_mismatch', messages);
     channel.error(failure);
     // For the developer of the host page; users do not see it.
     document.body.textContent = `${failure.message}. ${failure.hint ?? ''}`;
     return;
   }
-  const form = openForm(init, begun, parentOrigin, channel);
-  boot.answers = true;
+  const form = openForm(init, started, parentOrigin, channel);
+  boot.repliesToLeave = true;
   Object.assign(document.documentElement, { lang: messages.language, dir: messages.direction });
   applied.onChange((tokens) => {
     colorProtected(tokens);

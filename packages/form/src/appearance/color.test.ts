@@ -49,11 +49,11 @@ describe('isColor', () => {
     'rgb(0 0 0 / 1) !important',
     'hsl(0 0% 0%',
     'r\\65 d',
-  ])('refuses %j', (css) => {
+  ])('rejects %j', (css) => {
     expect(isColor(css)).toBe(false);
   });
 
-  it('refuses endless text', () => {
+  it('rejects endless text', () => {
     for (const css of ['x'.repeat(100_000), `rgb(${'1 '.repeat(50_000)})`, `#${'f'.repeat(100_000)}`])
       expect(isColor(css)).toBe(false);
   });
@@ -78,7 +78,7 @@ describe('readSrgb', () => {
     expect(color && toHex(color)).toBe(hex);
   });
 
-  it.each(['', 'rgb(1, 2, 3)', 'color(display-p3 1 0 0)', 'color(srgb x y z)'])('refuses %j', (css) => {
+  it.each(['', 'rgb(1, 2, 3)', 'color(display-p3 1 0 0)', 'color(srgb x y z)'])('rejects %j', (css) => {
     expect(readSrgb(css)).toBeUndefined();
   });
 });

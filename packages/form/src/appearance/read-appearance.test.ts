@@ -58,14 +58,14 @@ describe('readAppearance', () => {
   });
 
   it.each(['Inter; color: red', 'url(x)', '"unclosed', `"a" 'b'`, 'a,,b', 'a}', 'expression(1)', '\\62', 'a/*', ''])(
-    'refuses the font %s',
+    'rejects the font %s',
     (fontFamily) => {
       expect(read({ fontFamily }).given.font).toBeUndefined();
     },
   );
 
   it.each(['10', '-1px', '1vw', '10px 4px', 'var(--r)', '99999px', 'px', '1px;'])(
-    'refuses the radius %s',
+    'rejects the radius %s',
     (borderRadius) => {
       expect(read({ borderRadius }).given.radius).toBeUndefined();
     },

@@ -5,22 +5,25 @@ import type { Issue } from '@connector-frame/catalog/types';
  * service and contain no user input.
  */
 export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    /** `error_type` of the response body. */
-    readonly type = '',
-    message = '',
-    readonly issues: readonly Issue[] = [],
-    readonly hint?: string,
-  ) {
+  readonly status: number;
+  /** `error_type` of the response body. */
+  readonly type: string;
+  readonly issues: readonly Issue[];
+  readonly hint: string | undefined;
+
+  constructor(status: number, type = '', message = '', issues: readonly Issue[] = [], hint?: string) {
     super(message);
+    this.status = status;
+    this.type = type;
+    this.issues = issues;
+    this.hint = hint;
   }
 }
 
 /** Thrown when the session expired and the host page provided no new one. */
 export class SessionExpired extends Error {}
 
-interface Refusal {
+interface ErrorBody {
   error?: string;
   error_type?: string;
   additional_details?: { issues?: Issue[]; hint?: string };
@@ -31,6 +34,6 @@ interface Refusal {
  * error without a message.
  */
 export async function readApiError(response: Response): Promise<ApiError> {
-  const { error, error_type, additional_details: details }: Refusal = await response.json().catch(() => ({}));
+  const { error, error_type, additional_details: details }: ErrorBody = await response.json().catch(() => ({}));
   return new ApiError(response.status, error_type, error, details?.issues, details?.hint);
 }

@@ -18,7 +18,7 @@ export interface ApiOptions extends RetryTools {
    * Requests that the boot script has started, by path. Each response is used once; a later load
    * sends a new request.
    */
-  begun?: Map<string, Promise<Response>>;
+  started?: Map<string, Promise<Response>>;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface TestResult {
   durationMs: number;
 }
 
-/** The API calls of the form. Each rejects with `ApiError`, `NoAnswer` or `SessionExpired`. */
+/** The API calls of the form. Each rejects with `ApiError`, `NoResponse` or `SessionExpired`. */
 export interface Api {
   loadType(): Promise<ConnectorType>;
   /** Loads the organization of the session. */
@@ -57,7 +57,7 @@ async function read<T>(response: Response): Promise<T> {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const { base, kind, session, existingId, typeId, begun } = options;
+  const { base, kind, session, existingId, typeId, started } = options;
   const connectors = `${encodeURIComponent(options.organizationId)}/${kind}s`;
   const existing = `${connectors}/${encodeURIComponent(existingId ?? '')}`;
 
@@ -69,8 +69,8 @@ export function createApi(options: ApiOptions): Api {
     const send = (): Promise<Response> =>
       withRetry(
         (signal) => {
-          const early = begun?.get(path);
-          begun?.delete(path);
+          const early = started?.get(path);
+          started?.delete(path);
           const headers = {
             ...init.headers,
             Authorization: `Bearer ${session.token}`,

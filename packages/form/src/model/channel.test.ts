@@ -3,19 +3,19 @@ import type { FrameMessage } from '@connector-frame/core/protocol';
 import { createChannel, onHostMessage, type Messenger } from './channel.js';
 
 it('says a failure in one text, with its code', () => {
-  const told: FrameMessage[] = [];
-  const channel = createChannel({ post: (message) => told.push(message) });
+  const posted: FrameMessage[] = [];
+  const channel = createChannel({ post: (message) => posted.push(message) });
   channel.error({ code: 'save_failed', message: 'Not saved', hint: 'Try again.' });
   channel.error({ code: 'offline', message: 'You are offline' });
   const source = 'monad-embed';
-  expect(told).toEqual([
+  expect(posted).toEqual([
     { source, type: 'error', code: 'save_failed', message: 'Not saved. Try again.' },
     { source, type: 'error', code: 'offline', message: 'You are offline' },
   ]);
 });
 
 it('takes a message only from the window and origin it answers to, in the right shape', () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   let say: Parameters<Parameters<Messenger['listen']>[0]>[0][] = [];
   const source = new MessageChannel().port1;
   const other = new MessageChannel().port1;
@@ -36,7 +36,7 @@ it('takes a message only from the window and origin it answers to, in the right 
   onHostMessage(
     (listener) => say.forEach((event) => listener(event)),
     { source, origin },
-    (message) => heard.push(message),
+    (message) => received.push(message),
   );
-  expect(heard).toEqual([data, { source: 'monad-embed', type: 'command', command: 'save' }]);
+  expect(received).toEqual([data, { source: 'monad-embed', type: 'command', command: 'save' }]);
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { exampleType } from '../testing/example-type.js';
-import { json, refusal } from '../testing/fake-service.js';
+import { json, errorResponse } from '../testing/fake-service.js';
 import { fillIn, openedForm, openForm } from '../testing/open-form.js';
 
 const lost = (): Error => new TypeError('Failed to fetch');
 
 describe('loading', () => {
   it('asks for the type and the session, and shows the type', async () => {
-    const { form, service, told, loaded } = openForm();
+    const { form, service, posted, loaded } = openForm();
     expect(form.state).toEqual({ phase: 'loading' });
     await loaded;
     expect(service.calls.map(({ path }) => path)).toEqual([
@@ -27,7 +27,7 @@ describe('loading', () => {
         canTest: true,
       },
     });
-    expect(told).toEqual([{ source: 'monad-embed', type: 'loaded', title: 'Okta System Log' }]);
+    expect(posted).toEqual([{ source: 'monad-embed', type: 'loaded', title: 'Okta System Log' }]);
   });
 
   it('asks for the connector too on edit, and shows what is saved', async () => {
@@ -50,30 +50,30 @@ describe('loading', () => {
     [403, 'forbidden', 'unauthorized', false],
     [500, 'internal_error', 'load_failed', true],
   ])('a %i says what to do, and tells the host', async (status, type, code, canRetry) => {
-    const { form, service, told, loaded } = openForm();
-    service.next.push(refusal(status, type));
+    const { form, service, posted, loaded } = openForm();
+    service.next.push(errorResponse(status, type));
     await loaded;
     expect(form.state).toMatchObject({ phase: 'load_failed', canRetry, failure: { code } });
-    expect(told).toMatchObject([{ type: 'error', code }]);
+    expect(posted).toMatchObject([{ type: 'error', code }]);
   });
 
   it('reports the ID of an unknown connector type to the host', async () => {
-    const { service, told, loaded } = openForm();
-    service.next.push(refusal(404, 'not_found'));
+    const { service, posted, loaded } = openForm();
+    service.next.push(errorResponse(404, 'not_found'));
     await loaded;
-    expect(told).toMatchObject([{ code: 'type_not_found', message: expect.stringContaining('okta-systemlog') }]);
+    expect(posted).toMatchObject([{ code: 'type_not_found', message: expect.stringContaining('okta-systemlog') }]);
   });
 
   it('tells a connector that is gone from a type that is', async () => {
     const { form, service, loaded } = openForm({ existingId: 'con_1' });
-    service.next.push(undefined, refusal(404, 'not_found'));
+    service.next.push(undefined, errorResponse(404, 'not_found'));
     await loaded;
     expect(form.state).toMatchObject({ phase: 'load_failed', failure: { code: 'connector_not_found' } });
   });
 
   it('loads again on retry', async () => {
     const { form, service, loaded } = openForm();
-    service.next.push(refusal(500, 'internal_error'));
+    service.next.push(errorResponse(500, 'internal_error'));
     await loaded;
     await form.retry();
     expect(form.state.phase).toBe('editing');
@@ -89,7 +89,7 @@ describe('loading', () => {
 
   it('shows nothing when it is not known whose secrets they would be', async () => {
     const { form, service, loaded } = openForm();
-    service.next.push(json(exampleType), refusal(403, 'forbidden'));
+    service.next.push(json(exampleType), errorResponse(403, 'forbidden'));
     await loaded;
     expect(form.state).toMatchObject({ phase: 'load_failed', failure: { code: 'unauthorized' } });
   });
@@ -98,7 +98,7 @@ describe('loading', () => {
 describe('creating', () => {
   it('sends what was filled in, once, and tells the host', async () => {
     const opened = await openedForm();
-    const { form, service, told } = opened;
+    const { form, service, posted } = opened;
     fillIn(opened);
     await Promise.all([form.save(), form.save()]);
     expect(service.calls).toHaveLength(1);
@@ -120,7 +120,7 @@ describe('creating', () => {
       },
     });
     expect(form.state.phase).toBe('saved');
-    expect(told.at(-1)).toEqual({
+    expect(posted.at(-1)).toEqual({
       source: 'monad-embed',
       type: 'saved',
       connector: { id: 'con_1', name: 'Okta System Log i000' },
@@ -156,7 +156,7 @@ describe('creating', () => {
   });
 
   it('sends nothing that is wrong, and lists it in the order shown', async () => {
-    const { form, service, told } = await openedForm();
+    const { form, service, posted } = await openedForm();
     await form.save();
     expect(service.calls).toHaveLength(0);
     expect(form.summary.map(({ path, message }) => [path, message])).toEqual([
@@ -168,12 +168,12 @@ describe('creating', () => {
     expect(form.error('/settings/org_url')).toBe('Enter the organization URL');
     expect(form.state).toMatchObject({ phase: 'editing', saving: false });
     // Validation errors are not reported to the host as errors of the frame.
-    expect(told.filter(({ type }) => type === 'error')).toEqual([]);
+    expect(posted.filter(({ type }) => type === 'error')).toEqual([]);
   });
 });
 
 describe('one write per intent', () => {
-  it('repeats a write whose answer was lost with its key, and another content with another', async () => {
+  it('retries a write with the same key if its response was lost, and uses a new key for other content', async () => {
     const opened = await openedForm();
     const { form, service } = opened;
     fillIn(opened);
@@ -181,7 +181,7 @@ describe('one write per intent', () => {
     await form.save();
     expect(form.state).toMatchObject({ phase: 'editing', saving: false, failure: { code: 'save_failed' } });
     expect(form.value('/secrets/token')).toBe('tok-123');
-    service.next.push(refusal(500, 'internal_error'));
+    service.next.push(errorResponse(500, 'internal_error'));
     await form.save();
     const keys = (): (string | null)[] => service.calls.map(({ headers }) => headers.get('idempotency-key'));
     expect(new Set(keys()).size).toBe(1);
@@ -193,10 +193,10 @@ describe('one write per intent', () => {
     expect(form.state.phase).toBe('saved');
   });
 
-  it('takes a new key after a refusal that settled the matter', async () => {
+  it('uses a new key after a permanent failure', async () => {
     const opened = await openedForm();
     fillIn(opened);
-    opened.service.next.push(refusal(403, 'forbidden'));
+    opened.service.next.push(errorResponse(403, 'forbidden'));
     await opened.form.save();
     await opened.form.save();
     const [first, second] = opened.service.calls.map(({ headers }) => headers.get('idempotency-key'));

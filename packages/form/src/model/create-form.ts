@@ -174,7 +174,7 @@ export function createForm(options: FormOptions): FormController {
   ): Promise<void> =>
     (busy[action] ??= (async () => {
       if (!loaded || state.phase !== 'editing') return;
-      if (!loaded.editor.check()) return move({ type: 'refused' });
+      if (!loaded.editor.check()) return move({ type: 'rejected' });
       move({ type: action === 'save' ? 'saving' : 'testing' });
       try {
         if (confirm && !(await confirm())) throw new DestinationNotSeen();
@@ -182,9 +182,9 @@ export function createForm(options: FormOptions): FormController {
       } catch (error) {
         const failure = fail(error, action);
         if (error instanceof SessionExpired) return move({ type: 'expired', failure });
-        const said = applyServerIssues(error, loaded);
+        const allDisplayed = applyServerIssues(error, loaded);
         if (action === 'test') move({ type: 'tested', test: { state: 'failed', failure } });
-        else move({ type: 'save_failed', ...(said ? {} : { failure }) });
+        else move({ type: 'save_failed', ...(allDisplayed ? {} : { failure }) });
       }
     })().finally(() => {
       busy[action] = undefined;
@@ -211,8 +211,8 @@ export function createForm(options: FormOptions): FormController {
     get summary() {
       return loaded?.editor.summary() ?? [];
     },
-    get refused() {
-      return loaded?.editor.refused() ?? false;
+    get rejected() {
+      return loaded?.editor.rejected() ?? false;
     },
     get dirty() {
       return state.phase === 'editing' && loaded?.editor.isDirty() === true;
@@ -251,7 +251,7 @@ export function createForm(options: FormOptions): FormController {
       else fail(new SessionExpired(), 'save');
     },
 
-    refuse(reason) {
+    reject(reason) {
       const failure = failureFor(reason, messages);
       channel.error(failure);
       // A command rejected while the user is typing must not change the form.

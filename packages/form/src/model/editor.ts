@@ -36,8 +36,8 @@ export type Fields = Omit<
   Form,
   | 'state'
   | 'summary'
-  | 'refused'
-  | 'refuse'
+  | 'rejected'
+  | 'reject'
   | 'save'
   | 'test'
   | 'cancel'
@@ -55,7 +55,7 @@ export interface Editor {
   /** Returns the remaining problems of the last rejected save or test, in display order. */
   summary: () => readonly Problem[];
   /** Returns whether the last save or test was rejected and there may still be problems to fix. */
-  refused: () => boolean;
+  rejected: () => boolean;
   /**
    * Normalizes and validates everything. Returns false if there are problems: then the summary
    * lists them, and nothing may be sent.
@@ -102,7 +102,7 @@ export function createEditor(options: EditorOptions): Editor {
   // Words of the vendor's name keep their capital letters inside a sentence.
   const context = { schema, fields, secrets, messages, names: type.vendor.split(/\s+/) };
   const touched = new Set<string>();
-  const errors = createErrors((landed) => problemsIn(draft, landed, context), notify);
+  const errors = createErrors((serverIssues) => problemsIn(draft, serverIssues, context), notify);
 
   // Rendering looks up every field. A draft is never mutated, so one walk is cached until the next
   // edit.
@@ -110,8 +110,8 @@ export function createEditor(options: EditorOptions): Editor {
   const find = (path: string): FieldInstance | undefined => {
     if (walked?.draft !== draft) {
       const instances = new Map<string, FieldInstance>();
-      for (const standing of walkFields(fields, draft, true))
-        if (!instances.has(standing.path)) instances.set(standing.path, standing);
+      for (const instance of walkFields(fields, draft, true))
+        if (!instances.has(instance.path)) instances.set(instance.path, instance);
       walked = { draft, instances };
     }
     return walked.instances.get(path);
@@ -165,14 +165,14 @@ export function createEditor(options: EditorOptions): Editor {
     changed(path);
   };
 
-  let refused = false;
+  let rejected = false;
 
   const secretEntries = (): { path: string; label: string }[] =>
-    [...walkFields(fields, draft, false)].flatMap((standing) => {
-      const { field, path } = standing;
+    [...walkFields(fields, draft, false)].flatMap((instance) => {
+      const { field, path } = instance;
       if (field.kind !== 'secret') return [];
       const { state } = secrets.get(/^\/secrets\/[^/]+/.exec(path)?.[0] ?? path);
-      return state === 'kept' || state === 'cleared' ? [] : [{ path, label: labelOf(standing, messages) }];
+      return state === 'kept' || state === 'cleared' ? [] : [{ path, label: labelOf(instance, messages) }];
     });
 
   const tidy = ({ field, path }: FieldInstance): void => {
@@ -232,16 +232,16 @@ export function createEditor(options: EditorOptions): Editor {
       },
 
       possibleErrors(path) {
-        const standing = find(path);
-        return standing ? possibleErrors(standing, context) : [];
+        const instance = find(path);
+        return instance ? possibleErrors(instance, context) : [];
       },
 
       shown: (path) => isShown(find(path)?.field.when, draft),
       error: errors.at,
 
       leave(path) {
-        const standing = find(path);
-        if (standing) tidy(standing);
+        const instance = find(path);
+        if (instance) tidy(instance);
         // Do not report a missing value if the user only passed through the field.
         errors.judge(path, ({ path: at, code }) => code !== 'required' || touched.has(at));
       },
@@ -251,11 +251,11 @@ export function createEditor(options: EditorOptions): Editor {
 
     // While a secret is being entered, the host page must not learn that the last error is gone: it
     // may have been the error of the secret.
-    refused: () => refused && (errors.summary().length > 0 || secretEntries().length > 0),
+    rejected: () => rejected && (errors.summary().length > 0 || secretEntries().length > 0),
 
     check() {
-      refused = true;
-      for (const standing of Array.from(walkFields(fields, draft, false))) tidy(standing);
+      rejected = true;
+      for (const instance of Array.from(walkFields(fields, draft, false))) tidy(instance);
       if (!errors.judgeAll()) return false;
       // The service ignores blank rows, and the row indexes in its issues do not count them.
       for (const { field, path } of Array.from(walkFields(fields, draft, false))) {
@@ -266,13 +266,13 @@ export function createEditor(options: EditorOptions): Editor {
             rows.filter((row) => !isEmpty(row)),
           );
       }
-      refused = false;
+      rejected = false;
       return true;
     },
 
     applyServerIssues(issues, secretsAgain) {
-      refused = true;
-      if (secretsAgain) for (const path of secrets.ask(issues.map(({ path }) => path))) notify(path);
+      rejected = true;
+      if (secretsAgain) for (const path of secrets.requireReentry(issues.map(({ path }) => path))) notify(path);
       return errors.applyServerIssues(issues);
     },
 

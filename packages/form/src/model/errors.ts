@@ -34,11 +34,11 @@ const isAtOrBelow = (path: string, parent: string): boolean => `${path}/`.starts
 
 /** @param problemsWith returns all current problems, including the given issues of the service */
 export function createErrors(
-  problemsWith: (landed: readonly Issue[]) => Problem[],
+  problemsWith: (serverIssues: readonly Issue[]) => Problem[],
   notify: (path: string) => void,
 ): Errors {
-  let said = new Map<string, string>();
-  let landed: readonly Issue[] = [];
+  let displayed = new Map<string, string>();
+  let serverIssues: readonly Issue[] = [];
   let listed = new Set<string>();
   let summary: readonly Problem[] = [];
 
@@ -47,42 +47,43 @@ export function createErrors(
    *
    * @param list whether the summary lists the displayed problems
    */
-  const say = (due: (problem: Problem) => boolean, list = false): void => {
-    const problems = problemsWith(landed).filter(
-      (problem) => said.get(problem.path) === problem.message || due(problem),
+  const display = (due: (problem: Problem) => boolean, list = false): void => {
+    const problems = problemsWith(serverIssues).filter(
+      (problem) => displayed.get(problem.path) === problem.message || due(problem),
     );
-    const before = said;
-    said = new Map(problems.map(({ path, message }) => [path, message]));
-    for (const path of new Set([...before.keys(), ...said.keys()]))
-      if (before.get(path) !== said.get(path)) notify(path);
+    const before = displayed;
+    displayed = new Map(problems.map(({ path, message }) => [path, message]));
+    for (const path of new Set([...before.keys(), ...displayed.keys()]))
+      if (before.get(path) !== displayed.get(path)) notify(path);
 
-    if (list) listed = new Set(said.keys());
+    if (list) listed = new Set(displayed.keys());
     const length = summary.length;
     summary = problems.filter(({ path }) => listed.has(path));
     if (list || summary.length !== length) notify('*');
   };
 
   return {
-    at: (path) => said.get(path),
+    at: (path) => displayed.get(path),
     summary: () => summary,
-    judge: (path, due) => say((problem) => isAtOrBelow(problem.path, path) && (said.has(problem.path) || due(problem))),
+    judge: (path, due) =>
+      display((problem) => isAtOrBelow(problem.path, path) && (displayed.has(problem.path) || due(problem))),
     judgeAll() {
-      landed = [];
-      say(() => true, true);
-      return said.size === 0;
+      serverIssues = [];
+      display(() => true, true);
+      return displayed.size === 0;
     },
     applyServerIssues(issues) {
-      landed = issues;
-      say(() => true, true);
-      return said.size === issues.length;
+      serverIssues = issues;
+      display(() => true, true);
+      return displayed.size === issues.length;
     },
     clearResolved(path) {
-      if (said.size === 0) return;
-      landed = landed.filter((issue) => !isAtOrBelow(issue.path, path) && !isAtOrBelow(path, issue.path));
-      say(() => false);
+      if (displayed.size === 0) return;
+      serverIssues = serverIssues.filter((issue) => !isAtOrBelow(issue.path, path) && !isAtOrBelow(path, issue.path));
+      display(() => false);
     },
     forget(path) {
-      said = new Map([...said].filter(([at]) => at === path || !isAtOrBelow(at, path)));
+      displayed = new Map([...displayed].filter(([at]) => at === path || !isAtOrBelow(at, path)));
     },
   };
 }

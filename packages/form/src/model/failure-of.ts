@@ -1,6 +1,6 @@
 import type { Messages } from '../messages/index.js';
 import { ApiError, SessionExpired } from './api-error.js';
-import { NoAnswer } from './retry.js';
+import { NoResponse } from './retry.js';
 import type { Failure } from './state.js';
 
 /** The operation that failed. */
@@ -22,7 +22,7 @@ export function failureFor(sentence: Sentence, messages: Messages, code: string 
 function sentenceFor(error: unknown, action: Action): Sentence {
   if (error instanceof SessionExpired) return 'session_expired';
   if (error instanceof DestinationNotSeen) return 'destination_not_seen';
-  if (!(error instanceof ApiError)) return error instanceof NoAnswer && error.offline ? 'offline' : 'unreachable';
+  if (!(error instanceof ApiError)) return error instanceof NoResponse && error.offline ? 'offline' : 'unreachable';
   const { status, type } = error;
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 404)

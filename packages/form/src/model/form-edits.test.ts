@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { exampleConnector } from '../testing/example-type.js';
-import { json, refusal } from '../testing/fake-service.js';
+import { json, errorResponse } from '../testing/fake-service.js';
 import { fillIn, openedForm } from '../testing/open-form.js';
 
-describe('refusals', () => {
-  it('land on their fields, and stay until those are edited', async () => {
+describe('issues of the service', () => {
+  it('are displayed on their fields until those are edited', async () => {
     const opened = await openedForm();
-    const { form, service, told } = opened;
+    const { form, service, posted } = opened;
     fillIn(opened);
     const issues = [{ path: '/settings/org_url', code: 'pattern', message: 'This organization does not exist.' }];
-    service.next.push(refusal(422, 'invalid_config', { issues }));
+    service.next.push(errorResponse(422, 'invalid_config', { issues }));
     await form.save();
     expect(form.error('/settings/org_url')).toBe('This organization does not exist.');
     expect(form.summary).toHaveLength(1);
     expect(form.state).toMatchObject({ phase: 'editing', saving: false });
     expect(form.state).not.toHaveProperty('failure');
-    expect(told.at(-1)).toMatchObject({ type: 'error', code: 'save_failed' });
+    expect(posted.at(-1)).toMatchObject({ type: 'error', code: 'save_failed' });
     form.setValue('/settings/start', 'all');
     expect(form.error('/settings/org_url')).toBe('This organization does not exist.');
     form.setValue('/settings/org_url', 'https://other.okta.com');
@@ -23,20 +23,20 @@ describe('refusals', () => {
     expect(form.summary).toHaveLength(0);
   });
 
-  it('of what stands on no field are said as such', async () => {
+  it('are a general failure if no field matches', async () => {
     const opened = await openedForm();
     fillIn(opened);
-    opened.service.next.push(refusal(422, 'invalid_config', { issues: [{ path: '/name', code: 'max_length' }] }));
+    opened.service.next.push(errorResponse(422, 'invalid_config', { issues: [{ path: '/name', code: 'max_length' }] }));
     await opened.form.save();
     expect(opened.form.state).toMatchObject({ failure: { code: 'save_failed' } });
   });
 
-  it('ask for a secret again that the service will not send where the form thought', async () => {
+  it('require a secret again if the service rejects its destination', async () => {
     const { form, service } = await openedForm({ existingId: 'con_1' });
     form.setValue('/settings/start', 'all');
     form.setValue('/settings/since', '2026-11-12T08:30:00Z');
     service.next.push(
-      refusal(422, 'secret_reentry_required', { issues: [{ path: '/secrets/token', code: 'required' }] }),
+      errorResponse(422, 'secret_reentry_required', { issues: [{ path: '/secrets/token', code: 'required' }] }),
     );
     await form.save();
     expect(form.secret('/secrets/token')).toMatchObject({ state: 'reentry' });
@@ -50,10 +50,10 @@ describe('refusals', () => {
   it.each([
     ['secret_destination_mismatch', 'is not sent. Enter it again'],
     ['secret_unreadable', 'can\u2019t be read any more. Enter it again'],
-  ])('ask for a secret again that no longer opens (%s)', async (type, sentence) => {
+  ])('require a secret again that the service cannot use (%s)', async (type, sentence) => {
     const { form, service } = await openedForm({ existingId: 'con_1' });
     form.setValue('/settings/page_size', '10');
-    service.next.push(refusal(422, type, { issues: [{ path: '/secrets/token', code: 'required' }] }));
+    service.next.push(errorResponse(422, type, { issues: [{ path: '/secrets/token', code: 'required' }] }));
     await form.save();
     expect(form.secret('/secrets/token')).toMatchObject({ state: 'reentry' });
     expect(form.error('/secrets/token')).toContain(sentence);
@@ -63,11 +63,11 @@ describe('refusals', () => {
     const opened = await openedForm();
     fillIn(opened);
     const issues = [{ path: '/secrets/token', code: 'pattern' }];
-    opened.service.next.push(refusal(422, 'invalid_config', { issues }), refusal(500, 'tok-123'));
+    opened.service.next.push(errorResponse(422, 'invalid_config', { issues }), errorResponse(500, 'tok-123'));
     await opened.form.save();
     opened.form.setValue('/secrets/token', 'tok-456');
     await opened.form.save();
-    expect(JSON.stringify(opened.told)).not.toMatch(/tok-|key-123/);
+    expect(JSON.stringify(opened.posted)).not.toMatch(/tok-|key-123/);
   });
 });
 
@@ -107,10 +107,10 @@ describe('editing', () => {
     [{ description: '' }, { description: '' }],
     [{ name: 'Okta production' }, undefined],
   ])('keeps name and description that the host leaves out: %j', async (init, body) => {
-    const { form, service, told } = await openedForm({ existingId: 'con_1', ...init });
+    const { form, service, posted } = await openedForm({ existingId: 'con_1', ...init });
     await form.save();
     expect(service.calls[0]?.body).toEqual(body);
-    expect(told.at(-1)).toMatchObject({ type: 'saved', connector: { id: 'con_1' } });
+    expect(posted.at(-1)).toMatchObject({ type: 'saved', connector: { id: 'con_1' } });
   });
 
   it('clears a secret by null, and replaces one by its value', async () => {
@@ -126,14 +126,14 @@ describe('editing', () => {
   });
 
   it('asks nothing of a person over a version that is gone: the latest goes under what was typed', async () => {
-    const { form, service, told } = await openedForm({ existingId: 'con_1' });
+    const { form, service, posted } = await openedForm({ existingId: 'con_1' });
     form.setValue('/settings/regions/0', 'us');
     form.replaceSecret('/secrets/token');
     form.setValue('/secrets/token', 'tok-456');
-    service.next.push(refusal(412, 'precondition_failed'));
+    service.next.push(errorResponse(412, 'precondition_failed'));
     await form.save();
     expect(form.state).toMatchObject({ failure: { code: 'save_failed', action: 'reload' } });
-    expect(told.at(-1)).toMatchObject({ type: 'error', code: 'save_failed' });
+    expect(posted.at(-1)).toMatchObject({ type: 'error', code: 'save_failed' });
 
     const settings = { ...exampleConnector.config.settings, page_size: 50, org_url: 'https://acme.okta.com' };
     const fresh = {
@@ -161,11 +161,11 @@ describe('a refused save while a secret is being entered (S37)', () => {
     const { form } = opened;
     form.setValue('/secrets/token', '');
     await form.save();
-    expect([form.refused, form.summary.map(({ path }) => path)]).toEqual([true, ['/secrets/token']]);
+    expect([form.rejected, form.summary.map(({ path }) => path)]).toEqual([true, ['/secrets/token']]);
     form.setValue('/secrets/token', 'tok-123');
-    expect([form.refused, form.summary]).toEqual([true, []]);
+    expect([form.rejected, form.summary]).toEqual([true, []]);
     await form.save();
-    expect([form.refused, form.state.phase]).toEqual([false, 'saved']);
+    expect([form.rejected, form.state.phase]).toEqual([false, 'saved']);
   });
 
   it('names the secrets that are being entered, right or wrong, and none that is kept', async () => {

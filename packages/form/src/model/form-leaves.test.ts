@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { fillIn, openedForm, openForm, type OpenedForm } from '../testing/open-form.js';
-import { refusal } from '../testing/fake-service.js';
+import { errorResponse } from '../testing/fake-service.js';
 
 /** Counts the `left` messages to the host. */
-const left = ({ told }: OpenedForm): number => told.filter(({ type }) => type === 'left').length;
+const left = ({ posted }: OpenedForm): number => posted.filter(({ type }) => type === 'left').length;
 const asks = ({ form }: OpenedForm): boolean => form.state.phase === 'editing' && form.state.leaving === true;
 
-it('may go at once while it loads, while nothing is typed, and once it is saved', async () => {
+it('leaves immediately while it loads, without edits, and after a save', async () => {
   const opened = openForm();
   opened.form.askToLeave();
   expect(left(opened)).toBe(1);
@@ -21,16 +21,16 @@ it('may go at once while it loads, while nothing is typed, and once it is saved'
   expect(left(opened)).toBe(3);
 });
 
-it('may go at once when it could not load', async () => {
+it('leaves immediately if it failed to load', async () => {
   const opened = openForm({ existingId: 'con_1' });
-  opened.service.next.push(refusal(404, 'not_found'), refusal(404, 'not_found'));
+  opened.service.next.push(errorResponse(404, 'not_found'), errorResponse(404, 'not_found'));
   await opened.loaded;
   expect(opened.form.state.phase).toBe('load_failed');
   opened.form.askToLeave();
   expect(left(opened)).toBe(1);
 });
 
-it('asks before typed work goes; a no is not told, a yes is', async () => {
+it('asks before it discards edits, and tells the host only if the user agrees', async () => {
   const opened = await openedForm();
   const { form } = opened;
   form.setValue('/settings/org_url', 'https://acme.okta.com');
@@ -48,7 +48,7 @@ it('asks before typed work goes; a no is not told, a yes is', async () => {
   expect(left(opened)).toBe(1);
 });
 
-it('asks no more once nothing typed is left', async () => {
+it('does not ask if all edits were undone', async () => {
   const opened = await openedForm({ existingId: 'con_1' });
   const { form } = opened;
   const before = form.value('/settings/org_url');
@@ -58,14 +58,14 @@ it('asks no more once nothing typed is left', async () => {
   expect(left(opened)).toBe(1);
 });
 
-it('may go when a save that was under way succeeds, and asks on when it fails', async () => {
+it('leaves if the pending save succeeds, and keeps asking if it fails', async () => {
   const opened = await openedForm();
   const { form, service } = opened;
   fillIn(opened);
-  service.next.push(refusal(403, 'forbidden'));
-  const refused = form.save();
+  service.next.push(errorResponse(403, 'forbidden'));
+  const failedSave = form.save();
   form.askToLeave();
-  await refused;
+  await failedSave;
   expect(asks(opened)).toBe(true);
   expect(left(opened)).toBe(0);
   form.keepEditing();
@@ -73,16 +73,16 @@ it('may go when a save that was under way succeeds, and asks on when it fails', 
   const saved = form.save();
   form.askToLeave();
   await saved;
-  expect(opened.told.slice(-2).map(({ type }) => type)).toEqual(['saved', 'left']);
+  expect(opened.posted.slice(-2).map(({ type }) => type)).toEqual(['saved', 'left']);
 });
 
-it('does not go when the person kept editing during a save', async () => {
+it('stays if the user chose to keep editing during a save', async () => {
   const opened = await openedForm();
   fillIn(opened);
   const saved = opened.form.save();
   opened.form.askToLeave();
   opened.form.keepEditing();
   await saved;
-  expect(opened.told.at(-1)).toMatchObject({ type: 'saved' });
+  expect(opened.posted.at(-1)).toMatchObject({ type: 'saved' });
   expect(left(opened)).toBe(0);
 });

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { refusal } from '../testing/fake-service.js';
+import { errorResponse } from '../testing/fake-service.js';
 import { fillIn, openedForm } from '../testing/open-form.js';
 
-describe('the session', () => {
-  it('that runs out is renewed by the host, and the save goes on, once', async () => {
+describe('an expired session', () => {
+  it('is renewed by the host, and the save is sent once', async () => {
     const opened = await openedForm();
-    const { form, service, told } = opened;
+    const { form, service, posted } = opened;
     fillIn(opened);
-    opened.hostAnswers('second-token');
-    service.next.push(refusal(401, 'token_expired'));
+    opened.hostRepliesWith('second-token');
+    service.next.push(errorResponse(401, 'token_expired'));
     await form.save();
     expect(service.calls.map(({ headers }) => headers.get('authorization'))).toEqual([
       'Bearer first-token',
       'Bearer second-token',
     ]);
     expect(new Set(service.calls.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
-    expect(told.map(({ type }) => type)).toEqual(['loaded', 'session_request', 'saved']);
+    expect(posted.map(({ type }) => type)).toEqual(['loaded', 'session_request', 'saved']);
   });
 
-  it('that nobody renews leaves everything typed, and can be asked for again', async () => {
+  it('keeps the input if the host does not renew it, and can be requested again', async () => {
     const opened = await openedForm();
-    const { form, service, told } = opened;
+    const { form, service, posted } = opened;
     fillIn(opened);
-    service.next.push(refusal(401, 'token_expired'));
+    service.next.push(errorResponse(401, 'token_expired'));
     await form.save();
     expect(form.state).toMatchObject({
       phase: 'editing',
@@ -30,20 +30,20 @@ describe('the session', () => {
       expired: true,
       failure: { code: 'session_expired' },
     });
-    expect(told.at(-1)).toMatchObject({ type: 'error', code: 'session_expired' });
+    expect(posted.at(-1)).toMatchObject({ type: 'error', code: 'session_expired' });
     expect(form.value('/secrets/token')).toBe('tok-123');
 
-    opened.hostAnswers('second-token');
+    opened.hostRepliesWith('second-token');
     await form.retry();
     expect(form.state).toMatchObject({ expired: false });
     await form.save();
     expect(form.state.phase).toBe('saved');
   });
 
-  it('that comes late lifts the notice by itself', async () => {
+  it('is no longer reported once a late token arrives', async () => {
     const opened = await openedForm();
     fillIn(opened);
-    opened.service.next.push(refusal(401, 'token_expired'));
+    opened.service.next.push(errorResponse(401, 'token_expired'));
     await opened.form.save();
     opened.session.receive('late-token');
     opened.form.sessionRenewed();
@@ -51,11 +51,11 @@ describe('the session', () => {
     expect(opened.form.state).not.toHaveProperty('failure');
   });
 
-  it('that is refused though fresh is no matter of time', async () => {
+  it('is not reported as expired if the service also rejects the renewed one', async () => {
     const opened = await openedForm();
     fillIn(opened);
-    opened.hostAnswers('second-token');
-    opened.service.next.push(refusal(401, 'invalid_token'), refusal(401, 'invalid_token'));
+    opened.hostRepliesWith('second-token');
+    opened.service.next.push(errorResponse(401, 'invalid_token'), errorResponse(401, 'invalid_token'));
     await opened.form.save();
     expect(opened.form.state).toMatchObject({ expired: false, failure: { code: 'unauthorized' } });
     expect(opened.service.calls).toHaveLength(2);
@@ -63,7 +63,7 @@ describe('the session', () => {
 });
 
 describe('testing', () => {
-  it('says what was seen and how long it took, until something is edited', async () => {
+  it('reports its result and duration until the next edit', async () => {
     const opened = await openedForm();
     const { form, service } = opened;
     fillIn(opened);
@@ -87,24 +87,24 @@ describe('testing', () => {
     expect(service.calls[0]?.body).toMatchObject({ id: 'con_1', config: { secrets: {} } });
   });
 
-  it('says why it failed, in the words of the service, on the field where it has one', async () => {
+  it('displays the service\u2019s reason on the field it belongs to', async () => {
     const opened = await openedForm();
-    const { form, service, told } = opened;
+    const { form, service, posted } = opened;
     fillIn(opened);
     const issues = [{ path: '/secrets/token', code: 'pattern', message: 'Okta refused this token.' }];
-    service.next.push(refusal(400, 'test_failed', { reason: 'unauthorized', hint: 'Make a new one.', issues }));
+    service.next.push(errorResponse(400, 'test_failed', { reason: 'unauthorized', hint: 'Make a new one.', issues }));
     await form.test();
     expect(form.state).toMatchObject({
       test: {
         state: 'failed',
-        failure: { code: 'test_failed', message: 'Refused: test_failed', hint: 'Make a new one.' },
+        failure: { code: 'test_failed', message: 'Rejected: test_failed', hint: 'Make a new one.' },
       },
     });
     expect(form.error('/secrets/token')).toBe('Okta refused this token.');
-    expect(told.at(-1)).toMatchObject({ type: 'error', code: 'test_failed' });
+    expect(posted.at(-1)).toMatchObject({ type: 'error', code: 'test_failed' });
   });
 
-  it('is not begun with what is wrong', async () => {
+  it('is not started with invalid input', async () => {
     const { form, service } = await openedForm();
     await form.test();
     expect(service.calls).toHaveLength(0);
@@ -112,8 +112,8 @@ describe('testing', () => {
   });
 });
 
-it('tells the host of a cancel, and knows whether something would be lost', async () => {
-  const { form, told } = await openedForm({ existingId: 'con_1' });
+it('reports a cancel to the host, and whether there are unsaved edits', async () => {
+  const { form, posted } = await openedForm({ existingId: 'con_1' });
   expect(form.dirty).toBe(false);
   form.setValue('/settings/start', 'all');
   expect(form.dirty).toBe(true);
@@ -122,5 +122,5 @@ it('tells the host of a cancel, and knows whether something would be lost', asyn
   form.clearSecret('/secrets/token');
   expect(form.dirty).toBe(true);
   form.cancel();
-  expect(told.at(-1)).toEqual({ source: 'monad-embed', type: 'cancel' });
+  expect(posted.at(-1)).toEqual({ source: 'monad-embed', type: 'cancel' });
 });

@@ -57,7 +57,7 @@ export interface Form {
    * Whether to show the summary. While a secret is being entered, it stays until the next save or
    * test, whatever the user types.
    */
-  readonly refused: boolean;
+  readonly rejected: boolean;
   /**
    * Returns the secrets that are being entered, one entry per row if they have rows. The summary
    * reserves space for them.
@@ -77,7 +77,7 @@ export interface Form {
    * Reports why a save or test was not started, to the host and, if the destination was not seen,
    * to the user.
    */
-  refuse(reason: 'destination_not_seen' | 'command_while_typing'): void;
+  reject(reason: 'destination_not_seen' | 'command_while_typing'): void;
   /**
    * Discards unsaved edits after the host asked to unload the form, and lets the host remove it.
    */

@@ -8,7 +8,7 @@ export type FormEvent =
   /** A field changed, so the result of a passed test no longer applies. */
   | { type: 'edited' }
   /** Fields have errors; nothing was sent. */
-  | { type: 'refused' }
+  | { type: 'rejected' }
   | { type: 'saving' }
   | { type: 'saved' }
   | { type: 'save_failed'; failure?: Failure }
@@ -49,7 +49,7 @@ export function transition(state: FormState, event: FormEvent): FormState {
   switch (event.type) {
     case 'edited':
       return state.test.state === 'passed' ? { ...state, test: { state: 'idle' } } : state;
-    case 'refused':
+    case 'rejected':
     case 'rebased':
       return withoutFailure(state);
     case 'saving':

@@ -52,18 +52,18 @@ function draftIssues(fields: readonly Field[], draft: Draft, secrets: Secrets): 
  * Returns all problems of the draft and the service's issues, as messages in display order, at most
  * one per path. Omits issues that match no field.
  *
- * @param landed issues of the service; their paths point into a config
+ * @param serverIssues issues of the service; their paths point into a config
  */
-export function problemsIn(draft: Draft, landed: readonly Issue[], context: ProblemContext): Problem[] {
+export function problemsIn(draft: Draft, serverIssues: readonly Issue[], context: ProblemContext): Problem[] {
   const { schema, fields, secrets, messages, names } = context;
   const { config, cells } = configOf(schema, draft, secrets.typed);
   const issues = new Map<string, Issue>();
   for (const issue of [
     // A message from the service takes precedence: it says more than that the secret must be
     // entered again.
-    ...landed.filter(({ path, message }) => message !== undefined && path.startsWith('/secrets/')),
+    ...serverIssues.filter(({ path, message }) => message !== undefined && path.startsWith('/secrets/')),
     ...draftIssues(fields, draft, secrets),
-    ...[...validateConfig(schema, config, { kept: secrets.kept() }), ...landed].map((issue) => ({
+    ...[...validateConfig(schema, config, { kept: secrets.kept() }), ...serverIssues].map((issue) => ({
       ...issue,
       path: cells.get(issue.path) ?? issue.path,
     })),
@@ -71,17 +71,17 @@ export function problemsIn(draft: Draft, landed: readonly Issue[], context: Prob
     if (!issues.has(issue.path)) issues.set(issue.path, issue);
 
   const problems = new Map<string, Problem>();
-  for (const standing of walkFields(fields, draft, true)) {
-    const issue = issues.get(standing.path);
+  for (const instance of walkFields(fields, draft, true)) {
+    const issue = issues.get(instance.path);
     if (!issue) continue;
-    const { field } = standing;
+    const { field } = instance;
     // Report the problem on the control that selects the variant, not on the field around it.
-    const path = field.kind === 'variants' ? joinPointer(field.path, field.discriminator) : standing.path;
+    const path = field.kind === 'variants' ? joinPointer(field.path, field.discriminator) : instance.path;
     problems.set(path, {
       path,
-      label: labelOf(standing, messages),
+      label: labelOf(instance, messages),
       code: issue.code,
-      message: messages.issue(issue, subjectOf(standing, secrets), names),
+      message: messages.issue(issue, subjectOf(instance, secrets), names),
     });
   }
   return [...problems.values()];

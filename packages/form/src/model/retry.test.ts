@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { NoAnswer, withRetry } from './retry.js';
+import { NoResponse, withRetry } from './retry.js';
 
-type Answer = number | 'none' | { status: number; retryAfter: string };
+type Reply = number | 'none' | { status: number; retryAfter: string };
 
 /**
  * Runs `withRetry` against these responses. The fake clock advances with each wait, and by `takes`
  * milliseconds per attempt.
  */
-async function run(answers: readonly Answer[], { random = 1, online = true, takes = 0 } = {}) {
+async function run(replies: readonly Reply[], { random = 1, online = true, takes = 0 } = {}) {
   let now = 0;
   const waits: number[] = [];
   let tries = 0;
   const attempt = async (): Promise<Response> => {
-    const answer = answers[tries] ?? 200;
+    const reply = replies[tries] ?? 200;
     tries += 1;
     now += takes;
-    if (answer === 'none') throw new TypeError('Failed to fetch');
-    if (typeof answer === 'number') return new Response(null, { status: answer });
-    return new Response(null, { status: answer.status, headers: { 'retry-after': answer.retryAfter } });
+    if (reply === 'none') throw new TypeError('Failed to fetch');
+    if (typeof reply === 'number') return new Response(null, { status: reply });
+    return new Response(null, { status: reply.status, headers: { 'retry-after': reply.retryAfter } });
   };
   const sleep = async (ms: number): Promise<void> => {
     waits.push(ms);
@@ -26,14 +26,14 @@ async function run(answers: readonly Answer[], { random = 1, online = true, take
   const tools = { now: () => now, random: () => random, sleep, online: () => online };
   const result = await withRetry(attempt, tools).then(
     ({ status }) => status,
-    (error: unknown) => (error instanceof NoAnswer ? `no answer, offline: ${error.offline}` : 'error'),
+    (error: unknown) => (error instanceof NoResponse ? `no response, offline: ${error.offline}` : 'error'),
   );
   return { result, waits, tries };
 }
 
 describe('withRetry (R06)', () => {
-  it.each([429, 502, 503, 504, 'none'] as const)('tries again after %s, waiting longer each time', async (answer) => {
-    expect(await run([answer, answer, answer])).toEqual({ result: 200, waits: [300, 600, 1200], tries: 4 });
+  it.each([429, 502, 503, 504, 'none'] as const)('tries again after %s, waiting longer each time', async (reply) => {
+    expect(await run([reply, reply, reply])).toEqual({ result: 200, waits: [300, 600, 1200], tries: 4 });
   });
 
   it.each([400, 401, 403, 404, 409, 412, 422, 500])('leaves a %i as it is', async (status) => {
@@ -43,7 +43,7 @@ describe('withRetry (R06)', () => {
   it('gives up after four tries', async () => {
     expect(await run([503, 503, 503, 503, 200])).toMatchObject({ result: 503, tries: 4 });
     expect(await run(['none', 'none', 'none', 'none'])).toMatchObject({
-      result: 'no answer, offline: false',
+      result: 'no response, offline: false',
       tries: 4,
     });
   });
@@ -66,10 +66,14 @@ describe('withRetry (R06)', () => {
   });
 
   it('does not wait for a network that is not there', async () => {
-    expect(await run(['none'], { online: false })).toEqual({ result: 'no answer, offline: true', waits: [], tries: 1 });
+    expect(await run(['none'], { online: false })).toEqual({
+      result: 'no response, offline: true',
+      waits: [],
+      tries: 1,
+    });
   });
 
-  it('ends a try that does not answer', async () => {
+  it('ends a try that does not respond', async () => {
     const signals: AbortSignal[] = [];
     const attempt = (signal: AbortSignal): Promise<Response> =>
       new Promise((_, reject) => {
@@ -77,7 +81,7 @@ describe('withRetry (R06)', () => {
         signal.addEventListener('abort', () => reject(signal.reason));
       });
     const tools = { now: () => performance.now(), random: () => 0, sleep: async () => undefined, online: () => true };
-    await expect(withRetry(attempt, tools, 5)).rejects.toBeInstanceOf(NoAnswer);
+    await expect(withRetry(attempt, tools, 5)).rejects.toBeInstanceOf(NoResponse);
     expect(signals).toHaveLength(4);
   });
 });

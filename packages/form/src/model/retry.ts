@@ -10,7 +10,7 @@ const ALL_MS = 30_000;
 /** Default timeout of one attempt; a call can set a longer one. */
 const TRY_MS = 12_000;
 
-const AGAIN = new Set([429, 502, 503, 504]);
+const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
 
 export interface RetryTools {
   /** Current time in milliseconds. */
@@ -23,9 +23,13 @@ export interface RetryTools {
 }
 
 /** Thrown when there was no response: no network, or nothing responded in time. */
-export class NoAnswer extends Error {
-  constructor(readonly offline: boolean) {
-    super(offline ? 'offline' : 'no answer');
+export class NoResponse extends Error {
+  /** Whether the browser knows that there is no network. */
+  readonly offline: boolean;
+
+  constructor(offline: boolean) {
+    super(offline ? 'offline' : 'no response');
+    this.offline = offline;
   }
 }
 
@@ -43,7 +47,7 @@ function retryAfter(response: Response): number | undefined {
  * missing responses. Returns the last response.
  *
  * @param tryMs timeout of one attempt in milliseconds
- * @throws {NoAnswer} if the last attempt got no response, or immediately if the browser is offline
+ * @throws {NoResponse} if the last attempt got no response, or immediately if the browser is offline
  */
 export async function withRetry(
   attempt: (signal: AbortSignal) => Promise<Response>,
@@ -55,13 +59,13 @@ export async function withRetry(
     const response = await attempt(AbortSignal.timeout(Math.max(1, Math.min(tryMs, end - now())))).catch(
       () => undefined,
     );
-    if (response && !AGAIN.has(response.status)) return response;
+    if (response && !RETRYABLE_STATUSES.has(response.status)) return response;
     const wait =
       (response && retryAfter(response)) ?? random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
     const offline = !response && !online();
     if (offline || tries === TRIES || now() + wait >= end) {
       if (response) return response;
-      throw new NoAnswer(offline);
+      throw new NoResponse(offline);
     }
     await sleep(wait);
   }

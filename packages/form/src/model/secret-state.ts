@@ -15,7 +15,7 @@ export const keptOf = (secret: SecretState): KeptSecret | undefined =>
   secret.state === 'empty' ? undefined : secret.state === 'typing' ? secret.replaces : secret.kept;
 
 /** Returns the state of a secret that the user has not changed. */
-export function restingSecret(kept: KeptSecret | undefined, moved: boolean): SecretState {
+export function uneditedSecret(kept: KeptSecret | undefined, moved: boolean): SecretState {
   if (!kept) return { state: 'empty' };
   return { state: moved ? 'reentry' : 'kept', kept };
 }
@@ -34,15 +34,15 @@ export function nextSecret(secret: SecretState, event: SecretEvent, { moved, bla
       // Keep an emptied replacement open: the user may be about to paste.
       return secret.state === 'cleared' || (kept && secret.state === 'typing' && !moved)
         ? secret
-        : restingSecret(kept, moved);
+        : uneditedSecret(kept, moved);
     case 'replace':
-      return kept && !moved ? typing : restingSecret(kept, moved);
+      return kept && !moved ? typing : uneditedSecret(kept, moved);
     case 'keep':
-      return restingSecret(kept, moved);
+      return uneditedSecret(kept, moved);
     case 'clear':
       return kept ? { state: 'cleared', kept } : secret;
     default:
       if (secret.state === 'cleared') return secret;
-      return secret.state === 'typing' && !(moved && blank) ? typing : restingSecret(kept, moved);
+      return secret.state === 'typing' && !(moved && blank) ? typing : uneditedSecret(kept, moved);
   }
 }

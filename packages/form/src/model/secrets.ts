@@ -1,6 +1,6 @@
 import { isEmpty } from '@connector-frame/catalog/validate';
 import type { KeptSecret, SecretState } from './field.js';
-import { keptOf, nextSecret, restingSecret, type SecretEvent } from './secret-state.js';
+import { keptOf, nextSecret, uneditedSecret, type SecretEvent } from './secret-state.js';
 import type { Connector } from './wire.js';
 
 type Saved = Connector['config']['secrets'];
@@ -30,7 +30,7 @@ export interface Secrets {
    * Requires these secrets to be entered again, whatever their destination. Returns the paths of
    * the changed secrets.
    */
-  ask(paths: readonly string[]): string[];
+  requireReentry(paths: readonly string[]): string[];
   /** Applies newer metadata of the stored secrets. */
   rebase(saved: Saved): void;
   /** Returns whether any secret was entered or cleared. */
@@ -43,7 +43,7 @@ const isAgain = (secret: SecretState): boolean => secret.state === 'typing' && s
 
 export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (path: string) => unknown): Secrets {
   const states = new Map<string, SecretState>();
-  const asked = new Set<string>();
+  const reentryRequired = new Set<string>();
   let moved = false;
 
   const keptIn = (from: Saved, path: string): KeptSecret | undefined => {
@@ -52,10 +52,10 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
     return found && { id: found.id, updatedAt: found.updated_at, ...(found.name && { name: found.name }) };
   };
   const paths = keys.map((key) => PREFIX + key);
-  for (const path of paths) states.set(path, restingSecret(keptIn(saved, path), false));
+  for (const path of paths) states.set(path, uneditedSecret(keptIn(saved, path), false));
 
   const get = (path: string): SecretState => states.get(path) ?? { state: 'empty' };
-  const isMoved = (path: string): boolean => moved || asked.has(path);
+  const isMoved = (path: string): boolean => moved || reentryRequired.has(path);
   const step = (path: string, event: SecretEvent): boolean => {
     const before = get(path);
     const after = nextSecret(before, event, { moved: isMoved(path), blank: isEmpty(valueOf(path)) });
@@ -77,19 +77,19 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
       moved = differs();
       return stepAll();
     },
-    ask(again) {
-      for (const path of again) asked.add(path);
+    requireReentry(again) {
+      for (const path of again) reentryRequired.add(path);
       return stepAll();
     },
     rebase(fresh) {
-      asked.clear();
+      reentryRequired.clear();
       for (const path of paths) {
         const before = get(path);
         const kept = keptIn(fresh, path);
         if (before.state === 'typing')
           states.set(path, { state: 'typing', ...(kept && { replaces: kept, again: moved }) });
         else if (before.state === 'cleared' && kept) states.set(path, { state: 'cleared', kept });
-        else states.set(path, restingSecret(kept, moved));
+        else states.set(path, uneditedSecret(kept, moved));
       }
     },
     touched: () => keysIn('typing').length + keysIn('cleared').length > 0,

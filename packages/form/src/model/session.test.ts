@@ -6,16 +6,16 @@ const tokenOf = (claims: object): string =>
 
 function open(first: string) {
   let now = 0;
-  let asked = 0;
+  let requests = 0;
   const waiting: (() => void)[] = [];
   const session = createSession(first, {
     now: () => now,
-    request: () => void (asked += 1),
+    request: () => void (requests += 1),
     sleep: () => new Promise((resolve) => waiting.push(resolve)),
   });
   return {
     session,
-    asked: () => asked,
+    requests: () => requests,
     pass: (ms: number) => (now += ms),
     giveUp: () => waiting.forEach((stop) => stop()),
   };
@@ -40,42 +40,42 @@ describe('lifetimeOf', () => {
 
 describe('createSession', () => {
   it('asks before a call that the token would not outlive', async () => {
-    const { session, asked, pass } = open(tokenOf({ iat: 0, exp: 300 }));
+    const { session, requests, pass } = open(tokenOf({ iat: 0, exp: 300 }));
     await session.prepare();
-    expect(asked()).toBe(0);
+    expect(requests()).toBe(0);
     pass(280_000);
     const prepared = session.prepare();
-    expect(asked()).toBe(1);
+    expect(requests()).toBe(1);
     session.receive('next');
     await prepared;
     expect(session.token).toBe('next');
   });
 
   it('does not ask ahead again for a token that the host has no other for', async () => {
-    const { session, asked, pass, giveUp } = open(tokenOf({ iat: 0, exp: 300 }));
+    const { session, requests, pass, giveUp } = open(tokenOf({ iat: 0, exp: 300 }));
     pass(280_000);
     const prepared = session.prepare();
     giveUp();
     await prepared;
     await session.prepare();
-    expect(asked()).toBe(1);
+    expect(requests()).toBe(1);
   });
 
   it('asks once for calls at the same time', async () => {
-    const { session, asked } = open('first');
+    const { session, requests } = open('first');
     const both = Promise.all([session.renew(), session.renew()]);
     session.receive('next');
     expect(await both).toEqual([true, true]);
-    expect(asked()).toBe(1);
+    expect(requests()).toBe(1);
   });
 
   it('gives up on a host that does not answer, and asks again later', async () => {
-    const { session, asked, giveUp } = open('first');
+    const { session, requests, giveUp } = open('first');
     const renewed = session.renew();
     giveUp();
     expect(await renewed).toBe(false);
     const again = session.renew();
-    expect(asked()).toBe(2);
+    expect(requests()).toBe(2);
     session.receive('late');
     expect(await again).toBe(true);
   });

@@ -5,7 +5,7 @@ const MARGIN_MS = 30_000;
  * How long to wait for a token from the host. A host that has not replied by then is assumed to
  * have no way to mint one.
  */
-const ANSWER_MS = 10_000;
+const HOST_TIMEOUT_MS = 10_000;
 
 export interface SessionTools {
   /** Monotonic time in milliseconds. */
@@ -50,22 +50,22 @@ export function lifetimeOf(token: string): number {
 export function createSession(first: string, { now, request, sleep }: SessionTools): Session {
   let token = first;
   let end = now() + lifetimeOf(first);
-  let asking: Promise<boolean> | undefined;
-  let answer: ((renewed: boolean) => void) | undefined;
+  let renewal: Promise<boolean> | undefined;
+  let resolveRenewal: ((renewed: boolean) => void) | undefined;
 
-  async function ask(): Promise<boolean> {
-    const answered = new Promise<boolean>((resolve) => {
-      answer = resolve;
+  async function requestToken(): Promise<boolean> {
+    const received = new Promise<boolean>((resolve) => {
+      resolveRenewal = resolve;
     });
     request();
-    const renewed = await Promise.race([answered, sleep(ANSWER_MS).then(() => false)]);
-    asking = undefined;
+    const renewed = await Promise.race([received, sleep(HOST_TIMEOUT_MS).then(() => false)]);
+    renewal = undefined;
     // The host has no new token: do not ask again until the service rejects this one.
     if (!renewed) end = Infinity;
     return renewed;
   }
 
-  const renew = (): Promise<boolean> => (asking ??= ask());
+  const renew = (): Promise<boolean> => (renewal ??= requestToken());
 
   return {
     get token() {
@@ -78,7 +78,7 @@ export function createSession(first: string, { now, request, sleep }: SessionToo
     receive(next) {
       token = next;
       end = now() + lifetimeOf(next);
-      answer?.(true);
+      resolveRenewal?.(true);
     },
   };
 }

@@ -9,7 +9,7 @@ export interface Call {
   body: unknown;
 }
 
-type Answer = Response | Error | undefined;
+type QueuedResponse = Response | Error | undefined;
 
 export interface FakeService {
   fetch: typeof fetch;
@@ -18,23 +18,24 @@ export interface FakeService {
    * Queued responses, used before `otherwise`. An `Error` simulates a missing response; `undefined`
    * delegates to `otherwise`.
    */
-  next: Answer[];
+  next: QueuedResponse[];
 }
 
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
 
 /** Creates an error response in the service's format. */
-export const refusal = (
+export const errorResponse = (
   status: number,
   error_type: string,
   additional_details?: object,
   headers?: Record<string, string>,
-): Response => json({ error: `Refused: ${error_type}`, error_type, code: status, additional_details }, status, headers);
+): Response =>
+  json({ error: `Rejected: ${error_type}`, error_type, code: status, additional_details }, status, headers);
 
 export function fakeService(otherwise: (call: Call) => Response): FakeService {
   const calls: Call[] = [];
-  const next: Answer[] = [];
+  const next: QueuedResponse[] = [];
   return {
     calls,
     next,
@@ -46,9 +47,9 @@ export function fakeService(otherwise: (call: Call) => Response): FakeService {
         body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
       };
       calls.push(call);
-      const answer = next.shift();
-      if (answer instanceof Error) throw answer;
-      return answer ?? otherwise(call);
+      const response = next.shift();
+      if (response instanceof Error) throw response;
+      return response ?? otherwise(call);
     },
   };
 }

@@ -12,13 +12,13 @@ export interface OpenedForm {
   form: FormController;
   service: FakeService;
   /** Messages that the form sent to the host page. */
-  told: FrameMessage[];
+  posted: FrameMessage[];
   session: Session;
   warnings: string[];
   /** Resolves when the form has left `loading`. */
   loaded: Promise<void>;
   /** From now on, the host replies to every session request with this token. */
-  hostAnswers(token: string): void;
+  hostRepliesWith(token: string): void;
 }
 
 const base: InitMessage = {
@@ -32,7 +32,7 @@ const base: InitMessage = {
   kind: 'input',
 };
 
-function answer({ method, path, body }: Call): Response {
+function defaultResponse({ method, path, body }: Call): Response {
   if (path.endsWith('/v1/inputs/okta-systemlog')) return json(exampleType);
   if (path.endsWith('/v3/session')) return json({ organization: { id: 'org 1', name: 'Acme' } });
   if (path.endsWith('/test-connection'))
@@ -47,24 +47,24 @@ function answer({ method, path, body }: Call): Response {
  * have no expiry time.
  */
 export function openForm(init: Partial<InitMessage> = {}, options: { online?: () => boolean } = {}): OpenedForm {
-  const told: FrameMessage[] = [];
+  const posted: FrameMessage[] = [];
   const warnings: string[] = [];
-  const service = fakeService(answer);
-  const channel = createChannel({ post: (message) => told.push(message) });
+  const service = fakeService(defaultResponse);
+  const channel = createChannel({ post: (message) => posted.push(message) });
   let token: string | undefined;
   const session = createSession(base.sessionToken, {
     now: () => 0,
     sleep: async () => undefined,
     request() {
       channel.requestSession();
-      const answered = token;
-      if (answered !== undefined) session.receive(answered);
+      const reply = token;
+      if (reply !== undefined) session.receive(reply);
     },
   });
-  const whole = { ...base, ...init };
+  const fullInit = { ...base, ...init };
   const api = createApi({
-    ...whole,
-    base: whole.apiBase,
+    ...fullInit,
+    base: fullInit.apiBase,
     parentOrigin: 'https://host.test',
     session,
     fetch: service.fetch,
@@ -74,7 +74,7 @@ export function openForm(init: Partial<InitMessage> = {}, options: { online?: ()
     online: options.online ?? (() => true),
   });
   const form = createForm({
-    init: whole,
+    init: fullInit,
     api,
     channel,
     messages: createMessages(en),
@@ -89,7 +89,7 @@ export function openForm(init: Partial<InitMessage> = {}, options: { online?: ()
       resolve();
     });
   });
-  return { form, service, told, session, warnings, loaded, hostAnswers: (next) => (token = next) };
+  return { form, service, posted, session, warnings, loaded, hostRepliesWith: (next) => (token = next) };
 }
 
 /**

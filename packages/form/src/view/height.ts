@@ -4,13 +4,13 @@
  * fractional heights.
  */
 export function watchHeight(element: HTMLElement, onHeight: (px: number) => void): void {
-  let told = -1;
+  let reported = -1;
   let frame = 0;
   new ResizeObserver(() => {
     frame ||= requestAnimationFrame(() => {
       frame = 0;
       const height = Math.ceil(element.getBoundingClientRect().height);
-      if (height !== told) onHeight((told = height));
+      if (height !== reported) onHeight((reported = height));
     });
   }).observe(element);
 }

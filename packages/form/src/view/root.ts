@@ -4,7 +4,7 @@ import type { Form } from '../model/form.js';
 import type { FormState } from '../model/state.js';
 import { createAnnouncer } from './announce.js';
 import { fieldTemplate } from './fields/field.js';
-import { refuseStrayFiles } from './fields/file.js';
+import { ignoreStrayFiles } from './fields/file.js';
 import { unfold } from './focus.js';
 import { watchHeight } from './height.js';
 import type { ViewOptions } from './options.js';
@@ -49,7 +49,7 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   host.addEventListener('focusin', (event) => {
     if (!isAsking(form.state)) [last] = event.composedPath();
   });
-  refuseStrayFiles();
+  ignoreStrayFiles();
   form.subscribe('*', paint);
   paint();
   prerender(view);
@@ -73,11 +73,11 @@ const focus = (element: unknown): void => {
  * the user has seen where each entered secret will be sent, and while the user is typing a secret:
  * otherwise a host page could test each character, or send the secret to an address that it hides.
  */
-export async function runCommand(command: FormCommand, form: Pick<Form, 'refuse'>): Promise<void> {
+export async function runCommand(command: FormCommand, form: Pick<Form, 'reject'>): Promise<void> {
   if (command !== 'cancel') {
     const isTyping = document.hasFocus() && document.activeElement instanceof SecretControl;
-    if (isTyping) return form.refuse('command_while_typing');
-    if (!(await areDestinationsSeen(false))) return form.refuse('destination_not_seen');
+    if (isTyping) return form.reject('command_while_typing');
+    if (!(await areDestinationsSeen(false))) return form.reject('destination_not_seen');
   }
   document.querySelector<HTMLElement>(`.cf-footer > .cf-${command}`)?.click();
 }
@@ -97,8 +97,8 @@ async function settle(form: Form, action: Form['save']): Promise<void> {
   // Check the destinations again: the host page may cover everything but the buttons.
   await action(() => areDestinationsSeen(true));
   // Unfold all secrets, with or without errors: the host page can observe the height.
-  if (form.refused) for (const { path } of [...form.summary, ...form.secretEntries()]) unfold(path);
-  if (form.refused) document.getElementById('cf-summary')?.focus();
+  if (form.rejected) for (const { path } of [...form.summary, ...form.secretEntries()]) unfold(path);
+  if (form.rejected) document.getElementById('cf-summary')?.focus();
   // The fields are inert while saving, which blurs the one in which the user pressed Enter.
   else if (here && document.activeElement === document.body) focus(last);
 }

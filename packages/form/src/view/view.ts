@@ -11,25 +11,32 @@ interface Remark {
   bad: boolean;
 }
 
-interface Island {
-  slot: HTMLElement;
-  paint: () => void;
-  stop: () => void;
+/** A part of the form that renders on its own, into its own element. */
+interface Fragment {
+  container: HTMLElement;
+  update: () => void;
+  unsubscribe: () => void;
 }
+
+type FieldTemplate = (view: View, field: Field, path: string) => unknown;
 
 /** The context passed to every template. */
 export class View {
   /** Notes by path. `repaint` displays them. */
   readonly remarks = new Map<string, Remark>();
-  readonly #islands = new Map<string, Island>();
+  readonly form: Form;
+  readonly messages: Messages;
+  /** Announces text to screen readers, without moving focus. */
+  readonly announce: (text: string) => void;
+  readonly #template: FieldTemplate;
+  readonly #fragments = new Map<string, Fragment>();
 
-  constructor(
-    readonly form: Form,
-    readonly messages: Messages,
-    /** Announces text to screen readers, without moving focus. */
-    readonly announce: (text: string) => void,
-    private readonly template: (view: View, field: Field, path: string) => unknown,
-  ) {}
+  constructor(form: Form, messages: Messages, announce: (text: string) => void, template: FieldTemplate) {
+    this.form = form;
+    this.messages = messages;
+    this.announce = announce;
+    this.#template = template;
+  }
 
   /**
    * Returns the element of a field. It is empty while the field's condition does not hold.
@@ -37,36 +44,36 @@ export class View {
    * @param path path of the instance; differs from `field.path` in a list row
    */
   field(field: Field, path = field.path): HTMLElement {
-    return this.island(path, () => this.form.shown(path) && this.template(this, field, path));
+    return this.fragment(path, () => this.form.shown(path) && this.#template(this, field, path));
   }
 
   /**
    * Returns an element that renders `template` when it is added to the page, and then after each
    * change of `path` only. A keystroke renders its own field, and no other part of the form.
    */
-  island(path: string, template: () => unknown): HTMLElement {
-    let island = this.#islands.get(path);
-    if (!island) {
-      const slot = document.createElement('div');
-      slot.className = 'cf-slot';
-      const paint = (): void => void render(template() || null, slot);
-      island = { slot, paint, stop: this.form.subscribe(path, paint) };
-      this.#islands.set(path, island);
+  fragment(path: string, template: () => unknown): HTMLElement {
+    let fragment = this.#fragments.get(path);
+    if (!fragment) {
+      const container = document.createElement('div');
+      container.className = 'cf-slot';
+      const update = (): void => void render(template() || null, container);
+      fragment = { container, update, unsubscribe: this.form.subscribe(path, update) };
+      this.#fragments.set(path, fragment);
     }
     // New, or added again: a row that had been removed, or the body of another variant.
-    if (!island.slot.isConnected) island.paint();
-    return island.slot;
+    if (!fragment.container.isConnected) fragment.update();
+    return fragment.container;
   }
 
   /** Renders everything at or below a path again, after its rows shifted or its note changed. */
   repaint(path: string): void {
-    for (const [at, { paint }] of this.#islands) if (`${at}/`.startsWith(`${path}/`)) paint();
+    for (const [at, { update }] of this.#fragments) if (`${at}/`.startsWith(`${path}/`)) update();
   }
 
   /** Discards all fragments, before other fields are rendered. */
   clear(): void {
-    for (const { stop } of this.#islands.values()) stop();
-    this.#islands.clear();
+    for (const { unsubscribe } of this.#fragments.values()) unsubscribe();
+    this.#fragments.clear();
   }
 
   /** Stores user input, and removes the note about the previous value. */

@@ -62,7 +62,7 @@ function holdsFiles(dataTransfer: DataTransfer | null): boolean {
  * Ignores files dropped outside a control. The browser would otherwise open the file in place of
  * the form and discard all user input.
  */
-export function refuseStrayFiles(): void {
+export function ignoreStrayFiles(): void {
   for (const type of ['dragover', 'drop'] as const) {
     addEventListener(type, (event) => {
       if (holdsFiles(event.dataTransfer)) event.preventDefault();
@@ -86,10 +86,10 @@ async function read(view: View, path: string, { maxLength = LIMIT }: FileField, 
     else if (!(await secret.replaceText(read))) return;
     form.leave(path);
   }
-  const said = problem || m.fileRead(file.name);
-  view.remarks.set(path, { text: said, bad: !!problem });
+  const note = problem || m.fileRead(file.name);
+  view.remarks.set(path, { text: note, bad: !!problem });
   view.repaint(path);
   // A secret control announces its own notes: the host's style sheets could measure a live region
   // of the page.
-  if (!secret) view.announce(form.error(path) ?? said);
+  if (!secret) view.announce(form.error(path) ?? note);
 }

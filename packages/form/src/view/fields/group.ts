@@ -17,7 +17,7 @@ export function groupField(view: View, field: GroupField, path: string): unknown
  */
 export function variantsField(view: View, field: VariantsField, path: string): unknown {
   const at = `${path}/${field.discriminator}`;
-  return view.island(at, () => {
+  return view.fragment(at, () => {
     const chosen = field.variants.find(({ value }) => value === view.text(at));
     const help = chosen?.help ?? field.help;
     // If no variant is preselected, the user can go back to none.

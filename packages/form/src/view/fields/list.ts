@@ -56,7 +56,7 @@ export function pair(
 
 /** Renders a control without a label of its own, with its error below. */
 function cell(view: View, path: string, control: (wiring: Wiring) => unknown): unknown {
-  return view.island(path, () => {
+  return view.fragment(path, () => {
     const id = idOf(path);
     const error = view.form.error(path);
     const wiring = { id, describedBy: error ? noteId(id) : '', description: error ?? '', invalid: error !== undefined };

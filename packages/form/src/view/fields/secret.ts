@@ -73,7 +73,7 @@ function entry(view: View, field: SecretField, path: string): unknown {
     // if any, displays the errors of the map as a whole.
     const first = `${path}/0/value`;
     const row = pair(view, (at, word, name, isKey) =>
-      view.island(at, () => {
+      view.fragment(at, () => {
         const about = isKey ? { plain: true } : { sentTo: form.sentTo(path) };
         const error = form.error(at) ?? (at === first ? form.error(path) : undefined);
         const options = { label: name, description: '', placeholder: word, longestNote, ...about };

@@ -8,7 +8,7 @@ customElements.define('cf-summary', ErrorSummary);
 
 /** Renders the number of problems after a rejected save or test, and a link to each. */
 export function summary({ form, messages }: View): unknown {
-  if (!form.refused) return nothing;
+  if (!form.rejected) return nothing;
   const options: SummaryOptions = {
     messages,
     problems: form.summary,
