@@ -138,7 +138,7 @@ export const mutations = [
   {
     row: 'S30',
     what: 'a secret control takes input while it can not be seen',
-    file: form('view/protected/secret-control.ts'),
+    file: form('view/protected/input-gate.ts'),
     find: "=> visibility === 'visible' || visibility === 'inside';",
     replace: '=> visibility !== undefined;',
     test: 'test/browser/secret-control.test.ts',
