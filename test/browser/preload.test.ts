@@ -392,11 +392,17 @@ describe("the page's policy", () => {
     'a blocked preload reports nothing; the mount, %s, reports the missing directive',
     async (when) => {
       await under(`frame-src 'self'`, async (strict) => {
-        await strict.evaluate((frameOrigin) => void coreHost.preloadConnectorFrame({ frameOrigin }), form.frameOrigin);
-        if (when === 'later') {
-          await strict.evaluate(() => new Promise((later) => setTimeout(later, 300)));
-          expect(await callbacksOf(strict)).toEqual([]);
-        }
+        await strict.evaluate(
+          async ({ frameOrigin, when }) => {
+            const blocked = new Promise((resolve) =>
+              addEventListener('securitypolicyviolation', resolve, { once: true }),
+            );
+            coreHost.preloadConnectorFrame({ frameOrigin });
+            if (when === 'later') await blocked;
+          },
+          { frameOrigin: form.frameOrigin, when },
+        );
+        if (when === 'later') expect(await callbacksOf(strict)).toEqual([]);
         await mountCore(strict, { frameOrigin: form.frameOrigin });
         await expect
           .poll(async () => (await callbacksOf(strict)).map((callbacks) => callbacks[1]))

@@ -6,17 +6,17 @@ import { nextEvent } from './next-event.js';
 
 const API = 'http://127.0.0.1:4000';
 
-const complete = (frameOrigin = FAKE_FRAME) =>
-  fixture<ConnectorFrameElement>(
-    html`<connector-frame
-      frame-origin=${frameOrigin}
-      api-base=${API}
-      kind="input"
-      type-id="okta-systemlog"
-      session-token="token-1"
-      organization-id="org_1"
-    ></connector-frame>`,
-  );
+const completeFrame = (frameOrigin = FAKE_FRAME) =>
+  html`<connector-frame
+    frame-origin=${frameOrigin}
+    api-base=${API}
+    kind="input"
+    type-id="okta-systemlog"
+    session-token="token-1"
+    organization-id="org_1"
+  ></connector-frame>`;
+
+const complete = (frameOrigin?: string) => fixture<ConnectorFrameElement>(completeFrame(frameOrigin));
 
 describe('<connector-frame> attributes', () => {
   it('are properties in camel case', async () => {
@@ -102,18 +102,7 @@ describe('<connector-frame> with a form', () => {
   });
 
   it('fires cancel, and closes the dialog around it', async () => {
-    const dialog = await fixture<HTMLDialogElement>(
-      html`<dialog aria-label="Connect">
-        <connector-frame
-          frame-origin=${FAKE_FRAME}
-          api-base=${API}
-          kind="input"
-          type-id="okta-systemlog"
-          session-token="token-1"
-          organization-id="org_1"
-        ></connector-frame>
-      </dialog>`,
-    );
+    const dialog = await fixture<HTMLDialogElement>(html`<dialog aria-label="Connect">${completeFrame()}</dialog>`);
     dialog.showModal();
     const element = dialog.querySelector('connector-frame');
     if (!element) throw new Error('The dialog is empty');

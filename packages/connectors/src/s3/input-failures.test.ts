@@ -1,10 +1,10 @@
-import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BUCKET_KEYS, problem } from '../../../../test/support/fake-bucket.js';
 import { lines, OLD, openBucketToRead, read, YEAR_2020 } from '../../../../test/support/s3-reading.js';
 import type { PageInput } from '@connector-frame/engine/connector-api';
 import { openInput } from '../../../../test/support/s3-connectors.js';
+import { expectNoCredentials, invalidConfig } from '../../../../test/support/s3-failures.js';
 
 const { bucket, open } = await openBucketToRead();
 
@@ -69,12 +69,6 @@ describe('unreadable objects', () => {
   });
 });
 
-const failure = (input: PageInput): Promise<unknown> =>
-  read(input).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-
 describe('errors of the storage', () => {
   test.each([
     ['SlowDown', problem(503, 'SlowDown'), { code: 'rate_limited', kind: 'throttled' }],
@@ -92,16 +86,16 @@ describe('errors of the storage', () => {
   ])('%s', async (_name, answer, expected) => {
     bucket.put('a', lines(0, 1), OLD);
     bucket.intercept = () => answer;
-    expect(await failure(open())).toMatchObject({ name: 'ConnectorError', ...expected });
+    await expect(read(open())).rejects.toMatchObject({ name: 'ConnectorError', ...expected });
     bucket.intercept = ({ key }) => (key === 'a' ? answer : undefined);
     if (answer.status !== undefined && answer.status !== 404)
-      expect(await failure(open())).toMatchObject({ name: 'ConnectorError', ...expected });
+      await expect(read(open())).rejects.toMatchObject({ name: 'ConnectorError', ...expected });
   });
 
   test('a closed network is permanent, and no connection is attempted', async () => {
     const input = openInput({ endpoint: bucket.origin }, BUCKET_KEYS, undefined, []);
     const before = bucket.connections();
-    expect(await failure(input)).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
+    await expect(read(input)).rejects.toMatchObject({ code: 'egress_refused', kind: 'permanent' });
     expect(bucket.connections()).toBe(before);
   });
 
@@ -116,9 +110,7 @@ describe('errors of the storage', () => {
     [{}, { access_key: '' }],
     [{}, { secret_key: '' }],
   ])('rejects settings %j, secrets %j', (changes, secrets) => {
-    expect(() => open(changes, { ...BUCKET_KEYS, ...secrets })).toThrow(
-      expect.objectContaining({ name: 'ConnectorError', code: 'invalid_config', kind: 'permanent' }),
-    );
+    expect(() => open(changes, { ...BUCKET_KEYS, ...secrets })).toThrow(invalidConfig);
   });
 
   test.each([200, 301, 400, 403, 404, 412, 500, 503])(
@@ -133,10 +125,12 @@ describe('errors of the storage', () => {
                 body: `<Error><Code>${JSON.stringify(headers)} ${query}</Code><Message>${BUCKET_KEYS.secret_key} ${JSON.stringify(headers)}</Message></Error>`,
               }
             : undefined;
-        const error = await failure(open());
-        const said = error instanceof Error ? inspect(error, { depth: 5 }) : '';
-        for (const secret of Object.values(BUCKET_KEYS)) expect(said).not.toContain(secret);
-        expect(said).not.toContain('Signature');
+        // An object with status 200 is no error: its text is read as records.
+        const error: unknown = await read(open()).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        expectNoCredentials(error);
       }
     },
   );
