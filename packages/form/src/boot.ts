@@ -17,8 +17,8 @@ import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-
 /** Outcome of the first `init`. */
 export type Start =
   | {
-      /** The received message; only the fields in `Words` have been validated. */
-      init: Words & { appearance?: unknown };
+      /** The received message; only the fields in `InitFields` have been validated. */
+      init: InitFields & { appearance?: unknown };
       /** Base URL of the service, without a trailing slash. */
       base: string;
       /** Requests that have been started, by path. */
@@ -45,7 +45,7 @@ const parentOrigin = new URLSearchParams(location.search).get('parentOrigin') ??
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
 /** The fields of an `init` of the supported version that this script uses. */
-interface Words {
+interface InitFields {
   sessionToken: string;
   apiBase: string;
   organizationId: string;
@@ -56,12 +56,12 @@ interface Words {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-const isWords = (data: Record<string, unknown>): data is Record<string, unknown> & Words =>
+const hasInitFields = (data: Record<string, unknown>): data is Record<string, unknown> & InitFields =>
   [data['sessionToken'], data['apiBase'], data['organizationId'], data['typeId']].every(isText) &&
   (data['kind'] === 'input' || data['kind'] === 'output');
 
-function begin(words: Words): Start {
-  const base = withoutSlash(words.apiBase);
+function begin(init: InitFields): Start {
+  const base = withoutSlash(init.apiBase);
   // This page is served from `<base>/embed/`; the service can list further base URLs.
   const listed = document.querySelector<HTMLMetaElement>('meta[name=api-bases]')?.content;
   const own: string[] = [new URL('..', location.href).href, ...JSON.parse(listed || '[]')];
@@ -71,18 +71,18 @@ function begin(words: Words): Start {
   const call = (...parts: string[]): void => {
     const path = `/${parts.map(encodeURIComponent).join('/')}`;
     const response = fetch(base + path, {
-      headers: { Authorization: `Bearer ${words.sessionToken}`, 'Connector-Frame-Parent': parentOrigin },
+      headers: { Authorization: `Bearer ${init.sessionToken}`, 'Connector-Frame-Parent': parentOrigin },
       credentials: 'omit',
     });
     // The form reports the failure; this only prevents an unhandled rejection.
     response.catch(() => undefined);
     calls.set(path, response);
   };
-  const connectors = `${words.kind}s`;
-  call('v1', connectors, words.typeId);
+  const connectors = `${init.kind}s`;
+  call('v1', connectors, init.typeId);
   call('v3', 'session');
-  if (isText(words.existingId)) call('v1', words.organizationId, connectors, words.existingId);
-  return { init: words, base, calls };
+  if (isText(init.existingId)) call('v1', init.organizationId, connectors, init.existingId);
+  return { init, base, calls };
 }
 
 /** Calls back once the body of the page exists, which this script precedes. */
@@ -119,10 +119,10 @@ if (parent === self) {
         if (data['type'] === 'leave' && !globalThis.connectorFrameBoot?.repliesToLeave) post({ source, type: 'left' });
         if (data['type'] !== 'init' || started) return;
         const isSupported = data['version'] === PROTOCOL_VERSION;
-        const words = isWords(data);
-        if (isSupported ? !words : typeof data['version'] !== 'number') return;
+        const isValid = hasInitFields(data);
+        if (isSupported ? !isValid : typeof data['version'] !== 'number') return;
         started = true;
-        resolve(words && isSupported ? begin(data) : { rejected: 'protocol_mismatch' });
+        resolve(isValid && isSupported ? begin(data) : { rejected: 'protocol_mismatch' });
       });
     }),
   };

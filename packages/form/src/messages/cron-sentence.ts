@@ -1,6 +1,6 @@
 import { clock, type createFormat, type Template } from './format.js';
 
-type Words = Readonly<
+type CronMessages = Readonly<
   Record<'cronMinutes' | 'cronHours' | 'cronDays' | 'cronWeekdays' | 'cronWeekdaySpan' | 'cronMonths', Template>
 >;
 
@@ -15,21 +15,21 @@ const DAYS = /^(\d+) (\d+) (\*|\d+) \* (\*|[0-7](?:[,-][0-7])*)$/;
  */
 export function cronSentence(
   expression: string,
-  words: Words,
+  messages: CronMessages,
   locale: string,
   format: ReturnType<typeof createFormat>,
 ): string | undefined {
   const cron = expression.trim().replaceAll(/\s+/g, ' ');
   const minutes = MINUTES.exec(cron);
-  if (minutes) return format(words.cronMinutes, Number(minutes[1] ?? 1));
+  if (minutes) return format(messages.cronMinutes, Number(minutes[1] ?? 1));
   const hours = HOURS.exec(cron);
-  if (hours) return format(words.cronHours, Number(hours[2] ?? 1), hours[1]);
+  if (hours) return format(messages.cronHours, Number(hours[2] ?? 1), hours[1]);
 
   const [, minute, hour, day, weekdays] = DAYS.exec(cron) ?? [];
   if (day === undefined || weekdays === undefined) return undefined;
   const at = clock(Number(hour), Number(minute));
-  if (day !== '*') return weekdays === '*' ? format(words.cronMonths, at, day) : undefined;
-  if (weekdays === '*') return format(words.cronDays, at);
+  if (day !== '*') return weekdays === '*' ? format(messages.cronMonths, at, day) : undefined;
+  if (weekdays === '*') return format(messages.cronDays, at);
   // The first of August 2027 is a Sunday.
   const name = (weekday: string): string =>
     new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(
@@ -39,6 +39,6 @@ export function cronSentence(
   if (to)
     return more.length || to.length > 1 || from.length > 1
       ? undefined
-      : format(words.cronWeekdaySpan, at, name(from), name(to));
-  return format(words.cronWeekdays, at, new Intl.ListFormat(locale).format(from.split(',').map(name)));
+      : format(messages.cronWeekdaySpan, at, name(from), name(to));
+  return format(messages.cronWeekdays, at, new Intl.ListFormat(locale).format(from.split(',').map(name)));
 }

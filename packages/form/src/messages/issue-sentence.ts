@@ -16,7 +16,7 @@ export interface Subject {
   placeholder?: string;
 }
 
-export interface IssueWords {
+export interface IssueMessages {
   /**
    * Templates by issue code, optionally followed by details (`code/detail`). The most specific key
    * is used.
@@ -45,7 +45,7 @@ export function issueSentence(
   { code, message, params = {} }: Issue,
   subject: Subject,
   names: readonly string[],
-  { issues, lowerLabels }: IssueWords,
+  { issues, lowerLabels }: IssueMessages,
   format: ReturnType<typeof createFormat>,
 ): string {
   if (message) return message;

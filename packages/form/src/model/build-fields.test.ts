@@ -37,7 +37,7 @@ describe('buildFields', () => {
     expect(advanced.map(({ path }) => path)).toEqual(['/settings/page_size']);
   });
 
-  it('takes words and rules from the schema', () => {
+  it('takes texts and rules from the schema', () => {
     const { find } = build();
     expect(find('/settings/org_url')).toMatchObject({
       kind: 'text',
@@ -79,7 +79,7 @@ describe('buildFields', () => {
     expect(build({ synthetic: true }).find('/settings/synthetic')).toMatchObject({ kind: 'boolean' });
   });
 
-  it('lets the host replace words, at any depth', () => {
+  it('lets the host replace texts, at any depth', () => {
     const { find, warnings } = build({
       overrides: {
         settings: {

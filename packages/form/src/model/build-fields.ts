@@ -69,11 +69,11 @@ export function buildFields(
     rules: Pick<ObjectSchema, 'properties' | 'required'>,
     parent: string,
     name: string,
-    words: Dictionary | undefined,
+    overrides: Dictionary | undefined,
   ): Field[] {
-    const wordsOf = read(words, name);
+    const overrideOf = read(overrides, name);
     return Object.entries(rules.properties).flatMap(([key, schema]) => {
-      const override = wordsOf(key);
+      const override = overrideOf(key);
       if (schema['x-role'] === 'synthetic-toggle' && !synthetic) return [];
       const when = schema['x-when'];
       const help = override?.discriminator?.description ?? override?.description ?? schema.description;
@@ -111,15 +111,15 @@ export function buildFields(
       return { ...base, ...rules, kind: 'secret', shape: schema.type === 'object' ? 'map' : long || 'line' };
     }
     if (isUnion(schema)) {
-      const wordsOf = read(override?.discriminator?.one_of, name);
+      const overrideOf = read(override?.discriminator?.one_of, name);
       const variants = variantsOf(schema).map(({ value, title, description, key = '', body }) => {
-        const words = wordsOf(value);
-        const help = words?.description ?? description;
+        const variantOverride = overrideOf(value);
+        const help = variantOverride?.description ?? description;
         return {
           value,
-          label: words?.name?.trim() || title,
+          label: variantOverride?.name?.trim() || title,
           ...(help && { help }),
-          fields: body ? group(body, joinPointer(path, key), `${name}.${value}`, words?.children) : [],
+          fields: body ? group(body, joinPointer(path, key), `${name}.${value}`, variantOverride?.children) : [],
         };
       });
       return { ...base, kind: 'variants', discriminator: discriminatorOf(schema), variants, initial: schema.default };
@@ -137,8 +137,8 @@ export function buildFields(
     }
     const { format, enum: values } = schema;
     if (values) {
-      const words = new Map(Object.entries(schema['x-labels'] ?? {}));
-      return { ...base, kind: 'enum', options: values.map((value) => ({ value, label: words.get(value) || value })) };
+      const labels = new Map(Object.entries(schema['x-labels'] ?? {}));
+      return { ...base, kind: 'enum', options: values.map((value) => ({ value, label: labels.get(value) || value })) };
     }
     if (isLong(format)) return { ...base, ...rules, kind: 'multiline', format };
     if (format === 'date-time') return { ...base, kind: format };

@@ -2,7 +2,7 @@ import { pruneConfig } from '@connector-frame/catalog/validate';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Connector, ConnectorType, ConnectorWrite, NewConnector } from './wire.js';
 
-type Words = Pick<Connector, 'name' | 'description'>;
+type Details = Pick<Connector, 'name' | 'description'>;
 
 /**
  * Returns four base-36 digits: enough to tell two connectors of one type apart, short enough to say
@@ -26,7 +26,7 @@ export const initialDraft = (
   type: ConnectorType,
   saved: Connector | undefined,
   random: number,
-): Words => ({
+): Details => ({
   name: init.name || saved?.name || (init.isNameEditable ? type.name : `${type.name} ${suffix(random)}`),
   description: init.description ?? saved?.description ?? (init.isDescriptionEditable ? '' : type.description),
 });

@@ -119,7 +119,7 @@ export function createForm(options: FormOptions): FormController {
         subject,
         saved,
         organization: organization.name,
-        words: initialDraft(init, type, saved, random),
+        details: initialDraft(init, type, saved, random),
         messages,
         subscriptions,
         onEdit() {

@@ -23,7 +23,7 @@ export interface EditorOptions {
   /** Name of the session's organization. */
   organization: string;
   /** Initial name and description. */
-  words: Pick<Draft, 'name' | 'description'>;
+  details: Pick<Draft, 'name' | 'description'>;
   messages: Messages;
   /** Changes of the summary notify `*`. */
   subscriptions: Subscriptions;
@@ -71,7 +71,7 @@ export interface Editor {
    */
   content: () => NewConnector;
   /** Replaces the saved connector with a newer version; the user's edits stay on top of it. */
-  rebase: (saved: Connector, words: EditorOptions['words']) => void;
+  rebase: (saved: Connector, details: EditorOptions['details']) => void;
   /** Returns whether there are unsaved edits. */
   isDirty: () => boolean;
 }
@@ -84,12 +84,12 @@ export function createEditor(options: EditorOptions): Editor {
   const schema = type.config;
   const fields: readonly Field[] = [...subject.fields, ...subject.advanced];
 
-  const draftOf = (from: Connector | undefined, words: EditorOptions['words']): Draft => ({
-    ...words,
+  const draftOf = (from: Connector | undefined, details: EditorOptions['details']): Draft => ({
+    ...details,
     settings: settingsDraft(schema, from?.config.settings),
     secrets: {},
   });
-  let initial = draftOf(saved, options.words);
+  let initial = draftOf(saved, options.details);
   let draft = initial;
 
   const secrets = createSecrets(Object.keys(schema.secrets.properties), saved?.config.secrets ?? {}, (path) =>
@@ -177,9 +177,9 @@ export function createEditor(options: EditorOptions): Editor {
 
   const tidy = ({ field, path }: FieldInstance): void => {
     const value = getAt(draft, path);
-    const meant = normalize(field, value);
+    const normalized = normalize(field, value);
     // A saved value is not normalized until the user edits it.
-    if (value !== meant && value !== getAt(initial, path)) put(path, meant);
+    if (value !== normalized && value !== getAt(initial, path)) put(path, normalized);
   };
 
   const step =
@@ -284,14 +284,14 @@ export function createEditor(options: EditorOptions): Editor {
       return { name, description, config: { settings, secrets: Object.fromEntries([...cleared, ...values]) } };
     },
 
-    rebase(fresh, words) {
+    rebase(fresh, details) {
       const before = initial;
-      initial = draftOf(fresh, words);
-      const mine = (key: 'name' | 'description'): string => (draft[key] === before[key] ? initial : draft)[key];
+      initial = draftOf(fresh, details);
+      const merged = (key: 'name' | 'description'): string => (draft[key] === before[key] ? initial : draft)[key];
       const edited = Object.entries(draft.settings).filter(([key, value]) => !same(value, before.settings[key]));
       draft = {
-        name: mine('name'),
-        description: mine('description'),
+        name: merged('name'),
+        description: merged('description'),
         settings: { ...initial.settings, ...Object.fromEntries(edited) },
         secrets: draft.secrets,
       };

@@ -40,7 +40,7 @@ describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as cons
       subject,
       saved,
       organization: 'Acme',
-      words: { name: saved?.name ?? '', description: '' },
+      details: { name: saved?.name ?? '', description: '' },
       messages,
       subscriptions: createSubscriptions(),
       onEdit: () => undefined,

@@ -97,15 +97,15 @@ export function possibleErrors({ field, path }: FieldInstance, { messages, names
   if (!schema || field.kind !== 'secret') return [];
   const text: Partial<StringSchema> = schema.type === 'string' ? schema : {};
   const { minLength = 0, maxLength = 65_536, format, pattern, 'x-message': message } = text;
-  const words = message === undefined ? {} : { message };
+  const override = message === undefined ? {} : { message };
   const issues: Omit<Issue, 'path'>[] = [
     { code: 'required' },
     { code: 'masked' },
     { code: 'max_length', params: { maxLength } },
     ...(minLength > 0 ? [{ code: 'min_length', params: { minLength } } as const] : []),
-    ...(pattern === undefined ? [] : [{ code: 'pattern', ...words } as const]),
-    ...(format === undefined ? [] : [{ code: 'format', params: { format, found: 'cut_off' }, ...words } as const]),
-    ...(format === undefined ? [] : [{ code: 'format', params: { format }, ...words } as const]),
+    ...(pattern === undefined ? [] : [{ code: 'pattern', ...override } as const]),
+    ...(format === undefined ? [] : [{ code: 'format', params: { format, found: 'cut_off' }, ...override } as const]),
+    ...(format === undefined ? [] : [{ code: 'format', params: { format }, ...override } as const]),
   ];
   const subjects: Partial<Parameters<Messages['issue']>[1]>[] = keptOf(secrets.get(path))
     ? [{ secret: 'reentry' }, { secret: 'replacing' }, {}]
