@@ -1,12 +1,13 @@
+import type { NativeControl } from './native-control.js';
 import type { TextState } from './text-edit.js';
 
 /** The text and the selection of a native control, edited by script, with an undo history. */
 export class EditableText {
-  readonly #control: HTMLInputElement | HTMLTextAreaElement;
+  readonly #control: NativeControl;
   #past: TextState[] = [];
   #future: TextState[] = [];
 
-  constructor(control: HTMLInputElement | HTMLTextAreaElement) {
+  constructor(control: NativeControl) {
     this.#control = control;
   }
 

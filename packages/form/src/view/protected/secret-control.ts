@@ -3,21 +3,12 @@ import { ownIcon } from '../icons.js';
 import { inputCommand, insertion, keyCommand, selectAll, type Edit } from './edit-commands.js';
 import { EditableText } from './editable-text.js';
 import { InputGate } from './input-gate.js';
+import { createNativeControl, describeNativeControl, sizeNativeControl, type NativeControl } from './native-control.js';
 import { listenToPointer } from './pointer-selection.js';
 import { secretSheets } from './protected-sheets.js';
 import { SecretScreen } from './screen.js';
-import { belowTemplate, createNativeControl, sizerTemplate, type SecretOptions } from './secret-template.js';
+import { belowTemplate, sizerTemplate, type SecretOptions } from './secret-template.js';
 import type { TextState } from './text-edit.js';
-
-/**
- * The control is laid out `SCALE` times as large and scaled back, so that the one pixel in which
- * its caret moves is not measurable on screen. The rest of its box is border, which receives
- * clicks, drops and the context menu.
- */
-const SCALE = 1000;
-
-/** Padding beside the text, in CSS pixels. */
-const INSET = 12;
 
 const BLINK_MS = 530;
 
@@ -65,7 +56,7 @@ export class SecretControl extends HTMLElement {
     // Fire `blur` again for listeners that act on the final value.
     onLateEdits: () => this.dispatchEvent(new FocusEvent('blur')),
   });
-  #control: HTMLInputElement | HTMLTextAreaElement | undefined;
+  #control: NativeControl | undefined;
   #text: EditableText | undefined;
   #options: SecretOptions | undefined;
   #shown = false;
@@ -94,15 +85,7 @@ export class SecretControl extends HTMLElement {
     this.#control ??= this.#create(options);
     this.#box.classList.toggle('multiline', this.#multiline);
     this.#sizer.classList.toggle('multiline', this.#multiline);
-    const { note } = options;
-    const states = {
-      'aria-label': options.label,
-      'aria-required': String(options.required ?? false),
-      'aria-invalid': String(note?.bad ?? false),
-    };
-    for (const [name, text] of Object.entries(states)) this.#control.setAttribute(name, text);
-    if (options.placeholder) this.#control.placeholder = options.placeholder;
-    else this.#control.removeAttribute('placeholder');
+    describeNativeControl(this.#control, options);
     this.#paint();
   }
 
@@ -153,7 +136,7 @@ export class SecretControl extends HTMLElement {
     return this.#options?.multiline ?? false;
   }
 
-  #create({ multiline, plain }: SecretOptions): HTMLInputElement | HTMLTextAreaElement {
+  #create({ multiline, plain }: SecretOptions): NativeControl {
     const control = createNativeControl(multiline ?? false);
     this.#shown = plain ?? false;
     this.#sizer.className = 'sizer';
@@ -267,11 +250,7 @@ export class SecretControl extends HTMLElement {
     const { clientWidth: width, clientHeight: height } = this.#inner;
     const control = this.#control;
     if (!control || width === 0) return;
-    // The content is one pixel wide and one line high; the rest of the box is border.
-    const { style } = control;
-    const line = control instanceof HTMLTextAreaElement ? 20 : SCALE;
-    style.height = `${line}px`;
-    style.borderWidth = `0 ${SCALE * (width - INSET) - 1}px ${SCALE * height - line}px ${SCALE * INSET}px`;
+    sizeNativeControl(control, width, height);
     this.#draw();
   }
 

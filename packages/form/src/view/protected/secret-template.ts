@@ -31,29 +31,6 @@ export interface SecretOptions {
   plain?: boolean | undefined;
 }
 
-/** Each password manager has its own opt-out attribute. */
-const attributes = {
-  class: 'control',
-  dir: 'ltr',
-  autocomplete: 'off',
-  autocapitalize: 'none',
-  autocorrect: 'off',
-  spellcheck: 'false',
-  'data-1p-ignore': '',
-  'data-lpignore': 'true',
-  'data-bwignore': '',
-  'data-form-type': 'other',
-  'aria-describedby': 'note sent about',
-};
-
-/** Creates the native control that contains the value. */
-export function createNativeControl(multiline: boolean): HTMLInputElement | HTMLTextAreaElement {
-  const control = document.createElement(multiline ? 'textarea' : 'input');
-  for (const [name, text] of Object.entries(attributes)) control.setAttribute(name, text);
-  if (control instanceof HTMLTextAreaElement) control.wrap = 'off';
-  return control;
-}
-
 const blank = html`<svg width="16" height="16"></svg>`;
 
 const sentLine = (text: string, lock: unknown): unknown => html`<p class="sent">${lock}<span>${text}</span></p>`;
