@@ -33,7 +33,7 @@ describe('states', () => {
     await page.evaluate(() => {
       form.save = async () => {
         form.change({ saving: true });
-        await form.pace();
+        await form.actionDone();
         form.change({ saving: false, failure: { code: 'offline', message: 'You are offline', hint: 'Later.' } });
       };
     });

@@ -11,7 +11,7 @@ declare global {
   var form: {
     values: Map<string, unknown>;
     calls: string[];
-    pace: () => Promise<void>;
+    actionDone: () => Promise<void>;
     save: () => Promise<void>;
     change(part: object): void;
     setShown(path: string, shown: boolean): void;
@@ -147,7 +147,7 @@ export const valueOf = (page: Page, path: string): Promise<unknown> =>
 /** Makes the form's saves and tests wait for `release`. */
 export const hold = (page: Page): Promise<void> =>
   page.evaluate(() => {
-    form.pace = () => new Promise((resolve) => void (globalThis.release = resolve));
+    form.actionDone = () => new Promise((resolve) => void (globalThis.release = resolve));
   });
 
 /** Returns the calls to the fake form, except for leaving fields. */
