@@ -18,7 +18,7 @@ function half(port: number, bytes: string): Promise<string> {
 const patience = { headers: 300, request: 600, shutdown: 500 };
 
 describe('the port', () => {
-  it('cuts off whoever sends half a request (S28)', async () => {
+  it('times out incomplete requests (S28)', async () => {
     listener = await openListener(0, '127.0.0.1', patience);
     listener.serve((request, response) => {
       request.resume().on('end', () => response.end('all of it'));
@@ -50,7 +50,7 @@ describe('the port', () => {
     await expect(openListener(listener.port, '127.0.0.1')).rejects.toThrow('SERVICE_PORT');
   });
 
-  it('does not wait for ever for who is under way', async () => {
+  it('limits the time it waits for requests in progress', async () => {
     listener = await openListener(0, '127.0.0.1', patience);
     listener.serve(() => undefined);
     const never = fetch(`http://127.0.0.1:${listener.port}`).catch(() => 'cut off');

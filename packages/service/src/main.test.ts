@@ -160,7 +160,7 @@ describe('the process', () => {
     expect(await next.exited).toBe(0);
   });
 
-  it('is not ready at once on SIGTERM, answers what is under way, and exits with 0 (R11)', async () => {
+  it('on SIGTERM stops being ready at once, completes requests in progress, and exits with 0 (R11)', async () => {
     const waiting: (() => void)[] = [];
     const slow = await listenHttp((_request, response) => {
       waiting.push(() => response.end());

@@ -76,7 +76,7 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 
-test.each(spoiled)('%s = %j is told at %s', (pointer, value, at, message) => {
+test.each(spoiled)('%s = %j is reported at %s', (pointer, value, at, message) => {
   expect(told(setAt(good, pointer, value))).toContainEqual(
     expect.stringMatching(`^${escape(`${FILE}#${at}: `)}.*${escape(message)}`),
   );

@@ -112,7 +112,7 @@ test('reads the status of other request functions in their text', async () => {
   await expect(findIntegrationPipeline({ ...fake, inputId: mine.inputId })).rejects.toThrow(/^503 /);
 });
 
-test('ids stay where they stand in the path', async () => {
+test('encodes ids as single path segments, and rejects dot segments', async () => {
   const asked: string[] = [];
   const request = async (path: string) => {
     asked.push(path);

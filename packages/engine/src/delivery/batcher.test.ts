@@ -73,7 +73,7 @@ test('batching does not block other outputs, and a pause writes the batch', asyn
 });
 
 test.each(['push', 'pages'])(
-  '%s: nothing is acknowledged that was not written; what comes again has the same id',
+  '%s: acknowledges only written records, and delivers the others again with the same ids',
   async (kind) => {
     const world = await openWorld();
     const out = new Gatherer({ ...wide, records: 20 });

@@ -25,7 +25,7 @@ describe.each([true, false])('on a service with the one call: %s', (integrations
     });
   });
 
-  test('a failure leaves nothing, is told in our words, and in full to the log', async () => {
+  test('a failure leaves nothing behind, hides the upstream message, and reports it to onError', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput();
     const last = `POST /v2/org-1/${integrations ? 'integrations' : 'pipelines'}`;

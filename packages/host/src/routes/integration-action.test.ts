@@ -19,7 +19,7 @@ const left = (fake: FakePipelines) => [fake.pipelines.size, fake.inputs.size, fa
 const actions = ['status', 'pause', 'resume', 'delete'];
 
 describe.each([true, false])('on a service with the one call: %s', (integrations) => {
-  test('status, pause, resume: what is asked for is done and told', async () => {
+  test('performs status, pause and resume, and returns the new state', async () => {
     const fake = fakePipelines({ integrations, statuses: ['Running', 'Disabled', 'Initializing'] });
     const { inputId, ...ids } = fake.addInput(true);
     const host = hostOf(fake);

@@ -42,7 +42,7 @@ it.each([
   expect(ended).toHaveBeenCalledOnce();
 });
 
-it('lets go of everything when it is told to stop while nobody reads', async () => {
+it('releases everything when it is aborted while no client reads', async () => {
   const over = new AbortController();
   const ended = vi.fn();
   const response = eventStream(entries, over.signal, ended);

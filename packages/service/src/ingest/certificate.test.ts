@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe('a certificate of our own', () => {
-  it('is one that OpenSSL takes, for names and for addresses of both kinds', async () => {
+describe('a self-signed certificate', () => {
+  it('is accepted by OpenSSL, for host names, IPv4 and IPv6 addresses', async () => {
     const { key, cert } = createSelfSigned(['logs.example.com', '192.0.2.1', '2001:db8::7'], Date.now());
     const file = join(folder, 'cert.pem');
     await writeFile(file, cert);

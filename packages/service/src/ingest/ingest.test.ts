@@ -107,7 +107,7 @@ describe('what is not stored is not acknowledged', () => {
     expect(door.engine.appended).toEqual([]);
   });
 
-  it('OTLP hears when to come again', async () => {
+  it('tells an OTLP sender when to retry', async () => {
     door.engine.store = () => Promise.resolve(full);
     const headers = { 'content-type': 'application/x-protobuf' };
     const answer = await door.post(`/ingest/${door.otel}/v1/logs`, exportedProtobuf, {

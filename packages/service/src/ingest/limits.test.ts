@@ -35,7 +35,7 @@ describe('bounds', () => {
     expect((await door.give('{}', { 'content-encoding': 'br' })).status).toBe(415);
   });
 
-  it('one connector has no more than its share under way; the others go on', async () => {
+  it('limits the bytes in flight of one connector without slowing down the others', async () => {
     const other = await door.newInput('monad-http');
     const held: ((ingested: Ingested) => void)[] = [];
     door.engine.store = () => new Promise((resolve) => held.push(resolve));

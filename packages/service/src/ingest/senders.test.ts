@@ -116,7 +116,7 @@ describe('monad-http', () => {
     await counted(input, 1_000);
   });
 
-  it('is told that no pipeline has it, and what to do', async () => {
+  it('gets an error with a remedy if no pipeline uses the connector', async () => {
     const { ingest } = await call<Pick<Pushed, 'ingest'>>('POST', '/v2/~/inputs', {
       name: 'x',
       type: 'monad-http',

@@ -30,7 +30,7 @@ const during = async (work: () => Promise<{ status: number }>) => {
   return [...heard];
 };
 
-it('hears of every change of a pipeline and of what stands in it, and its word is what clients read', async () => {
+it('is notified of every change to a pipeline and its components, and provides the status that clients read', async () => {
   const input = (await send('POST', '/v2/~/inputs', exampleBody(typeOf('input', 'demo')))).body.id;
   const transform = (await send('POST', '/v2/~/transforms', { name: 'T', config: { operations: [] } })).body.id;
   expect(heard).toEqual([]);

@@ -74,7 +74,7 @@ describe('test-connection', () => {
     expect(answer.text).not.toMatch(/canary|you said/);
   });
 
-  it('uses what is kept, when it is told the connector', async () => {
+  it('uses the stored secrets of the connector that the request names', async () => {
     const made = await service.call('POST', outputs, { key: acme.key, body: http('right') });
     received.length = 0;
     const { settings } = http('right').config;

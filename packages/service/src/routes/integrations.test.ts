@@ -225,7 +225,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(await left()).toEqual([1, 1, 1]);
   });
 
-  it('is whole or not there, whoever builds and removes at once', async () => {
+  it('is complete or absent after concurrent builds and removals', async () => {
     for (let round = 0; round < 8; round += 1) {
       const one = await build({ input_id: await connector('input') });
       const before = await left();

@@ -47,7 +47,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect(enabled.body).toEqual({ ...made, version: 3 });
   });
 
-  it('lets a node be the same only while the same stands in it', async () => {
+  it('keeps the id of a node only while its component stays the same', async () => {
     const made = await api.create();
     const patch = async (body: object) => (await api.send('PATCH', `/v2/~/pipelines/${made.id}`, body)).body;
     const bySlug = await patch(api.simple());
@@ -101,7 +101,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect([again.status, again.text]).toEqual([201, first.text]);
   });
 
-  it('deletes it, and leaves what stood in it', async () => {
+  it('deletes it, and keeps its components', async () => {
     const made = await api.create();
     const path = `/v2/~/pipelines/${made.id}`;
     expect(await api.send('DELETE', path)).toMatchObject({ status: 200, body: made });

@@ -117,7 +117,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('are all sealed again in the background; after that the format is refused for good', async () => {
+  it('are all resealed in the background; after that the old format is rejected permanently', async () => {
     await leave(service);
     expect(await formats()).toEqual([{ format: 2, bound: true, n: ALL }]);
     await expectAllOpen();

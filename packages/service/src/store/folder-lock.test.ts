@@ -122,7 +122,7 @@ describe('lockFolder (R09)', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('waits for a takeover that is under way', async () => {
+  it('fails while another process is taking over the lock', async () => {
     await write({ pid: await deadPid() });
     const lock = await lockFolder(await mkdtemp(join(folder, 'other-')));
     const other = await readdir(folder);
