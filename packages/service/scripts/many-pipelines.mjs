@@ -76,12 +76,12 @@ async function measure(words) {
   const before = memory();
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
-  let began = performance.now();
+  let startedAt = performance.now();
   const spent = process.cpuUsage();
   const engine = await openEngine(options);
-  const opened = performance.now() - began;
-  await engine.begun;
-  const begun = performance.now() - began;
+  const opened = performance.now() - startedAt;
+  await engine.started;
+  const started = performance.now() - startedAt;
   const work = process.cpuUsage(spent);
   const blocked = delay.max / 1e6;
   delay.reset();
@@ -91,12 +91,12 @@ async function measure(words) {
   await sleep(20_000);
   const { user, system } = process.cpuUsage(cpu);
   const idleBlocked = delay.max / 1e6;
-  began = performance.now();
-  engine.figures();
-  const figures = performance.now() - began;
+  startedAt = performance.now();
+  engine.collectMetrics();
+  const scraped = performance.now() - startedAt;
   console.log(words, {
     'ms to open': Math.round(opened),
-    'ms to begin all': Math.round(begun),
+    'ms to begin all': Math.round(started),
     'ms of CPU for it': Math.round((work.user + work.system) / 1e3),
     'longest block, ms': Math.round(blocked),
     'MB before': before,
@@ -104,7 +104,7 @@ async function measure(words) {
     'KB each': Math.round(((after.heap - before.heap) * 1e3) / count),
     'idle CPU, % of a core': Math.round(((user + system) / 20e6) * 1e4) / 100,
     'longest block at rest, ms': Math.round(idleBlocked),
-    'ms for a scrape': Math.round(figures),
+    'ms for a scrape': Math.round(scraped),
     'open files': await files(),
   });
   return engine;
@@ -113,20 +113,20 @@ async function measure(words) {
 let engine = await measure('at the first start');
 if (records > 0) {
   const lines = Array.from({ length: records }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(200) }));
-  const began = performance.now();
+  const startedAt = performance.now();
   for (let from = 0; from < count; from += 100)
     await Promise.all(inputs.slice(from, from + 100).map((input) => engine.append(input, lines)));
   console.log(`${records} records for each`, {
-    ms: Math.round(performance.now() - began),
+    ms: Math.round(performance.now() - startedAt),
     MB: memory(),
     'open files': await files(),
   });
   await sleep(30_000);
   console.log('half a minute later', { MB: memory(), 'open files': await files() });
 }
-const began = performance.now();
+const startedAt = performance.now();
 await engine.close();
-console.log('closed', { ms: Math.round(performance.now() - began), MB: memory() });
+console.log('closed', { ms: Math.round(performance.now() - startedAt), MB: memory() });
 engine = await measure('at the next start');
 await engine.close();
 await core.store.close();

@@ -87,7 +87,7 @@ export function createApp(deps: AppDeps): App {
   const embedOrigins = new Set([new URL(settings.publicUrl).origin, ...(settings.embedOrigins ?? [])]);
   const principals = createPrincipals(store, secrets, sessions, clock);
   const clientAddress = createClientAddress(settings.trustedProxies ?? []);
-  const gate = createAccessControl({ principals, limits, clientAddress, embedOrigins });
+  const accessControl = createAccessControl({ principals, limits, clientAddress, embedOrigins });
   const tests = createConnectionTests(deps.connectors, deps.egress, metrics);
   const cors = createCors(embedOrigins);
   const observe = createObserver(log, metrics);
@@ -102,7 +102,7 @@ export function createApp(deps: AppDeps): App {
         vault: secrets,
         sessions,
         principals,
-        gate,
+        accessControl,
         catalog,
         catalogAnswers: createCatalogResponses({
           catalog,
@@ -130,7 +130,7 @@ export function createApp(deps: AppDeps): App {
       ...(deps.form ? { form: deps.form } : {}),
       ...(deps.dropIn ? { dropIn: { dropIn: deps.dropIn, publicUrl: settings.publicUrl } } : {}),
     }),
-    { gate, store, idempotently: createIdempotently(store, secrets, clock), observe, cors },
+    { accessControl, store, idempotently: createIdempotently(store, secrets, clock), observe, cors },
   );
 
   const document = openApiDocument(app, settings.publicUrl);

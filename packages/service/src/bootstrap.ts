@@ -76,7 +76,7 @@ async function provideKey(
   vault: Vault,
   clock: Clock,
   organizationId: string,
-  { apiKey, keyName = 'bootstrap', permissions: wanted = permissions }: BootstrapOptions,
+  { apiKey, keyName = 'bootstrap', permissions: keyPermissions = permissions }: BootstrapOptions,
 ): Promise<{ apiKey: string; apiKeyId: string }> {
   if (apiKey !== undefined) {
     const known = await tables.apiKeys.byDigest(vault.digest('api-key', apiKey));
@@ -91,7 +91,7 @@ async function provideKey(
     if (name === keyName && revokedAt === null) await tables.apiKeys.revoke(organizationId, id, now);
   }
   const { row, text } = newApiKey(
-    { organizationId, name: keyName, permissions: wanted, ...(apiKey === undefined ? {} : { text: apiKey }) },
+    { organizationId, name: keyName, permissions: keyPermissions, ...(apiKey === undefined ? {} : { text: apiKey }) },
     vault,
     clock,
   );

@@ -22,7 +22,7 @@ export interface Metrics {
    * Adds the metrics of the pipelines in this process. Series are labeled by status and direction,
    * never by pipeline.
    */
-  watchPipelines(figures: () => EngineMetrics): void;
+  watchPipelines(collectMetrics: () => EngineMetrics): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -63,13 +63,13 @@ export function createMetrics({ process = false } = {}): Metrics {
     },
     sessionMinted: () => sessions.inc(),
     connectionTested: (type, outcome) => tests.inc({ type, outcome }),
-    watchPipelines: (figures) => watchPipelines(registry, figures),
+    watchPipelines: (collectMetrics) => watchPipelines(registry, collectMetrics),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
 }
 
-function watchPipelines(registry: Registry, figures: () => EngineMetrics): void {
+function watchPipelines(registry: Registry, collectMetrics: () => EngineMetrics): void {
   const pipelines = new Gauge({
     name: 'pipelines',
     help: 'Pipelines of this process by status.',
@@ -77,7 +77,7 @@ function watchPipelines(registry: Registry, figures: () => EngineMetrics): void 
     registers: [registry],
     collect() {
       pipelines.reset();
-      for (const [status, count] of figures().statuses) pipelines.set({ status }, count);
+      for (const [status, count] of collectMetrics().statuses) pipelines.set({ status }, count);
     },
   });
   const moved = (name: 'records' | 'bytes'): void => {
@@ -87,7 +87,7 @@ function watchPipelines(registry: Registry, figures: () => EngineMetrics): void 
       labelNames: ['direction'],
       registers: [registry],
       collect() {
-        const { ingress, egress } = figures().totals;
+        const { ingress, egress } = collectMetrics().totals;
         counter.reset();
         counter.inc({ direction: 'ingress' }, ingress[name]);
         counter.inc({ direction: 'egress' }, egress[name]);
@@ -102,7 +102,7 @@ function watchPipelines(registry: Registry, figures: () => EngineMetrics): void 
     registers: [registry],
     collect() {
       errors.reset();
-      errors.inc(figures().totals.errors);
+      errors.inc(collectMetrics().totals.errors);
     },
   });
 }

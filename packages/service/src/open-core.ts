@@ -8,7 +8,7 @@ import { checkMasterKey, MasterKeyError, openVault, type Vault } from './secrets
 import { createStore } from './store/create-store.js';
 import type { Database } from './store/database.js';
 import { loadMigrations, migrate } from './store/migrate.js';
-import { openDatabase, wantedMasterKeys } from './store/open-database.js';
+import { openDatabase, requiredMasterKeyIds } from './store/open-database.js';
 import type { Store } from './store/store.js';
 
 /** The parts that everything else in the service depends on. */
@@ -30,10 +30,11 @@ type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'MASTER_KE
 export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise<Core> {
   const database = await openDatabase({ url: env.DATABASE_URL, folder: env.DATA_DIR }, log);
   try {
-    const wanted = await wantedMasterKeys(database);
+    const requiredIds = await requiredMasterKeyIds(database);
     const previous = env.MASTER_KEY_PREVIOUS;
-    const current = env.MASTER_KEY ?? (env.DATABASE_URL === undefined ? await ownKey(env.DATA_DIR, wanted) : undefined);
-    checkMasterKey(wanted, { ...(current ? { current } : {}), ...(previous ? { previous } : {}) });
+    const current =
+      env.MASTER_KEY ?? (env.DATABASE_URL === undefined ? await embeddedKey(env.DATA_DIR, requiredIds) : undefined);
+    checkMasterKey(requiredIds, { ...(current ? { current } : {}), ...(previous ? { previous } : {}) });
     if (!current) {
       throw new MasterKeyError(
         'MASTER_KEY is not set. Make one with: openssl rand -base64 32, and keep it safe: without it no secret can be read.',
@@ -53,7 +54,7 @@ export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise
 }
 
 /** Returns the key of the embedded database. Only a new database gets a new key. */
-async function ownKey(folder: string, wanted: readonly string[]): Promise<MasterKey | undefined> {
+async function embeddedKey(folder: string, requiredIds: readonly string[]): Promise<MasterKey | undefined> {
   const known = await readKeyFile(folder);
-  return known ?? (wanted.length === 0 ? createKeyFile(folder) : undefined);
+  return known ?? (requiredIds.length === 0 ? createKeyFile(folder) : undefined);
 }

@@ -10,7 +10,7 @@ export interface Readiness {
 }
 
 /** Timeout of a check, in milliseconds. */
-const PATIENCE = 2_000;
+const TIMEOUT_MS = 2_000;
 
 /**
  * Creates the readiness checks.
@@ -37,13 +37,13 @@ export function createReadiness(store: Store, vault: Vault, schemaVersion: numbe
 }
 
 /** Resolves with `undefined` if the promise rejects or takes too long. */
-async function within<T>(question: Promise<T>): Promise<T | undefined> {
+async function within<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE, undefined);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, TIMEOUT_MS, undefined);
   });
   try {
-    return await Promise.race([question, patience]);
+    return await Promise.race([promise, timeout]);
   } catch {
     return undefined;
   } finally {

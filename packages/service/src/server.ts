@@ -103,7 +103,7 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   try {
     const egress = createEgress({ allow: env.EGRESS_ALLOW });
     if (env.ENGINE === 'on') engine = await openEngine(await engineOptions(env, core, egress, log));
-    return answer({ env, core, files, log, listener, egress, engine });
+    return assemble({ env, core, files, log, listener, egress, engine });
   } catch (error) {
     await listener.drain();
     await engine?.close();
@@ -141,7 +141,7 @@ async function engineOptions(
  * Returns the engine of a replica that runs no pipelines: it reads their status from the reports of
  * the replica that does.
  */
-function elsewhere({ database }: Core): PipelineEngine {
+function remoteEngine({ database }: Core): PipelineEngine {
   return createReportedEngine(createEngineState(database.queries), engineClock, (id) => notifyOthers(database, id));
 }
 
@@ -156,18 +156,20 @@ interface Parts {
 }
 
 const isInside = (folder: string, path: string): boolean => {
-  const way = relative(resolve(folder), resolve(path));
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const relativePath = relative(resolve(folder), resolve(path));
+  return (
+    relativePath !== '' && relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath)
+  );
 };
 
-function answer({ env, core, files, log, listener, egress, engine }: Parts): RunningServer {
+function assemble({ env, core, files, log, listener, egress, engine }: Parts): RunningServer {
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
   const ending = new AbortController();
   const metrics = createMetrics({ process: true });
-  if (engine) metrics.watchPipelines(() => engine.figures());
+  if (engine) metrics.watchPipelines(() => engine.collectMetrics());
   const readiness = createReadiness(store, secrets, schemaVersion);
   const url = `http://localhost:${listener.port}`;
-  const pipelines = engine ?? elsewhere(core);
+  const pipelines = engine ?? remoteEngine(core);
   const app = createApp({
     store,
     secrets,

@@ -27,8 +27,8 @@ export interface ApiKeyParams {
  * Creates an API key and the row to store: the key's HMAC and a hint to recognize it in a list.
  * @throws ApiError 400 if the given key is not valid
  */
-export function newApiKey(wish: ApiKeyParams, vault: Vault, clock: Clock): NewApiKey {
-  const text = wish.text ?? `${PREFIX}${randomBytes(32).toString('base64url')}`;
+export function newApiKey(params: ApiKeyParams, vault: Vault, clock: Clock): NewApiKey {
+  const text = params.text ?? `${PREFIX}${randomBytes(32).toString('base64url')}`;
   if (!/^[\x21-\x7e]{16,200}$/.test(text)) {
     throw new ApiError(400, 'invalid_request', 'An API key is 16 to 200 visible ASCII characters.');
   }
@@ -36,13 +36,13 @@ export function newApiKey(wish: ApiKeyParams, vault: Vault, clock: Clock): NewAp
     text,
     row: {
       id: randomUUID(),
-      organizationId: wish.organizationId,
-      name: wish.name,
+      organizationId: params.organizationId,
+      name: params.name,
       digest: vault.digest('api-key', text),
       hint: `${text.slice(0, 6)}…${text.slice(-2)}`,
-      permissions: [...new Set(wish.permissions)],
+      permissions: [...new Set(params.permissions)],
       createdAt: new Date(clock.now()),
-      expiresAt: wish.expiresAt ?? null,
+      expiresAt: params.expiresAt ?? null,
       revokedAt: null,
     },
   };

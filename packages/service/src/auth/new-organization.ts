@@ -12,15 +12,15 @@ export interface OrganizationParams {
 
 /** Stores an organization together with the data key for its secrets. */
 export async function newOrganization(
-  wish: OrganizationParams,
+  params: OrganizationParams,
   { tables, vault, clock }: { tables: Tables; vault: Vault; clock: Clock },
 ): Promise<Organization> {
   const now = new Date(clock.now());
   const organization: Organization = {
     id: randomUUID(),
-    parentId: wish.parentId ?? null,
-    name: wish.name,
-    allowedOrigins: [...new Set(wish.allowedOrigins)],
+    parentId: params.parentId ?? null,
+    name: params.name,
+    allowedOrigins: [...new Set(params.allowedOrigins)],
     createdAt: now,
     updatedAt: now,
   };

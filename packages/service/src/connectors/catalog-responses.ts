@@ -73,14 +73,14 @@ export function createCatalogResponses({
     const types = catalog.list(kind);
     const list = (rowOf: (type: ConnectorTypeData) => object) => {
       const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(rowOf(type))]));
-      return { rows, all: compressible(made(rows.values())) };
+      return { rows, all: compressible(listResponse(rows.values())) };
     };
     // Built on first use: the list with all fields may never be requested.
     let full: ReturnType<typeof list> | undefined;
     return {
       heads: list(row),
       full: () => (full ??= list((type) => ({ ...row(type), ...fields(type) }))),
-      types: new Map(types.map((type) => [type.type_id, compressible(answer(JSON.stringify(whole(type))))])),
+      types: new Map(types.map((type) => [type.type_id, compressible(toResponse(JSON.stringify(whole(type))))])),
     };
   };
   const kinds = { input: make('input'), output: make('output') };
@@ -89,18 +89,18 @@ export function createCatalogResponses({
     list(kind, { typeIds, config = false } = {}) {
       const { rows, all } = config ? kinds[kind].full() : kinds[kind].heads;
       if (!typeIds) return all;
-      return made([...rows].filter(([typeId]) => typeIds.includes(typeId)).map(([, text]) => text));
+      return listResponse([...rows].filter(([typeId]) => typeIds.includes(typeId)).map(([, text]) => text));
     },
     type: (kind, typeId) => kinds[kind].types.get(typeId),
   };
 }
 
-const made = (rows: Iterable<string>): CachedResponse => answer(`[${[...rows].join(',')}]`);
-const answer = (text: string): CachedResponse => ({ text, tag: textTag(text) });
+const listResponse = (rows: Iterable<string>): CachedResponse => toResponse(`[${[...rows].join(',')}]`);
+const toResponse = (text: string): CachedResponse => ({ text, tag: textTag(text) });
 
-function compressible(made: CachedResponse): CachedResponse {
+function compressible(listResponse: CachedResponse): CachedResponse {
   let gzip: Uint8Array<ArrayBuffer> | undefined;
-  return { ...made, gzip: () => (gzip ??= Uint8Array.from(gzipSync(made.text, { level: 9 }))) };
+  return { ...listResponse, gzip: () => (gzip ??= Uint8Array.from(gzipSync(listResponse.text, { level: 9 }))) };
 }
 
 const fields = ({ order, config, fixed_destination }: ConnectorTypeData) => ({

@@ -14,7 +14,7 @@ export interface AccessControl {
    * @returns the caller and the rate-limit headers of the response
    * @throws ApiError 400, 401, 403 or 429
    */
-  admit(
+  authorize(
     c: Context,
     access: Exclude<Access, { public: true }>,
   ): Promise<{ principal: Principal; headers: Record<string, string> }>;
@@ -39,7 +39,7 @@ export interface AccessControlOptions {
 }
 
 /**
- * Creates the gate. It runs the cheapest and least revealing checks first:
+ * Creates the access control. It runs the cheapest and least revealing checks first:
  * 1. reject browser requests from any page other than the form
  * 2. require exactly one credential, which must be known; count failures by client address
  * 3. count the request by API key or session, and by organization
@@ -71,7 +71,7 @@ export function createAccessControl({
   return {
     countAnonymous,
 
-    async admit(c, access) {
+    async authorize(c, access) {
       const origin = c.req.header('origin');
       if (origin !== undefined && !embedOrigins.has(origin)) {
         throw new ApiError(403, 'origin_not_allowed', 'Only the form itself may call this API from a browser.');

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Store } from '../store/store.js';
 import { ApiError, invalidRequest } from '../api-error.js';
-import type { Answer, Commit } from './route.js';
+import type { ResponseData, Commit } from './route.js';
 
 /** Milliseconds for which a response can be replayed. */
 const RETENTION_MS = 24 * 3_600_000;
@@ -28,7 +28,7 @@ export interface Intent {
 }
 
 /** Stored form of a response. `principal` is absent in rows of earlier releases. */
-interface StoredResponse extends Answer {
+interface StoredResponse extends ResponseData {
   principal?: Principal['type'];
 }
 
@@ -36,7 +36,7 @@ interface StoredResponse extends Answer {
  * Runs `handle` at most once per `Idempotency-Key` of an organization, and replays its response to
  * repeated requests. The caller must already have checked that the principal may make the request.
  */
-export type Idempotently = (intent: Intent, handle: (commit: Commit) => Promise<Answer>) => Promise<Answer>;
+export type Idempotently = (intent: Intent, handle: (commit: Commit) => Promise<ResponseData>) => Promise<ResponseData>;
 
 /**
  * 1. one request claims the key, for a limited time
@@ -69,19 +69,19 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
       });
     }
     if (claim.state === 'done') {
-      const { principal: first = principal, ...answer }: StoredResponse = JSON.parse(claim.answer);
+      const { principal: first = principal, ...response }: StoredResponse = JSON.parse(claim.response);
       if (first !== principal) throw mismatch();
-      return { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } };
+      return { ...response, headers: { ...response.headers, 'Idempotency-Replayed': 'true' } };
     }
     try {
       return await handle((work) =>
         store.transaction(async (tables) => {
-          const answer = await work(tables);
-          const stored: StoredResponse = { ...answer, principal };
+          const response = await work(tables);
+          const stored: StoredResponse = { ...response, principal };
           if (!(await tables.idempotency.complete(organizationId, key, owner, JSON.stringify(stored)))) {
             throw new ApiError(409, 'idempotency_conflict', 'Another request with this Idempotency-Key was faster.');
           }
-          return answer;
+          return response;
         }),
       );
     } catch (error) {

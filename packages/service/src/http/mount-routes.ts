@@ -13,7 +13,7 @@ import { respond } from './respond.js';
 import type { Commit, Route } from './route.js';
 
 export interface MountOptions {
-  gate: AccessControl;
+  accessControl: AccessControl;
   store: Store;
   idempotently: Idempotently;
   observe: Observer;
@@ -33,7 +33,7 @@ export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options:
     // With `strict: false`, Hono removes the trailing slash of a request's path, so a registered
     // path must not have one.
     const path = route.spec.path.replace(/\/$/, '').replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(route.spec.method, path, (c) => answer(c, route, options));
+    app.on(route.spec.method, path, (c) => handleRequest(c, route, options));
   }
 }
 
@@ -49,11 +49,11 @@ function checkReplay(route: Route): void {
   const { spec } = route;
   if (!spec.idempotent || 'public' in spec.access || spec.access.session === 'deny' || route.authorize) return;
   throw new TypeError(
-    `The route ${spec.method} ${spec.path} would replay stored answers to sessions without checking their scope. Give it "authorize".`,
+    `The route ${spec.method} ${spec.path} would replay stored responses to sessions without checking their scope. Give it "authorize".`,
   );
 }
 
-async function answer(c: Context, route: Route, options: MountOptions): Promise<Response> {
+async function handleRequest(c: Context, route: Route, options: MountOptions): Promise<Response> {
   const request = options.observe(c, route.spec.path);
   const headers: Record<string, string> = { ...options.cors.answer(c.req.header('origin')), 'Request-Id': request.id };
   try {
@@ -70,23 +70,23 @@ async function answer(c: Context, route: Route, options: MountOptions): Promise<
 async function run(
   c: Context,
   route: Route,
-  { gate, store, idempotently }: MountOptions,
+  { accessControl, store, idempotently }: MountOptions,
   headers: Record<string, string>,
   request: ObservedRequest,
 ) {
   const { spec } = route;
   let principal: Principal | undefined;
   if (!('public' in spec.access)) {
-    const admitted = await gate.admit(c, spec.access);
-    principal = admitted.principal;
+    const authorized = await accessControl.authorize(c, spec.access);
+    principal = authorized.principal;
     request.identify(principal);
-    Object.assign(headers, admitted.headers);
+    Object.assign(headers, authorized.headers);
   }
   const addressed = spec.params?.safeParse(c.req.param());
   if (addressed && !addressed.success) throw notFound();
   const organization =
     route.organizationParam && principal
-      ? await gate.organization(principal, c.req.param(route.organizationParam) ?? '')
+      ? await accessControl.organization(principal, c.req.param(route.organizationParam) ?? '')
       : undefined;
   const params = addressed?.data;
   const query = parse(spec.query, c.req.query(), 'query');
@@ -101,14 +101,14 @@ async function run(
     const result = await route.handle({ ...call, commit: withoutKey });
     return result instanceof Response ? result : (route.reveal?.(result, principal) ?? result);
   }
-  const intent = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
-  const asked = { organizationId: organization.id, key, request: intent, principal: principal.type };
-  const kept = await idempotently(asked, async (commit) => {
+  const requestText = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
+  const intent = { organizationId: organization.id, key, request: requestText, principal: principal.type };
+  const response = await idempotently(intent, async (commit) => {
     const result = await route.handle({ ...call, commit });
-    if (result instanceof Response) throw new TypeError(`${spec.operation} answers a Response, which can't be kept.`);
+    if (result instanceof Response) throw new TypeError(`${spec.operation} returns a Response, which can't be stored.`);
     return result;
   });
-  return route.reveal?.(kept, principal) ?? kept;
+  return route.reveal?.(response, principal) ?? response;
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown, part: string): unknown {

@@ -19,7 +19,7 @@ export const ErrorBody = z
   })
   .openapi('Error');
 
-const refusalTexts: Record<number, string> = {
+const errorDescriptions: Record<number, string> = {
   400: 'The request is malformed, or the connection test failed.',
   401: 'No credential, or one that is not valid.',
   403: 'A valid credential that may not do this.',
@@ -36,15 +36,15 @@ const refusalTexts: Record<number, string> = {
 export function describeRoute({ spec, organizationParam }: Route): PathConfig {
   const { access } = spec;
   const isPublic = 'public' in access;
-  const refusals = new Set(spec.refusals);
-  if (!isPublic) for (const status of [401, 403, 429]) refusals.add(status);
-  if (organizationParam ?? spec.params) refusals.add(404);
-  if (spec.query ?? spec.body) refusals.add(400);
-  if (spec.body) for (const status of [413, 415]) refusals.add(status);
-  if (spec.idempotent) for (const status of [409, 422]) refusals.add(status);
-  if (spec.conditional) refusals.add(412);
+  const errorStatuses = new Set(spec.errorStatuses);
+  if (!isPublic) for (const status of [401, 403, 429]) errorStatuses.add(status);
+  if (organizationParam ?? spec.params) errorStatuses.add(404);
+  if (spec.query ?? spec.body) errorStatuses.add(400);
+  if (spec.body) for (const status of [413, 415]) errorStatuses.add(status);
+  if (spec.idempotent) for (const status of [409, 422]) errorStatuses.add(status);
+  if (spec.conditional) errorStatuses.add(412);
 
-  const { status, description, schema, contentType = 'application/json' } = spec.answer;
+  const { status, description, schema, contentType = 'application/json' } = spec.response;
   const headers = requestHeaders(spec.idempotent, spec.conditional);
   return {
     method: spec.method,
@@ -67,11 +67,14 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
     responses: {
       [status]: { description, ...(schema ? { content: { [contentType]: { schema } } } : {}) },
       ...Object.fromEntries(
-        [...refusals]
+        [...errorStatuses]
           .sort((a, b) => a - b)
           .map((code) => [
             code,
-            { description: refusalTexts[code] ?? 'Refused.', content: { 'application/json': { schema: ErrorBody } } },
+            {
+              description: errorDescriptions[code] ?? 'Rejected.',
+              content: { 'application/json': { schema: ErrorBody } },
+            },
           ]),
       ),
     },

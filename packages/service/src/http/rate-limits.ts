@@ -77,13 +77,13 @@ export function createRateLimits(settings: RateLimitSettings, pool?: pg.Pool): R
 
   return {
     async consume(subjects) {
-      const questions: Promise<Allowance>[] = [];
+      const allowances: Promise<Allowance>[] = [];
       for (const [scope, { limit, limiter }] of limiters) {
         const subject = subjects[scope];
-        if (subject !== undefined) questions.push(ask(scope, limit, limiter, subject));
+        if (subject !== undefined) allowances.push(consumeFrom(scope, limit, limiter, subject));
       }
-      if (questions.length === 0) return {};
-      const [first, ...others] = await Promise.all(questions);
+      if (allowances.length === 0) return {};
+      const [first, ...others] = await Promise.all(allowances);
       if (!first) return {};
       const tightest = others.reduce((a, b) => (isTighter(b, a) ? b : a), first);
       const headers = describe(tightest);
@@ -113,14 +113,14 @@ function createLimiter(scope: RateLimitScope, { points, seconds }: RateLimit, po
   });
 }
 
-async function ask(
+async function consumeFrom(
   scope: RateLimitScope,
   limit: RateLimit,
   limiter: RateLimiterAbstract,
   subject: string,
 ): Promise<Allowance> {
   let exceeded = false;
-  const answer = await limiter.consume(subject).catch((rejection: unknown) => {
+  const result = await limiter.consume(subject).catch((rejection: unknown) => {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
     // `consumedPoints` is not reliable here: it is 0 if the limiter rejects a subject that it has
     // blocked in memory.
@@ -130,8 +130,8 @@ async function ask(
   return {
     scope,
     limit,
-    remaining: answer.remainingPoints,
-    reset: Math.max(1, Math.ceil(answer.msBeforeNext / 1_000)),
+    remaining: result.remainingPoints,
+    reset: Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
     exceeded,
   };
 }

@@ -184,7 +184,7 @@ it('a route that would replay answers to sessions without a check is not registe
       access: { permission: 'write', session: 'allow' },
       params: z.object({ org: z.string() }),
       idempotent: true,
-      answer: { status: 200, description: 'Done.' },
+      response: { status: 200, description: 'Done.' },
     },
     () => ({ status: 200 }),
   );

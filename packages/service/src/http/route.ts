@@ -11,7 +11,7 @@ import type { Organization, Tables } from '../store/store.js';
 export type Access = { public: true } | { permission: Permission | 'any'; session: 'allow' | 'deny' };
 
 /** A response as data, so that it can be stored and replayed for the same `Idempotency-Key`. */
-export interface Answer {
+export interface ResponseData {
   status: 200 | 201 | 204 | 304;
   /**
    * Strings (serialized JSON) and bytes are sent unchanged. `headers` must contain the
@@ -22,10 +22,10 @@ export interface Answer {
 }
 
 /** Adds secrets, which must not be stored, to a response. Also runs for replayed responses. */
-export type Reveal = (answer: Answer, principal: Principal | undefined) => Answer;
+export type Reveal = (response: ResponseData, principal: Principal | undefined) => ResponseData;
 
 /** Runs a handler's writes in one transaction, at most once per `Idempotency-Key`. */
-export type Commit = (work: (tables: Tables) => Promise<Answer>) => Promise<Answer>;
+export type Commit = (work: (tables: Tables) => Promise<ResponseData>) => Promise<ResponseData>;
 
 /** What a handler receives. */
 export interface Call<P, Q, B> {
@@ -66,9 +66,9 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   idempotent?: boolean;
   /** Accepts `If-Match`. */
   conditional?: boolean;
-  answer: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; contentType?: string };
+  response: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; contentType?: string };
   /** Error statuses besides those that the other properties imply. */
-  refusals?: readonly number[];
+  errorStatuses?: readonly number[];
 }
 
 /** A route as `mountRoutes` sees it, independent of the types of its handler. */
@@ -82,7 +82,7 @@ export interface Route {
    * @throws ApiError
    */
   authorize?(call: RawCall): Promise<void> | void;
-  handle(call: RawCall): Promise<Answer | Response> | Answer | Response;
+  handle(call: RawCall): Promise<ResponseData | Response> | ResponseData | Response;
   reveal?: Reveal;
 }
 
@@ -92,7 +92,7 @@ export interface RawCall extends Call<unknown, unknown, unknown> {
   organization: Organization | undefined;
 }
 
-type Handler<C> = (call: C) => Promise<Answer | Response> | Answer | Response;
+type Handler<C> = (call: C) => Promise<ResponseData | Response> | ResponseData | Response;
 type Authorize<C> = (call: C) => Promise<void> | void;
 
 /**

@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import { createBodyQuota } from './body-quota.js';
 import { createFindConnector, type FindConnector, type FindOptions } from './find-connector.js';
-import { createReceiveBody, SenderGone, type ReceiveBody } from './receive-body.js';
+import { createReceiveBody, SenderDisconnected, type ReceiveBody } from './receive-body.js';
 import { HttpError } from './http-error.js';
 import { responseOf, notStored, toHttpError, type IngestResponse, type RequestInfo } from './error-responses.js';
 import { createRejectionCounter, type RejectionCounter } from './rejection-counter.js';
@@ -30,7 +30,7 @@ const ORGANIZATION_BYTES = 64 * 1024 * 1024;
 interface Tools extends IngestOptions {
   find: FindConnector;
   receive: ReceiveBody;
-  tally: RejectionCounter;
+  rejections: RejectionCounter;
 }
 
 /**
@@ -43,7 +43,7 @@ export function createIngest(options: IngestOptions): Ingest {
     ...options,
     find: createFindConnector(options),
     receive: createReceiveBody(createBodyQuota(TOTAL_BYTES, ORGANIZATION_BYTES)),
-    tally: createRejectionCounter(options.log),
+    rejections: createRejectionCounter(options.log),
   };
   return (request, response) => {
     if (request.url?.startsWith('/ingest/') !== true) return false;
@@ -53,22 +53,22 @@ export function createIngest(options: IngestOptions): Ingest {
 }
 
 async function handle(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const known: RequestInfo = { route: '/ingest' };
-  let answer: IngestResponse;
+  let result: IngestResponse;
   try {
-    answer = { status: 200, ...(await storeRecords(tools, request, known)), headers: {} };
+    result = { status: 200, ...(await storeRecords(tools, request, known)), headers: {} };
   } catch (error) {
     // The sender has disconnected, so there is no response. Records stored by then are kept.
-    if (error instanceof SenderGone) return;
-    answer = responseOf(toHttpError(tools.log, error, known), known.receiver, request.headers['content-type']);
+    if (error instanceof SenderDisconnected) return;
+    result = responseOf(toHttpError(tools.log, error, known), known.receiver, request.headers['content-type']);
   }
-  const { status, contentType, body, headers } = answer;
+  const { status, contentType, body, headers } = result;
   const length = Buffer.byteLength(body);
   response.writeHead(status, { ...apiHeaders, 'Content-Type': contentType, 'Content-Length': length, ...headers });
   response.end(body);
-  tools.metrics.observe('POST', known.route, status, (performance.now() - began) / 1_000);
-  if (status >= 400 && known.connectorId !== undefined) tools.tally.add(known.connectorId, status);
+  tools.metrics.observe('POST', known.route, status, (performance.now() - startedAt) / 1_000);
+  if (status >= 400 && known.connectorId !== undefined) tools.rejections.add(known.connectorId, status);
 }
 
 /**
@@ -78,7 +78,7 @@ async function handle(tools: Tools, request: IncomingMessage, response: ServerRe
 async function storeRecords(tools: Tools, request: IncomingMessage, known: RequestInfo): Promise<ReceiverResponse> {
   const { connectorId, organizationId, receiver, path } = await tools.find(request);
   known.connectorId = connectorId;
-  if (receiver?.path !== path) throw elsewhere(connectorId, receiver);
+  if (receiver?.path !== path) throw wrongPath(connectorId, receiver);
   known.route = `/ingest/{connector_id}${path}`;
   known.receiver = receiver;
   const position = positionOf(request);
@@ -95,7 +95,7 @@ async function storeRecords(tools: Tools, request: IncomingMessage, known: Reque
   }
 }
 
-function elsewhere(connectorId: string, receiver: Receiver | undefined): HttpError {
+function wrongPath(connectorId: string, receiver: Receiver | undefined): HttpError {
   const place = receiver ? `/ingest/${connectorId}${receiver.path}` : 'another address';
   return new HttpError(404, 'not_found', `There is nothing here: this connector takes records at ${place}.`);
 }

@@ -18,8 +18,8 @@ const MAX_DISCARD = 32 * 1024 * 1024;
 const unzip = promisify(gunzip);
 
 /** The sender has disconnected, so there is nothing to respond to. */
-export class SenderGone extends Error {
-  override readonly name = 'SenderGone';
+export class SenderDisconnected extends Error {
+  override readonly name = 'SenderDisconnected';
 }
 
 /** A decompressed body. Call `done` when it is no longer needed. */
@@ -32,9 +32,9 @@ export type ReceiveBody = (request: IncomingMessage, organizationId: string, max
 
 /**
  * Creates a function that reads bodies within the limits per body, per organization and in total.
- * @throws HttpError, SenderGone
+ * @throws HttpError, SenderDisconnected
  */
-export function createReceiveBody(room: BodyQuota): ReceiveBody {
+export function createReceiveBody(quota: BodyQuota): ReceiveBody {
   const slots = new Semaphore(MAX_UNPACKING);
   return async (request, organizationId, maxBytes) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
@@ -43,19 +43,19 @@ export function createReceiveBody(room: BodyQuota): ReceiveBody {
       throw new HttpError(415, 'unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
     let held = 0;
     const done = (): void => {
-      room.give(organizationId, held);
+      quota.give(organizationId, held);
       held = 0;
     };
     const hold = (bytes: number): void => {
-      const answer = room.take(organizationId, bytes);
-      if (answer === 'own')
+      const result = quota.take(organizationId, bytes);
+      if (result === 'own')
         throw later(
           429,
           'rate_limited',
           'This organization has too many bytes in flight. Send fewer concurrent requests.',
           1,
         );
-      if (answer === 'shared') throw later(503, 'unavailable', 'The server is at capacity. Retry later.', 1);
+      if (result === 'shared') throw later(503, 'unavailable', 'The server is at capacity. Retry later.', 1);
       held += bytes;
     };
     try {
@@ -79,22 +79,22 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
     const chunks: Buffer[] = [];
     let size = 0;
     let rejection: unknown;
-    const refuse = (error: unknown): void => {
+    const discard = (error: unknown): void => {
       rejection ??= error;
       chunks.length = 0;
     };
     const declared = Number(request.headers['content-length'] ?? 0);
-    if (declared > max) refuse(tooLarge(max));
+    if (declared > max) discard(tooLarge(max));
     if (declared > MAX_DISCARD) return reject(tooLarge(max));
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (rejection === undefined && size > max) refuse(tooLarge(max));
+      if (rejection === undefined && size > max) discard(tooLarge(max));
       if (rejection !== undefined) return size > MAX_DISCARD ? reject(rejection) : undefined;
       try {
         hold(chunk.length);
         chunks.push(chunk);
       } catch (error) {
-        refuse(error);
+        discard(error);
       }
       return undefined;
     });
@@ -103,8 +103,8 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
       const [only] = chunks;
       return resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks, size));
     });
-    request.once('error', () => reject(new SenderGone()));
-    request.once('close', () => request.complete || reject(new SenderGone()));
+    request.once('error', () => reject(new SenderDisconnected()));
+    request.once('close', () => request.complete || reject(new SenderDisconnected()));
     return undefined;
   });
 }

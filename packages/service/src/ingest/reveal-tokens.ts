@@ -17,8 +17,8 @@ export function createRevealTokens(tokens: IngestTokens): Reveal {
     if (!isRecord(ingest) || ingest['port'] !== undefined || typeof id !== 'string') return body;
     return { ...body, ingest: { ...ingest, token: tokens.of(id) } };
   };
-  return (answer, principal) =>
+  return (response, principal) =>
     principal?.type === 'key' && principal.key.permissions.includes('write')
-      ? { ...answer, body: reveal(answer.body) }
-      : answer;
+      ? { ...response, body: reveal(response.body) }
+      : response;
 }

@@ -26,9 +26,9 @@ export function createIngestTokens(vault: Pick<Vault, 'digest'>): IngestTokens {
   return {
     of,
     isOf(connectorId, token) {
-      const wanted = Buffer.from(of(connectorId));
+      const expected = Buffer.from(of(connectorId));
       const given = Buffer.from(token);
-      return given.length === wanted.length && timingSafeEqual(given, wanted);
+      return given.length === expected.length && timingSafeEqual(given, expected);
     },
   };
 }

@@ -29,8 +29,8 @@ export const PipelineBody = PipelineRow.extend({ nodes: z.array(NodeBody), edges
 );
 
 export function presentUse({ id, name, enabled, nodes }: Pipeline): z.output<typeof PipelineUse> {
-  const idsOf = (wanted: string): string[] =>
-    nodes.filter(({ component_type: type }) => type === wanted).map((node) => node.component_id);
+  const idsOf = (componentType: string): string[] =>
+    nodes.filter(({ component_type: type }) => type === componentType).map((node) => node.component_id);
   return { id, name, enabled, input_id: idsOf('input')[0] ?? null, output_ids: [...new Set(idsOf('output'))] };
 }
 

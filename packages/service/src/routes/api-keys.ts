@@ -39,7 +39,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         operation: 'readCurrentApiKey',
         summary: 'Read the API key that asks: its organization and what it may do',
         access: { permission: 'any', session: 'deny' },
-        answer: { status: 200, description: 'The key.', schema: ApiKeyBody },
+        response: { status: 200, description: 'The key.', schema: ApiKeyBody },
       },
       ({ principal }) => ({ status: 200, body: present(principal.key) }),
     ),
@@ -64,7 +64,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
               .openapi({ description: 'RFC 3339; absent: never.' }),
           })
           .openapi('CreateApiKey', { example: { name: 'backend', permissions: ['sessions:create', 'read'] } }),
-        answer: { status: 201, description: 'The key, shown this once.', schema: NewApiKeyBody },
+        response: { status: 201, description: 'The key, shown this once.', schema: NewApiKeyBody },
       },
       async ({ principal, organization, body }) => {
         const missing = body.permissions.filter((permission) => !principal.key.permissions.includes(permission));
@@ -96,7 +96,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         access,
         params: Org,
         query: PageQuery,
-        answer: {
+        response: {
           status: 200,
           description: 'Oldest first, the revoked ones too.',
           schema: z.object({ api_keys: z.array(ApiKeyBody), pagination: Pagination }),
@@ -117,7 +117,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         summary: 'Revoke an API key, and end its sessions within a second',
         access,
         params: OrgAndId,
-        answer: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },
+        response: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },
       },
       async ({ organization, params }) => {
         const key = await store.apiKeys.revoke(organization.id, params.id, new Date(clock.now()));

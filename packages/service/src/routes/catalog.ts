@@ -6,7 +6,7 @@ import type { CachedResponse } from '../connectors/catalog-responses.js';
 import { accepts } from '../embed/send-asset.js';
 import { notFound } from '../api-error.js';
 import { isCurrent } from '../http/etag.js';
-import { route, type Answer, type Route } from '../http/route.js';
+import { route, type ResponseData, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
 import { Kind, TypeId } from './schemas.js';
 
@@ -63,7 +63,7 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         query: z.object({
           include: z.enum(['config']).optional().openapi({ description: '`config`: with the fields of each type.' }),
         }),
-        answer: {
+        response: {
           status: 200,
           description: 'All types, without their fields unless asked for.',
           schema: z.array(TypeRow),
@@ -84,20 +84,20 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         summary: `Read a type of ${kind} with its fields`,
         access,
         params: z.object({ type_id: TypeId }),
-        answer: { status: 200, description: 'The type.', schema: TypeBody },
+        response: { status: 200, description: 'The type.', schema: TypeBody },
       },
       ({ c, principal, params }) => {
         requireKind(principal, kind);
         requireType(principal, params.type_id);
-        const answer = catalogAnswers.type(kind, params.type_id);
-        if (!answer) throw notFound();
-        return cached(c, answer);
+        const response = catalogAnswers.type(kind, params.type_id);
+        if (!response) throw notFound();
+        return cached(c, response);
       },
     ),
   ];
 }
 
-function cached(c: Context, { text, tag, gzip }: CachedResponse): Answer {
+function cached(c: Context, { text, tag, gzip }: CachedResponse): ResponseData {
   const headers = { ETag: tag, Vary: 'Origin, Accept-Encoding' };
   if (isCurrent(c.req.header('if-none-match'), tag)) return { status: 304, headers };
   if (!gzip || !accepts(c.req.header('accept-encoding') ?? '', 'gzip')) return { status: 200, body: text, headers };

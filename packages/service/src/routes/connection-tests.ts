@@ -37,8 +37,8 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         access: { permission: 'write', session: 'allow' },
         params: Org,
         body: connectorBodies(kind).test,
-        answer: { status: 200, description: 'It connects.', schema: Passed },
-        refusals: [422],
+        response: { status: 200, description: 'It connects.', schema: Passed },
+        errorStatuses: [422],
       },
       async ({ c, principal, organization, body }) => {
         requireKind(principal, kind);

@@ -9,7 +9,7 @@ import { ConnectorBody, presentConnector } from '../connectors/present-connector
 import { storePlan } from '../connectors/store-plan.js';
 import { invalidRequest, notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
-import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Connector, SecretNote } from '../store/store.js';
 import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
@@ -24,7 +24,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
   const Kind = tag.slice(0, -1);
   const access = { permission: 'write', session: 'allow' } as const;
-  const answer = { status: 200, description: 'The connector as it is now.', schema: ConnectorBody } as const;
+  const response = { status: 200, description: 'The connector as it is now.', schema: ConnectorBody } as const;
   const routes = [
     organizationRoute(
       {
@@ -38,8 +38,8 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         query: z.object({ test_connection: z.enum(['true', 'false']).optional() }),
         body: bodies.create,
         idempotent: true,
-        answer,
-        refusals: [422],
+        response,
+        errorStatuses: [422],
       },
       (call) => create(context, planner, kind, call),
       (call) => authorizeCreate(planner, kind, call),
@@ -57,8 +57,8 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         body: bodies.change,
         idempotent: true,
         conditional: true,
-        answer,
-        refusals: [422],
+        response,
+        errorStatuses: [422],
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -75,8 +75,8 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         body: bodies.replace,
         idempotent: true,
         conditional: true,
-        answer,
-        refusals: [422],
+        response,
+        errorStatuses: [422],
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -99,7 +99,12 @@ function authorizeCreate(planner: Planner, kind: ConnectorKind, { principal, bod
   requireType(principal, planner.type(typeNamed(body)).type_id);
 }
 
-async function create(context: RouteContext, planner: Planner, kind: ConnectorKind, call: CreateCall): Promise<Answer> {
+async function create(
+  context: RouteContext,
+  planner: Planner,
+  kind: ConnectorKind,
+  call: CreateCall,
+): Promise<ResponseData> {
   const { c, principal, organization, query, body, commit } = call;
   const type = planner.type(typeNamed(body));
   const name = body.name.trim();
@@ -126,10 +131,15 @@ async function authorizeUpdate(
   requireCovered(principal, connector.type);
 }
 
-async function update(context: RouteContext, planner: Planner, kind: ConnectorKind, call: UpdateCall): Promise<Answer> {
+async function update(
+  context: RouteContext,
+  planner: Planner,
+  kind: ConnectorKind,
+  call: UpdateCall,
+): Promise<ResponseData> {
   const { c, principal, organization, params, body, commit } = call;
   const vault = await context.vault.ofOrganization(context.store, organization.id);
-  const answer = await commit(async (tables) => {
+  const response = await commit(async (tables) => {
     const before = await tables.connectors.lock(organization.id, kind, params.id);
     if (!before) throw notFound();
     requireMatch(c.req.header('if-match'), versionTag(before.version));
@@ -169,10 +179,10 @@ async function update(context: RouteContext, planner: Planner, kind: ConnectorKi
     return saved(context, after, await storePlan(plan, after, tables, vault, now));
   });
   await notifyEngine(context, organization.id, params.id);
-  return answer;
+  return response;
 }
 
-const saved = ({ ingest }: RouteContext, connector: Connector, notes: SecretNote[]): Answer => ({
+const saved = ({ ingest }: RouteContext, connector: Connector, notes: SecretNote[]): ResponseData => ({
   status: 200,
   body: presentConnector(connector, notes, ingest.placeOf(connector)),
   headers: { ETag: versionTag(connector.version) },

@@ -33,7 +33,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         access: { permission: 'read', session: 'deny' },
         params: Org,
         query: PageQuery,
-        answer: {
+        response: {
           status: 200,
           description: 'Oldest first.',
           schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }),
@@ -56,7 +56,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         summary: `Read one of the ${plural}`,
         access: { permission: 'read', session: 'allow' },
         params: OrgAndId,
-        answer: { status: 200, description: 'The connector.', schema: ConnectorInUse },
+        response: { status: 200, description: 'The connector.', schema: ConnectorInUse },
       },
       async ({ c, principal, organization, params }) => {
         requireKind(principal, kind);
@@ -89,8 +89,8 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         access: { permission: 'write', session: 'deny' },
         params: OrgAndId,
         conditional: true,
-        answer: { status: 200, description: 'What was deleted.', schema: ConnectorInUse },
-        refusals: [409],
+        response: { status: 200, description: 'What was deleted.', schema: ConnectorInUse },
+        errorStatuses: [409],
       },
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {

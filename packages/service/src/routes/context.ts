@@ -19,7 +19,7 @@ export interface RouteContext {
   vault: Vault;
   sessions: SessionTokens;
   principals: Principals;
-  gate: AccessControl;
+  accessControl: AccessControl;
   catalog: Catalog;
   catalogAnswers: CatalogResponses;
   tests: ConnectionTests;

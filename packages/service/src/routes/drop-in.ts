@@ -41,9 +41,9 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
    * Returns the Cache-Control value for a version.
    * @throws ApiError 404 if the service does not have this version
    */
-  function cachingOf(asked: string): string {
-    if (asked === version) return IMMUTABLE;
-    if (asked === major) return FOR_MINUTES;
+  function cachingOf(requested: string): string {
+    if (requested === version) return IMMUTABLE;
+    if (requested === major) return FOR_MINUTES;
     const versions = [version, major];
     throw new ApiError(404, 'not_found', `This service has no such version. It has ${versions.join(' and ')}.`, {
       details: { versions },
@@ -63,7 +63,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
         operation,
         summary,
         params: z.object({ version: Version }),
-        answer: {
+        response: {
           status: 200,
           description: 'The file.',
           schema: z.string(),
@@ -107,7 +107,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
         tag,
         operation: 'readDropInIntegrity',
         summary: 'The hashes of each version of the scripts, for the attribute `integrity`',
-        answer: {
+        response: {
           status: 200,
           description: 'By version in full.',
           schema: z

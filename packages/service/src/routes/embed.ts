@@ -16,7 +16,7 @@ const assetHeaders = {
 
 /** Routes for the form: its page, which only registered origins can frame, and the page's files. */
 export function embedRoutes(
-  { parentOrigins, gate }: RouteContext,
+  { parentOrigins, accessControl }: RouteContext,
   assets: FormAssets,
   apiBases: readonly string[],
 ): Route[] {
@@ -31,8 +31,8 @@ export function embedRoutes(
         operation: 'readForm',
         summary: 'The form, for a frame on a registered page',
         query: z.object({ parentOrigin: z.string().optional().openapi({ example: 'https://app.example' }) }),
-        answer: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
-        refusals: [403],
+        response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
+        errorStatuses: [403],
       },
       async ({ c }) => {
         const url = new URL(c.req.url);
@@ -45,11 +45,11 @@ export function embedRoutes(
           });
         }
         const [parent, ...more] = url.searchParams.getAll('parentOrigin');
-        if (parent === undefined || more.length > 0 || !isPageOrigin(parent)) return refuse();
+        if (parent === undefined || more.length > 0 || !isPageOrigin(parent)) return denyFraming();
         if (!(await parentOrigins.isAllowed(parent))) {
           // Anyone can cause this database lookup, so count it against the client address.
-          await gate.countAnonymous(c);
-          return refuse();
+          await accessControl.countAnonymous(c);
+          return denyFraming();
         }
         return sendAsset(c, page.asset, page.headers(parent));
       },
@@ -63,7 +63,7 @@ export function embedRoutes(
         operation: 'readFormFile',
         summary: 'A file of the form',
         params: z.object({ name: z.string() }),
-        answer: { status: 200, description: 'The file; its name changes with its content.' },
+        response: { status: 200, description: 'The file; its name changes with its content.' },
       },
       ({ c, params }) => {
         const asset = assets.files.get(params.name);
@@ -74,7 +74,7 @@ export function embedRoutes(
   ];
 }
 
-const refuse = (): Response =>
+const denyFraming = (): Response =>
   new Response(
     'This form is not open to the page that asked for it. Register the origin of that page: ALLOWED_PARENT_ORIGINS, or allowed_origins of the organization.',
     { status: 403, headers: refusedHeaders },

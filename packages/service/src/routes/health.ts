@@ -23,7 +23,7 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
         tag,
         operation: 'readLiveness',
         summary: 'Whether the process answers at all',
-        answer: { status: 200, description: 'It does.', schema: z.object({ status: z.literal('ok') }) },
+        response: { status: 200, description: 'It does.', schema: z.object({ status: z.literal('ok') }) },
       },
       () => ({ status: 200, body: { status: 'ok' } }),
     ),
@@ -35,12 +35,12 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
         tag,
         operation: 'readReadiness',
         summary: 'Whether this replica should get requests',
-        answer: {
+        response: {
           status: 200,
           description: 'It should.',
           schema: z.object({ status: z.literal('ok'), checks: z.record(z.string(), z.string()) }),
         },
-        refusals: [503],
+        errorStatuses: [503],
       },
       async () => {
         const { ready, checks } = await options.readiness.check();
@@ -57,8 +57,8 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
         operation: 'readMetrics',
         summary: 'Metrics for Prometheus',
         description: 'With METRICS_TOKEN set, send it as `Authorization: Bearer <token>`.',
-        answer: { status: 200, description: 'Text format.', schema: z.string(), contentType: 'text/plain' },
-        refusals: [401],
+        response: { status: 200, description: 'Text format.', schema: z.string(), contentType: 'text/plain' },
+        errorStatuses: [401],
       },
       async ({ c }) => {
         if (
@@ -75,7 +75,7 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
   ];
 }
 
-function isSame(given: string | undefined, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(wanted)];
+function isSame(given: string | undefined, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -26,7 +26,7 @@ export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] 
         summary: 'The icon of a connector type',
         description: 'The suffix `.svg` is optional. 404 when the type has no icon: show a placeholder.',
         params: z.object({ typeId: z.string().openapi({ example: 'okta-systemlog.svg' }) }),
-        answer: { status: 200, description: 'The icon.', schema: z.string(), contentType: 'image/svg+xml' },
+        response: { status: 200, description: 'The icon.', schema: z.string(), contentType: 'image/svg+xml' },
       },
       ({ c, params }) => {
         const typeId = TypeId.safeParse(params.typeId.replace(/\.svg$/, ''));
@@ -50,7 +50,7 @@ export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] 
         operation: 'readIconName',
         summary: 'Which icon a connector type has',
         params: z.object({ typeId: TypeId }),
-        answer: {
+        response: {
           status: 200,
           description: 'Types of one vendor share an icon.',
           schema: z.object({ typeId: z.string(), iconName: z.string(), fileName: z.string() }).openapi('IconName'),

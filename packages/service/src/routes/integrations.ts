@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from '@hono/zod-openapi';
 import { newConnector } from '../connectors/new-connector.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
-import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { readGraph } from '../pipelines/read-graph.js';
@@ -32,12 +32,12 @@ export function integrationRoutes(context: RouteContext): Route[] {
         params: Org,
         body: BuildIntegration,
         idempotent: true,
-        answer: {
+        response: {
           status: 201,
           description: 'What there is now. `status` is what was known when it was made.',
           schema: BuiltIntegration,
         },
-        refusals: [422],
+        errorStatuses: [422],
       },
       (call) => build(context, planner, call),
     ),
@@ -55,21 +55,24 @@ export function integrationRoutes(context: RouteContext): Route[] {
         params: Org,
         body: RemoveIntegration,
         idempotent: true,
-        answer: { status: 204, description: 'Of what was named and not kept, nothing is left that no pipeline uses.' },
+        response: {
+          status: 204,
+          description: 'Of what was named and not kept, nothing is left that no pipeline uses.',
+        },
       },
       (call) => remove(context, call),
     ),
   ];
 }
 
-async function build(context: RouteContext, planner: Planner, call: BuildCall): Promise<Answer> {
+async function build(context: RouteContext, planner: Planner, call: BuildCall): Promise<ResponseData> {
   const { organization, body, commit } = call;
   const { name, description } = body;
   const output = await outputOf(context, planner, call);
   const pipeline = pipelineBetween(context, organization.id, { name, description }, body.input_id, output.id);
   // Read the status before the commit, so that it is stored with the response and replayed.
   const { status } = await context.engine.status(pipeline);
-  const answer = await commit(async (tables) => {
+  const response = await commit(async (tables) => {
     await output.insert?.(tables);
     const problems = await holdComponents(tables, organization.id, pipeline.nodes);
     if (problems.length > 0) {
@@ -92,7 +95,7 @@ async function build(context: RouteContext, planner: Planner, call: BuildCall): 
     };
   });
   context.engine.changed(pipeline.id, pipeline.nodes);
-  return answer;
+  return response;
 }
 
 const node = (type: 'input' | 'output', id: string) => ({
@@ -139,9 +142,9 @@ function pipelineBetween(
   };
 }
 
-async function remove({ engine }: RouteContext, { organization, body, commit }: RemoveCall): Promise<Answer> {
+async function remove({ engine }: RouteContext, { organization, body, commit }: RemoveCall): Promise<ResponseData> {
   const { cleanup, pipeline_id: pipelineId, input_id: inputId, output_id: outputId } = body;
-  const answer = await commit(async (tables) => {
+  const response = await commit(async (tables) => {
     if (cleanup.pipeline && pipelineId !== undefined) {
       const pipeline = await tables.pipelines.lock(organization.id, pipelineId);
       if (pipeline) await tables.pipelines.remove(pipeline.id);
@@ -153,7 +156,7 @@ async function remove({ engine }: RouteContext, { organization, body, commit }: 
     return { status: 204 };
   });
   if (pipelineId !== undefined) engine.changed(pipelineId);
-  return answer;
+  return response;
 }
 
 /**

@@ -49,7 +49,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         access: { permission: 'read', session: 'deny' },
         params: Parent,
         query: PageQuery,
-        answer: {
+        response: {
           status: 200,
           description: 'Oldest first.',
           schema: z.object({ organizations: z.array(OrganizationBody), pagination: Pagination }),
@@ -74,7 +74,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
           .object({ name: Name, allowed_origins: AllowedOrigins.default([]) })
           .openapi('CreateOrganization', { example: { name: 'Acme' } }),
         idempotent: true,
-        answer: { status: 201, description: 'The team.', schema: OrganizationBody },
+        response: { status: 201, description: 'The team.', schema: OrganizationBody },
       },
       async ({ organization: parent, body, commit }) => {
         if (parent.parentId !== null) throw forbidden('This organization is a team itself; teams have no teams.');
@@ -97,7 +97,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         summary: 'Read an organization or one of its teams',
         access: { permission: 'read', session: 'deny' },
         params: ParentAndId,
-        answer: { status: 200, description: 'The organization.', schema: OrganizationBody },
+        response: { status: 200, description: 'The organization.', schema: OrganizationBody },
       },
       async ({ organization, params }) => ({ status: 200, body: present(await find(organization, params.id)) }),
     ),
@@ -114,7 +114,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         body: z
           .object({ name: Name.optional(), allowed_origins: AllowedOrigins.optional() })
           .openapi('ChangeOrganization', { example: { allowed_origins: ['https://app.example'] } }),
-        answer: { status: 200, description: 'The organization as it is now.', schema: OrganizationBody },
+        response: { status: 200, description: 'The organization as it is now.', schema: OrganizationBody },
       },
       async ({ organization, params, body }) => {
         const { id } = await find(organization, params.id);
@@ -139,7 +139,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
         access: { permission: 'write', session: 'deny' },
         params: ParentAndId,
-        answer: { status: 200, description: 'What was deleted.', schema: OrganizationBody },
+        response: { status: 200, description: 'What was deleted.', schema: OrganizationBody },
       },
       async ({ organization, params }) => {
         const team = await find(organization, params.id);

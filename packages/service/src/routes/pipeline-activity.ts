@@ -56,7 +56,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         operation: 'readPipelineMetrics',
         summary: 'What a pipeline moved in the last ten minutes',
         description: 'Measured since the engine began; an interval that is not over is not told.',
-        answer: { status: 200, description: 'Oldest first.', schema: PipelineMetricsBody },
+        response: { status: 200, description: 'Oldest first.', schema: PipelineMetricsBody },
       },
       async ({ organization, params }) => {
         const id = await find(organization.id, params.id);
@@ -72,7 +72,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         summary: 'What a pipeline did lately',
         description: 'The last entries, since the engine began. Never a record or a secret.',
         query: z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) }),
-        answer: { status: 200, description: 'Oldest first.', schema: z.object({ entries: z.array(LogEntryBody) }) },
+        response: { status: 200, description: 'Oldest first.', schema: z.object({ entries: z.array(LogEntryBody) }) },
       },
       async ({ organization, params, query }) => {
         const id = await find(organization.id, params.id);
@@ -88,7 +88,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         summary: 'What a pipeline does, as it does it',
         description:
           'Server-sent events: what is kept, then what comes. `event: entry`, the data as in `entries` of `logs`. `Last-Event-ID` goes on after that entry. A comment comes every 15 seconds.',
-        answer: { status: 200, description: 'Entries.', schema: z.string(), contentType: 'text/event-stream' },
+        response: { status: 200, description: 'Entries.', schema: z.string(), contentType: 'text/event-stream' },
       },
       async ({ c, principal, organization, params }) => {
         const id = await find(organization.id, params.id);

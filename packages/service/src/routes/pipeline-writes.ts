@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from '@hono/zod-openapi';
 import { notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
-import { organizationRoute, type Answer, type OrganizationCall, type Route } from '../http/route.js';
+import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { ChangePipeline, CreatePipeline, SwitchPipeline } from '../pipelines/graph-bodies.js';
 import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
@@ -28,8 +28,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
     params: OrgAndId,
     idempotent: true,
     conditional: true,
-    answer: { status: 200, description: 'The pipeline as it is now.', schema: PipelineBody },
-    refusals: [422],
+    response: { status: 200, description: 'The pipeline as it is now.', schema: PipelineBody },
+    errorStatuses: [422],
   } as const;
   return [
     ...pipelineAddresses.map(({ path, name }) =>
@@ -45,8 +45,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
           params: Org,
           body: CreatePipeline,
           idempotent: true,
-          answer: { status: 201, description: 'The pipeline.', schema: PipelineBody },
-          refusals: [422],
+          response: { status: 201, description: 'The pipeline.', schema: PipelineBody },
+          errorStatuses: [422],
         },
         (call) => create(context, call),
       ),
@@ -78,7 +78,10 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
   ];
 }
 
-async function create({ clock, engine }: RouteContext, { organization, body, commit }: CreateCall): Promise<Answer> {
+async function create(
+  { clock, engine }: RouteContext,
+  { organization, body, commit }: CreateCall,
+): Promise<ResponseData> {
   const now = new Date(clock.now());
   const pipeline: Pipeline = {
     id: randomUUID(),
@@ -91,20 +94,20 @@ async function create({ clock, engine }: RouteContext, { organization, body, com
     createdAt: now,
     updatedAt: now,
   };
-  const answer = await commit(async (tables) => {
+  const response = await commit(async (tables) => {
     const problems = await holdComponents(tables, organization.id, pipeline.nodes);
     if (problems.length > 0) throw invalidPipeline(problems);
     await tables.pipelines.insert(pipeline);
     return { ...saved(pipeline), status: 201 };
   });
   engine.changed(pipeline.id, pipeline.nodes);
-  return answer;
+  return response;
 }
 
-async function change({ clock, engine }: RouteContext, call: ChangeCall): Promise<Answer> {
+async function change({ clock, engine }: RouteContext, call: ChangeCall): Promise<ResponseData> {
   const { c, organization, params, body, commit } = call;
   let nodes: Pipeline['nodes'] | undefined;
-  const answer = await commit(async (tables) => {
+  const response = await commit(async (tables) => {
     const before = await tables.pipelines.lock(organization.id, params.id);
     if (!before) throw notFound();
     requireMatch(c.req.header('if-match'), versionTag(before.version));
@@ -126,10 +129,10 @@ async function change({ clock, engine }: RouteContext, call: ChangeCall): Promis
     return saved(after);
   });
   engine.changed(params.id, nodes);
-  return answer;
+  return response;
 }
 
-const saved = (pipeline: Pipeline): Answer => ({
+const saved = (pipeline: Pipeline): ResponseData => ({
   status: 200,
   body: presentPipeline(pipeline),
   headers: { ETag: versionTag(pipeline.version) },

@@ -32,7 +32,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
           access: { permission: 'read', session: 'deny' },
           params: Org,
           query: ListQuery,
-          answer: {
+          response: {
             status: 200,
             description: 'Oldest first, without nodes and edges.',
             schema: z.object({ pipelines: z.array(PipelineRow), pagination: Pagination }),
@@ -54,7 +54,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         summary: 'Read a pipeline',
         access: { permission: 'read', session: 'deny' },
         params: OrgAndId,
-        answer: { status: 200, description: 'The pipeline.', schema: PipelineBody },
+        response: { status: 200, description: 'The pipeline.', schema: PipelineBody },
       },
       async ({ c, organization, params }) => {
         const pipeline = await store.pipelines.get(organization.id, params.id);
@@ -75,10 +75,10 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         access: { permission: 'write', session: 'deny' },
         params: OrgAndId,
         conditional: true,
-        answer: { status: 200, description: 'What was deleted.', schema: PipelineBody },
+        response: { status: 200, description: 'What was deleted.', schema: PipelineBody },
       },
       async ({ c, organization, params, commit }) => {
-        const answer = await commit(async (tables) => {
+        const response = await commit(async (tables) => {
           const pipeline = await tables.pipelines.lock(organization.id, params.id);
           if (!pipeline) throw notFound();
           requireMatch(c.req.header('if-match'), versionTag(pipeline.version));
@@ -86,7 +86,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
           return { status: 200, body: presentPipeline(pipeline) };
         });
         engine.changed(params.id);
-        return answer;
+        return response;
       },
     ),
 
@@ -100,7 +100,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         description: 'Measured by the engine; `Unknown` where nothing is known, as without an engine.',
         access: { permission: 'read', session: 'deny' },
         params: OrgAndId,
-        answer: { status: 200, description: 'As of now.', schema: PipelineStateBody },
+        response: { status: 200, description: 'As of now.', schema: PipelineStateBody },
       },
       async ({ organization, params }) => {
         const pipeline = await store.pipelines.get(organization.id, params.id);

@@ -37,7 +37,7 @@ const SessionBody = z
 const OwnSessionBody = z.object({ organization: z.object({ id: z.string(), name: z.string() }) }).openapi('OwnSession');
 
 export function sessionRoutes(context: RouteContext): Route[] {
-  const { gate, sessions, clock, metrics, principals } = context;
+  const { accessControl, sessions, clock, metrics, principals } = context;
   return [
     route(
       {
@@ -48,11 +48,11 @@ export function sessionRoutes(context: RouteContext): Route[] {
         summary: 'Mint the short-lived token of a frame',
         access: { permission: 'sessions:create', session: 'deny' },
         body: MintBody,
-        answer: { status: 200, description: 'The session.', schema: SessionBody },
-        refusals: [404],
+        response: { status: 200, description: 'The session.', schema: SessionBody },
+        errorStatuses: [404],
       },
       async ({ principal, body }) => {
-        const organization = await gate.organization(principal, body.organization_id);
+        const organization = await accessControl.organization(principal, body.organization_id);
         const ttl = Math.min(Math.max(body.ttl_seconds ?? SESSION_TTL.default, SESSION_TTL.min), SESSION_TTL.max);
         const { id: apiKeyId, expiresAt: keyExpiry } = principal.key;
         if (keyExpiry && keyExpiry.getTime() < clock.now() + ttl * 1_000) {
@@ -81,7 +81,7 @@ export function sessionRoutes(context: RouteContext): Route[] {
         summary: 'Read the session that makes the call',
         description: 'A form shows the name of the organization beside each secret: it is where the secret is kept.',
         access: { permission: 'any', session: 'allow' },
-        answer: { status: 200, description: 'The session.', schema: OwnSessionBody },
+        response: { status: 200, description: 'The session.', schema: OwnSessionBody },
       },
       async ({ principal }) => {
         if (principal.type !== 'session') throw forbidden('Only the session of a form can read itself.');
@@ -124,16 +124,16 @@ async function readScope(
 }
 
 /**
- * Returns the kind of an existing connector, which must be `wanted` if that is given.
+ * Returns the kind of an existing connector, which must be `requiredKind` if that is given.
  * @throws ApiError 404
  */
 async function kindOf(
   store: Store,
   organizationId: string,
   id: string,
-  wanted?: ConnectorKind,
+  requiredKind?: ConnectorKind,
 ): Promise<ConnectorKind> {
-  for (const kind of wanted ? [wanted] : Kind.options) {
+  for (const kind of requiredKind ? [requiredKind] : Kind.options) {
     if (await store.connectors.get(organizationId, kind, id)) return kind;
   }
   throw notFound();

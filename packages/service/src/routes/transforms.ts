@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { parseTransform, type TransformConfig } from '@connector-frame/engine';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
-import { organizationRoute, type Answer, type Route } from '../http/route.js';
+import { organizationRoute, type ResponseData, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
@@ -65,7 +65,7 @@ export function transformRoutes(context: RouteContext): Route[] {
         access: read,
         params: Org,
         query: PageQuery,
-        answer: {
+        response: {
           status: 200,
           description: 'Oldest first.',
           schema: z.object({ transforms: z.array(TransformBody), pagination: Pagination }),
@@ -88,8 +88,8 @@ export function transformRoutes(context: RouteContext): Route[] {
         params: Org,
         body: CreateTransform,
         idempotent: true,
-        answer: { status: 201, description: 'The transform.', schema: TransformBody },
-        refusals: [422],
+        response: { status: 201, description: 'The transform.', schema: TransformBody },
+        errorStatuses: [422],
       },
       async ({ organization, body, commit }) => {
         const config = await readConfig(body.config);
@@ -120,14 +120,14 @@ export function transformRoutes(context: RouteContext): Route[] {
         summary: 'Read a transform',
         access: read,
         params: OrgAndId,
-        answer: { status: 200, description: 'The transform.', schema: TransformBody },
+        response: { status: 200, description: 'The transform.', schema: TransformBody },
       },
       async ({ c, organization, params }) => {
         const transform = await store.transforms.get(organization.id, params.id);
         if (!transform) throw notFound();
-        const answer = saved(transform);
+        const response = saved(transform);
         const unchanged = isCurrent(c.req.header('if-none-match'), versionTag(transform.version));
-        return unchanged ? { status: 304, headers: { ETag: versionTag(transform.version) } } : answer;
+        return unchanged ? { status: 304, headers: { ETag: versionTag(transform.version) } } : response;
       },
     ),
 
@@ -143,13 +143,13 @@ export function transformRoutes(context: RouteContext): Route[] {
         body: ChangeTransform,
         idempotent: true,
         conditional: true,
-        answer: { status: 200, description: 'The transform as it is now.', schema: TransformBody },
-        refusals: [422],
+        response: { status: 200, description: 'The transform as it is now.', schema: TransformBody },
+        errorStatuses: [422],
       },
       async ({ c, organization, params, body, commit }) => {
         // Parse before taking the lock: trying a jq program takes a while.
         const config = body.config && (await readConfig(body.config));
-        const answer = await commit(async (tables) => {
+        const response = await commit(async (tables) => {
           const before = await tables.transforms.lock(organization.id, params.id);
           if (!before) throw notFound();
           requireMatch(c.req.header('if-match'), versionTag(before.version));
@@ -165,7 +165,7 @@ export function transformRoutes(context: RouteContext): Route[] {
           return saved(after);
         });
         await notifyEngine(context, organization.id, params.id);
-        return answer;
+        return response;
       },
     ),
 
@@ -179,8 +179,8 @@ export function transformRoutes(context: RouteContext): Route[] {
         access: write,
         params: OrgAndId,
         conditional: true,
-        answer: { status: 200, description: 'What was deleted.', schema: TransformBody },
-        refusals: [409],
+        response: { status: 200, description: 'What was deleted.', schema: TransformBody },
+        errorStatuses: [409],
       },
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {
@@ -222,7 +222,7 @@ const present = (transform: Transform): z.output<typeof TransformBody> => ({
   version: transform.version,
 });
 
-const saved = (transform: Transform): Answer => ({
+const saved = (transform: Transform): ResponseData => ({
   status: 200,
   body: present(transform),
   headers: { ETag: versionTag(transform.version) },

@@ -8,7 +8,7 @@ import { movesOf } from '../../../../test/support/destinations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { openStored, readConnector } from '../../../../test/support/stored-secrets.js';
 import { systemClock } from '../clock.js';
-import { wantedMasterKeys } from '../store/open-database.js';
+import { requiredMasterKeyIds } from '../store/open-database.js';
 import type { StoredSecret } from '../store/store.js';
 import { labelOf, SealError } from './cipher.js';
 import { createDestination, type Destination } from './destination.js';
@@ -267,7 +267,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
   it('changes the master key: every secret opens with the new one, and the old one is not wanted any more', async () => {
     const current = masterKey(randomBytes(32));
     const renewed = await openVault(service.store, { current, previous: service.master }, systemClock);
-    expect(await wantedMasterKeys(service.database)).toEqual([current.id]);
+    expect(await requiredMasterKeyIds(service.database)).toEqual([current.id]);
     const vault = await renewed.ofOrganization(service.store, acme.team);
     expect(vault.open(secret, destination)).toEqual({ value: expect.any(String), isCurrent: true });
     // API keys are recognized by an HMAC that must not change with the master key.

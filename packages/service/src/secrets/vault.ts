@@ -44,13 +44,12 @@ export interface OrganizationVault {
 /** A secret was sealed for another destination or transport than its connector has now. */
 export class DestinationError extends Error {
   override readonly name = 'DestinationError';
+  /** Pointers of the values that differ, such as `/settings/endpoint`. Empty if they are unknown. */
+  readonly changed: readonly string[];
 
-  /**
-   * @param changed pointers of the values that differ, such as `/settings/endpoint`; empty if they
-   *   are unknown
-   */
-  constructor(readonly changed: readonly string[]) {
+  constructor(changed: readonly string[]) {
     super('A secret was sealed for another destination than its connector has now.');
+    this.changed = changed;
   }
 }
 
@@ -87,9 +86,9 @@ const MAX_CACHED_KEYS = 10_000;
  * Compares the master key with the database before anything is written.
  * @throws MasterKeyError when the database requires another key
  */
-export function checkMasterKey(wanted: readonly string[], keys: MasterKeys): void {
+export function checkMasterKey(requiredIds: readonly string[], keys: MasterKeys): void {
   const known = [keys.current?.id, keys.previous?.id];
-  const missing = wanted.filter((id) => !known.includes(id));
+  const missing = requiredIds.filter((id) => !known.includes(id));
   if (missing.length > 0) {
     const given = keys.current ? `MASTER_KEY is key ${keys.current.id}` : 'MASTER_KEY is not set';
     throw new MasterKeyError(

@@ -67,8 +67,8 @@ async function transact<T>(pool: Pool, work: (run: Script) => Promise<T>): Promi
     const result = await work(async (sql) => {
       // pg returns an array if the text has several statements; its types only declare the single
       // result.
-      const answer: QueryResult | QueryResult[] = await client.query(sql);
-      const last = Array.isArray(answer) ? answer.at(-1) : answer;
+      const results: QueryResult | QueryResult[] = await client.query(sql);
+      const last = Array.isArray(results) ? results.at(-1) : results;
       return last?.rows ?? [];
     });
     await client.query('commit');

@@ -59,15 +59,15 @@ export function createEngineState(queries: Queries): EngineState {
     }
     const replaced = changes.filter(({ version }) => version > 0);
     if (replaced.length > 0) {
-      const wanted = sql.join(
+      const incoming = sql.join(
         replaced.map(({ key, version, value }) => sql`(${key}, ${version}::integer, ${value})`),
         sql`, `,
       );
       const rows = await queries
         .update(table)
-        .set({ version: sql`${table.version} + 1`, value: sql`wanted.value` })
-        .from(sql`(values ${wanted}) as wanted (key, version, value)`)
-        .where(sql`${table.key} = wanted.key and ${table.version} = wanted.version`)
+        .set({ version: sql`${table.version} + 1`, value: sql`incoming.value` })
+        .from(sql`(values ${incoming}) as incoming (key, version, value)`)
+        .where(sql`${table.key} = incoming.key and ${table.version} = incoming.version`)
         .returning({ key: table.key });
       for (const { key } of rows) done.add(key);
     }

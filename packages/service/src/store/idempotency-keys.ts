@@ -5,13 +5,13 @@ import { idempotencyKeys as table } from './tables.js';
 
 const one = (organizationId: string, key: string) => and(eq(table.organizationId, organizationId), eq(table.key, key));
 const held = (organizationId: string, key: string, owner: string) =>
-  and(one(organizationId, key), eq(table.owner, owner), isNull(table.answer));
+  and(one(organizationId, key), eq(table.owner, owner), isNull(table.response));
 
 export function createIdempotencyKeys(queries: Queries): IdempotencyKeys {
   return {
     async claim({ organizationId, key, digest, owner, now, lockedUntil, expiresAt }) {
-      const row = { organizationId, key, requestDigest: digest, owner, lockedUntil, expiresAt, answer: null };
-      const abandoned = and(isNull(table.answer), lte(table.lockedUntil, now), eq(table.requestDigest, digest));
+      const row = { organizationId, key, requestDigest: digest, owner, lockedUntil, expiresAt, response: null };
+      const abandoned = and(isNull(table.response), lte(table.lockedUntil, now), eq(table.requestDigest, digest));
       const taken = await queries
         .insert(table)
         .values(row)
@@ -27,13 +27,13 @@ export function createIdempotencyKeys(queries: Queries): IdempotencyKeys {
       // The owner may have released the key between the two statements.
       if (!other) return { state: 'in_flight' };
       if (!other.requestDigest.equals(digest)) return { state: 'mismatch' };
-      return other.answer === null ? { state: 'in_flight' } : { state: 'done', answer: other.answer };
+      return other.response === null ? { state: 'in_flight' } : { state: 'done', response: other.response };
     },
 
-    async complete(organizationId, key, owner, answer) {
+    async complete(organizationId, key, owner, response) {
       const rows = await queries
         .update(table)
-        .set({ answer })
+        .set({ response })
         .where(held(organizationId, key, owner))
         .returning({ key: table.key });
       return rows.length > 0;

@@ -37,7 +37,7 @@ export async function openDatabase(
 }
 
 /** Returns the ids of the master keys that a database requires; empty for a new one. Read-only. */
-export async function wantedMasterKeys(database: Database): Promise<string[]> {
+export async function requiredMasterKeyIds(database: Database): Promise<string[]> {
   return database.script(async (run) => {
     const [table] = await run(`select to_regclass('data_keys') is not null as present`);
     if (table?.['present'] !== true) return [];

@@ -38,15 +38,15 @@ export function createPipelines(queries: Queries): Pipelines {
     },
 
     async list(organizationId, { limit, offset }, componentId) {
-      const asked = and(own(organizationId), componentId === undefined ? undefined : holding(componentId));
+      const filter = and(own(organizationId), componentId === undefined ? undefined : holding(componentId));
       const rows = await queries
         .select()
         .from(table)
-        .where(asked)
+        .where(filter)
         .orderBy(asc(table.createdAt), asc(table.id))
         .limit(limit)
         .offset(offset);
-      const [all] = await queries.select({ total: count() }).from(table).where(asked);
+      const [all] = await queries.select({ total: count() }).from(table).where(filter);
       return { rows, total: all?.total ?? 0 };
     },
 

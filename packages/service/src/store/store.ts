@@ -195,7 +195,7 @@ export interface DataKeys {
  * `in_flight`, or `mismatch` if the key belongs to another request.
  */
 export type Claim =
-  { state: 'mine' } | { state: 'done'; answer: string } | { state: 'in_flight' } | { state: 'mismatch' };
+  { state: 'mine' } | { state: 'done'; response: string } | { state: 'in_flight' } | { state: 'mismatch' };
 
 export interface IdempotencyKeys {
   /**
@@ -215,7 +215,7 @@ export interface IdempotencyKeys {
    * Stores the response. Returns false if the owner has lost the key; its transaction must not
    * commit then.
    */
-  complete(organizationId: string, key: string, owner: string, answer: string): Promise<boolean>;
+  complete(organizationId: string, key: string, owner: string, response: string): Promise<boolean>;
   /** Releases the key of a request that had no effect. */
   release(organizationId: string, key: string, owner: string): Promise<void>;
   /** Removes expired keys. */

@@ -122,7 +122,7 @@ export const idempotencyKeys = pgTable('idempotency_keys', {
   owner: text('owner').notNull(),
   lockedUntil: timestamptz('locked_until').notNull(),
   expiresAt: timestamptz('expires_at').notNull(),
-  answer: text('answer'),
+  response: text('answer'),
 });
 
 export const engineState = pgTable('engine_state', {

@@ -17,9 +17,9 @@ export class Customer {
 
   async setUp(call: Call, receiver: Receiver): Promise<void> {
     const must = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
-      const answer = await call(method, path, body);
-      if (!answer) throw new Error(`${method} ${path} was refused.`);
-      return answer;
+      const response = await call(method, path, body);
+      if (!response) throw new Error(`${method} ${path} was refused.`);
+      return response;
     };
     this.org = String((await must('GET', '/v3/api-keys/current'))['organization_id']);
     const make = async (type: string, settings: object): Promise<string> =>

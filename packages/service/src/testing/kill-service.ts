@@ -51,11 +51,11 @@ export async function killService(
       const call = callerOf(url, KEY);
       if (!customer.input) await customer.setUp(call, receiver);
       const work = customer.work(call, url);
-      const wanted = customer.acknowledged.length + random() * 600;
+      const expected = customer.acknowledged.length + random() * 600;
       const started = Date.now();
       // A run in which nothing was acknowledged would prove nothing, so a slow machine gets more time.
       const limit = (): number => (customer.acknowledged.length === 0 ? Math.max(patience, 30_000) : patience);
-      while (customer.acknowledged.length < wanted && Date.now() < started + limit()) await sleep(5);
+      while (customer.acknowledged.length < expected && Date.now() < started + limit()) await sleep(5);
       await sleep(random() * 50);
       child.kill('SIGKILL');
       await child.ended;
@@ -79,12 +79,12 @@ async function drain(variables: Readonly<Record<string, string>>, customer: Cust
   const call = callerOf(url, KEY);
   const at = (id: string) => `/v2/${customer.org}/pipelines/${id}`;
   await call('PATCH', at(customer.pipelines.paged), { enabled: false });
-  const wanted = {
+  const expected = {
     [customer.pipelines.http]: 'Running',
     [customer.pipelines.file]: 'Running',
     [customer.pipelines.paged]: 'Disabled',
   };
-  for (const [id, status] of Object.entries(wanted)) {
+  for (const [id, status] of Object.entries(expected)) {
     for (const late = Date.now() + 60_000; ; await sleep(50)) {
       const state = await call('GET', `${at(id)}/status`);
       if (state?.['status'] === status && state['waiting'] === 0) break;

@@ -55,8 +55,8 @@ export const callerOf =
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       });
-      const answer: unknown = response.status === 204 ? {} : await response.json();
-      return response.ok && isRecord(answer) ? answer : undefined;
+      const result: unknown = response.status === 204 ? {} : await response.json();
+      return response.ok && isRecord(result) ? result : undefined;
     } catch {
       return undefined;
     }

@@ -33,14 +33,17 @@ export class ChangeReader {
   readonly #pendingChanges = new PendingChanges();
   readonly #working = new Set<Promise<unknown>>();
   readonly #waiting = new Set<() => void>();
-  #begun = false;
+  readonly #options: ChangeReaderOptions;
+  #started = false;
   #pumping: Promise<void> | undefined;
 
-  constructor(private readonly options: ChangeReaderOptions) {}
+  constructor(options: ChangeReaderOptions) {
+    this.#options = options;
+  }
 
   /** Starts reading. Resolves when every pipeline queued so far has been read. */
-  async begin(): Promise<void> {
-    this.#begun = true;
+  async start(): Promise<void> {
+    this.#started = true;
     this.#wake();
     this.#pump(true);
     await this.#pumping;
@@ -51,10 +54,10 @@ export class ChangeReader {
    * @param reported whether a change was reported: `caughtUp` then waits for it
    */
   enqueue(id: string, reported = false): void {
-    if (this.options.closing.aborted) return;
+    if (this.#options.closing.aborted) return;
     if (reported) this.#pendingChanges.add(id);
     this.#queue.add(id);
-    if (this.#begun) this.#pump();
+    if (this.#started) this.#pump();
   }
 
   /** Prioritizes a queued pipeline that a caller is waiting for. */
@@ -67,9 +70,9 @@ export class ChangeReader {
    * aborted.
    */
   async caughtUp(signal: AbortSignal): Promise<void> {
-    const { closing } = this.options;
+    const { closing } = this.#options;
     const now = this.#pendingChanges.last;
-    while ((!this.#begun || this.#pendingChanges.pendingUpTo(now)) && !signal.aborted && !closing.aborted)
+    while ((!this.#started || this.#pendingChanges.pendingUpTo(now)) && !signal.aborted && !closing.aborted)
       await new Promise<void>((resolve) => {
         const done = (): void => {
           signal.removeEventListener('abort', done);
@@ -92,12 +95,12 @@ export class ChangeReader {
     this.#pumping ??= this.#readAll(startup).finally(() => {
       this.#pumping = undefined;
       // Reads ids that were queued while the last read finished.
-      if (this.#queue.size > 0 && !this.options.closing.aborted) this.#pump();
+      if (this.#queue.size > 0 && !this.#options.closing.aborted) this.#pump();
     });
   }
 
   async #readAll(startup: boolean): Promise<void> {
-    const { load, apply, failed, clock, closing } = this.options;
+    const { load, apply, failed, clock, closing } = this.#options;
     while (this.#queue.size > 0 && !closing.aborted) {
       const ids = this.#take();
       let rows: RunningRow[];
@@ -138,7 +141,7 @@ export class ChangeReader {
   async #waitFor(working: Promise<unknown>): Promise<void> {
     const over = new AbortController();
     const done = working.finally(() => over.abort());
-    await Promise.race([done, this.options.clock.sleep(STARTUP_WAIT_MS, over.signal)]);
+    await Promise.race([done, this.#options.clock.sleep(STARTUP_WAIT_MS, over.signal)]);
   }
 
   #wake(): void {

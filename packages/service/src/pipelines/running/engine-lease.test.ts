@@ -7,7 +7,7 @@ import { embedded } from '../../../../../test/support/databases.js';
 import { createLog } from '../../log.js';
 import type { Database } from '../../store/database.js';
 import { createEngineState, type EngineState } from '../../store/engine-state.js';
-import { EngineInUseError, takeEngine } from './engine-lease.js';
+import { EngineInUseError, acquireEngineLease } from './engine-lease.js';
 
 let database: Database;
 beforeAll(async () => {
@@ -29,27 +29,27 @@ const log = createLog('silent');
 it('is given to one process of a database, and to the next when it is given back', async () => {
   const [state, clock] = [await emptyState(), new ManualClock()];
   const folder = await someFolder();
-  const first = await takeEngine({ folder, state, clock, log });
-  const refused = takeEngine({ folder: await someFolder(), state, clock, log });
+  const first = await acquireEngineLease({ folder, state, clock, log });
+  const refused = acquireEngineLease({ folder: await someFolder(), state, clock, log });
   await expect(refused).rejects.toThrow(EngineInUseError);
   await expect(refused).rejects.toThrow(/ENGINE=off.*15 seconds/);
   await first.release();
-  const other = await takeEngine({ folder: await someFolder(), state, clock, log });
+  const other = await acquireEngineLease({ folder: await someFolder(), state, clock, log });
   expect(other.epoch).toBeGreaterThan(first.epoch);
   expect(other.holder).not.toBe(first.holder);
   await other.release();
   // The same folder keeps its holder name.
-  const again = await takeEngine({ folder, state, clock, log });
+  const again = await acquireEngineLease({ folder, state, clock, log });
   expect([again.holder, again.epoch > other.epoch]).toEqual([first.holder, true]);
   await again.release();
 });
 
 it('is lost to another process once it has run out, and is noticed', async () => {
   const [state, clock, late] = [await emptyState(), new ManualClock(), new ManualClock()];
-  const first = await takeEngine({ folder: await someFolder(), state, clock, log });
+  const first = await acquireEngineLease({ folder: await someFolder(), state, clock, log });
   // The first process hangs while the clock of the second one advances.
   late.advance(15_001);
-  const second = await takeEngine({ folder: await someFolder(), state, clock: late, log });
+  const second = await acquireEngineLease({ folder: await someFolder(), state, clock: late, log });
   expect(first.lost.aborted).toBe(false);
   clock.advance(5_000);
   await expect.poll(() => first.lost.aborted).toBe(true);
@@ -61,7 +61,7 @@ it('is lost to another process once it has run out, and is noticed', async () =>
 
 it('is kept by a machine that slept, if nobody took it', async () => {
   const [state, clock] = [await emptyState(), new ManualClock()];
-  const lease = await takeEngine({ folder: await someFolder(), state, clock, log });
+  const lease = await acquireEngineLease({ folder: await someFolder(), state, clock, log });
   clock.advance(3_600_000);
   const version = async () => (await state.get('lease:engine/'))?.version;
   const before = await version();
@@ -73,6 +73,8 @@ it('is kept by a machine that slept, if nobody took it', async () => {
 it('does not take the buffers of one database for those of another', async () => {
   const folder = await someFolder();
   const clock = new ManualClock();
-  await (await takeEngine({ folder, state: await emptyState(), clock, log })).release();
-  await expect(takeEngine({ folder, state: await emptyState(), clock, log })).rejects.toThrow('another database');
+  await (await acquireEngineLease({ folder, state: await emptyState(), clock, log })).release();
+  await expect(acquireEngineLease({ folder, state: await emptyState(), clock, log })).rejects.toThrow(
+    'another database',
+  );
 });

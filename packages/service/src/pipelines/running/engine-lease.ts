@@ -41,9 +41,9 @@ const DATABASE = 'meta:database/';
  * that was killed.
  */
 export const LEASE_TTL = 15_000;
-const BEAT = 5_000;
+const RENEW_INTERVAL = 5_000;
 
-export interface TakeOptions {
+export interface EngineLeaseOptions {
   folder: string;
   state: EngineState;
   clock: Clock;
@@ -54,7 +54,7 @@ export interface TakeOptions {
  * Acquires a folder and a database for this process, and holds them until `release`.
  * @throws FolderInUseError, EngineInUseError
  */
-export async function takeEngine({ folder, state, clock, log }: TakeOptions): Promise<EngineLease> {
+export async function acquireEngineLease({ folder, state, clock, log }: EngineLeaseOptions): Promise<EngineLease> {
   const lock = await lockFolder(folder, {
     what: 'The folder of the engine',
     advice: 'Stop it first, choose another DATA_DIR, or set ENGINE=off for a replica that runs no pipelines.',
@@ -82,15 +82,18 @@ export async function takeEngine({ folder, state, clock, log }: TakeOptions): Pr
 
 class Heartbeat {
   readonly lost = new AbortController();
+  readonly #coordinator: Coordinator;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #lease: Lease;
   readonly #ending = new AbortController();
   readonly #done: Promise<void>;
 
-  constructor(
-    private readonly coordinator: Coordinator,
-    private lease: Lease,
-    private readonly clock: Clock,
-    private readonly log: Logger,
-  ) {
+  constructor(coordinator: Coordinator, lease: Lease, clock: Clock, log: Logger) {
+    this.#coordinator = coordinator;
+    this.#lease = lease;
+    this.#clock = clock;
+    this.#log = log;
     this.#done = this.#run();
   }
 
@@ -98,34 +101,37 @@ class Heartbeat {
     this.#ending.abort();
     await this.#done;
     if (this.lost.signal.aborted) return;
-    await this.coordinator.release(this.lease).catch(() => this.log.warn('the lease of the engine runs out by itself'));
+    await this.#coordinator
+      .release(this.#lease)
+      .catch(() => this.#log.warn('the lease of the engine runs out by itself'));
   }
 
   async #run(): Promise<void> {
     for (;;) {
-      await this.clock.sleep(BEAT, this.#ending.signal);
+      await this.#clock.sleep(RENEW_INTERVAL, this.#ending.signal);
       if (this.#ending.signal.aborted) return;
       try {
         if (await this.#renew()) continue;
-        this.log.error('another process runs the pipelines of this database now; this one has stopped doing so');
+        this.#log.error('another process runs the pipelines of this database now; this one has stopped doing so');
         this.lost.abort();
         return;
       } catch {
         // Without the database, pushed records are still stored and cursor commits wait. The next
         // renewal after the database is back shows which process holds the lease.
-        this.log.warn('the lease of the engine could not be renewed; next try in a moment');
+        this.#log.warn('the lease of the engine could not be renewed; next try in a moment');
       }
     }
   }
 
   async #renew(): Promise<boolean> {
-    const { coordinator, lease } = this;
+    const coordinator = this.#coordinator;
+    const lease = this.#lease;
     const longer = await coordinator.renew(lease, LEASE_TTL);
     // The lease may have expired while the machine was suspended. If no other process held it in
     // the meantime, it can be acquired again without consequences.
     const next = longer ?? (await coordinator.acquire(ENGINE, lease.holder, LEASE_TTL));
     if (!next) return false;
-    this.lease = next;
+    this.#lease = next;
     return next.token <= lease.token + 1;
   }
 }

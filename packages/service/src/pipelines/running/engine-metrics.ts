@@ -29,7 +29,7 @@ export class EngineMetricsRecorder {
     }
   }
 
-  figures(pipelines: Iterable<RunningPipeline>): EngineMetrics {
+  collect(pipelines: Iterable<RunningPipeline>): EngineMetrics {
     const statuses = new Map<PipelineStatus, number>();
     for (const pipeline of pipelines) {
       const { status } = pipeline.summary();

@@ -32,7 +32,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
   let turn = Promise.resolve();
 
   /** Serializes flushes and removals. */
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function serialize(work: () => Promise<void>): Promise<void> {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
@@ -102,7 +102,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
     },
 
     removeAll(prefix) {
-      return inTurn(async () => {
+      return serialize(async () => {
         own.delete(prefix);
         reports.delete(prefix);
         changed.delete(prefix);
@@ -114,7 +114,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
     },
 
     flush() {
-      return inTurn(async () => {
+      return serialize(async () => {
         const keys = [...changed];
         for (let from = 0; from < keys.length; from += MAX_CONCURRENT)
           await write(keys.slice(from, from + MAX_CONCURRENT));

@@ -17,7 +17,7 @@ import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import type { EngineMetrics } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';
-import { takeEngine } from './engine-lease.js';
+import { acquireEngineLease } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
 import { findOrphans } from './orphans.js';
 import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
@@ -39,8 +39,8 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
 /** The embedded engine. */
 export interface RunningEngine extends PipelineEngine {
   /** Resolves once every pipeline has been started. Callers don't have to await it. */
-  readonly begun: Promise<void>;
-  figures(): EngineMetrics;
+  readonly started: Promise<void>;
+  collectMetrics(): EngineMetrics;
   /**
    * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
    * Idempotent.
@@ -59,7 +59,7 @@ const SWEEP = 30_000;
 export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
   const { folder, database, tables, vault, log, clock = systemClock, limits, ...rest } = options;
   const state = createEngineState(database.queries);
-  const lease = await takeEngine({ folder, state, clock, log });
+  const lease = await acquireEngineLease({ folder, state, clock, log });
   const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const store = createEngineStore(state, lease.epoch);
   const streams = join(folder, 'streams');
@@ -82,16 +82,16 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     limits: () => ({ ...idleLimits(), ...limits }),
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
-  const figures = new EngineMetricsRecorder();
+  const recorder = new EngineMetricsRecorder();
   const closing = new AbortController();
 
-  async function begin(): Promise<void> {
+  async function start(): Promise<void> {
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines });
-    await supervisor.begin();
+    await supervisor.start();
     if (closing.signal.aborted) return;
     await left.forget((id, nodeId) => supervisor.has(id, nodeId));
   }
-  const begun = begin().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));
+  const started = start().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));
 
   /** Runs `work` repeatedly, with pauses, until the engine closes. */
   async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
@@ -107,7 +107,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   const interval = INTERVAL_SECONDS * 1_000;
   const toNextInterval = (): number => interval - (clock.now() % interval) + 1;
-  const beats = [
+  const loops = [
     repeat(
       () => FLUSH,
       () => store.flush(),
@@ -120,8 +120,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     ),
     repeat(
       toNextInterval,
-      () => figures.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
-      'figures could not be taken',
+      () => recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
+      'metrics could not be sampled',
     ),
     listenForChanges(database, (id) => supervisor.changed(id), closing.signal, clock),
   ];
@@ -130,8 +130,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   async function end(): Promise<void> {
     closing.abort();
     await supervisor.close();
-    await begun;
-    await Promise.all(beats);
+    await started;
+    await Promise.all(loops);
     await bus.close();
     if (!lease.lost.aborted) await store.flush().catch(warn('the last counts could not be written'));
     await lease.release();
@@ -143,8 +143,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   lease.lost.addEventListener('abort', () => void close());
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
   return {
-    begun,
-    figures: () => figures.figures(supervisor.running()),
+    started,
+    collectMetrics: () => recorder.collect(supervisor.running()),
     close,
     status: (pipeline) => engine().status(pipeline),
     changed: (id, nodes) => engine().changed(id, nodes),

@@ -7,7 +7,7 @@ import { embedded } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { createLog } from '../../log.js';
 import { createEngineState } from '../../store/engine-state.js';
-import { takeEngine } from './engine-lease.js';
+import { acquireEngineLease } from './engine-lease.js';
 
 /**
  * How an engine reacts to other processes: to their changes in the database, to losing its lease,
@@ -60,7 +60,7 @@ it('takes nothing in any more once another process has the engine', async () => 
   expect(await service.engine?.append(input, [RECORD])).toMatchObject({ stored: true });
   // This engine hangs while the clock of the other process advances.
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
-  const other = await takeEngine({
+  const other = await acquireEngineLease({
     folder,
     state: createEngineState(service.database.queries),
     clock: new ManualClock(clock.now() + 16_000),
@@ -95,7 +95,7 @@ it('forgets the buffer of an input that was taken out of its pipeline while no e
       '${before}', '${after}')::jsonb, edges = replace(edges::text, '${node}', 'another')::jsonb`),
   );
   const second = await createTestService({ database, master: first.master, run: { folder } });
-  await second.engine?.begun;
+  await second.engine?.started;
   expect(await second.engine?.append(after, [RECORD])).toMatchObject({ stored: true });
   expect(await streams()).toEqual([`${id}.another`]);
   await second.close();

@@ -7,28 +7,28 @@ import { ENGINE, LEASE_TTL } from './engine-lease.js';
  * Creates the engine of a process that does not run pipelines. It reads their state from the
  * reports in the database and does not accept records. Logs and metrics are available only in the
  * process that runs the engine.
- * @param tell forwards the notification that a pipeline has changed
+ * @param notify forwards the notification that a pipeline has changed
  */
 export function createReportedEngine(
   state: EngineState,
   clock: Clock,
-  tell: (pipelineId: string) => void,
+  notify: (pipelineId: string) => void,
 ): PipelineEngine {
   const coordinator = createEmbeddedCoordinator({ store: state, now: () => clock.now() });
   return {
     ...noEngine,
-    changed: tell,
+    changed: notify,
     async status(pipeline) {
       const [engine, report] = await Promise.all([coordinator.holder(ENGINE), coordinator.reported(pipeline.id)]);
       // The engine writes a report only on change; the renewals of its lease are its heartbeat.
-      const heard = engine && engine.expiresAt - LEASE_TTL;
+      const renewedAt = engine && engine.expiresAt - LEASE_TTL;
       const held = report && engine?.holder === report.holder ? engine : undefined;
-      const seen = {
+      const source = {
         desired: () => Promise.resolve(undefined),
         holder: () => Promise.resolve(held),
-        reported: () => Promise.resolve(report && { ...report, at: Math.max(report.at, heard ?? 0) }),
+        reported: () => Promise.resolve(report && { ...report, at: Math.max(report.at, renewedAt ?? 0) }),
       };
-      return readPipelineState(seen, pipeline, clock.now(), undefined, pipeline.enabled);
+      return readPipelineState(source, pipeline, clock.now(), undefined, pipeline.enabled);
     },
   };
 }

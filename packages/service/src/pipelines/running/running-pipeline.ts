@@ -43,12 +43,14 @@ const CLOSED: Appended = { stored: false, reason: 'closed' };
  * continue.
  */
 export class RunningPipeline {
+  readonly id: string;
   readonly history = new MetricsHistory();
   /**
    * Stamp of the row that was applied last. If the database has another one, the pipeline has
    * changed.
    */
   stamp: string | undefined;
+  readonly #tools: RunningTools;
   #log: PipelineLog | undefined;
   #runner: PipelineRunner | undefined;
   #fingerprint: string | undefined;
@@ -57,24 +59,23 @@ export class RunningPipeline {
   #turn: Promise<void> = Promise.resolve();
   /** Set while appended records have to wait for a runner. */
   #ready: Promise<void> | undefined;
-  #open: () => void = () => undefined;
+  #releaseAppends: () => void = () => undefined;
   #removed = false;
-  readonly #gone = new AbortController();
+  readonly #stopped = new AbortController();
 
-  constructor(
-    readonly id: string,
-    private readonly tools: RunningTools,
-  ) {
-    this.#shut();
+  constructor(id: string, tools: RunningTools) {
+    this.id = id;
+    this.#tools = tools;
+    this.#holdAppends();
   }
 
   /** Applies the row from the database. Rejects if that is not possible at the moment. */
   apply(row: RunningRow): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.stamp === row.stamp || this.#gone.signal.aborted) return;
+    return this.#serialize(async () => {
+      if (this.stamp === row.stamp || this.#stopped.signal.aborted) return;
       const fingerprint = fingerprintOf(row);
       try {
-        if (!this.#runner || fingerprint !== this.#fingerprint) await this.#make(row);
+        if (!this.#runner || fingerprint !== this.#fingerprint) await this.#createRunner(row);
         else if (row.pipeline.enabled !== this.#pipeline?.enabled) {
           await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
         }
@@ -124,7 +125,7 @@ export class RunningPipeline {
    */
   async state(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
     if (this.#runner) return this.#runner.state(pipeline.enabled);
-    const now = this.tools.clock.now();
+    const now = this.#tools.clock.now();
     if (!this.#failure) return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, now);
     const { at, code, message } = this.#failure;
     const nodes = { '': { acknowledged: false, failures: 0, permanent: true } };
@@ -154,7 +155,7 @@ export class RunningPipeline {
   }
 
   /** Returns whether the pipeline may contain a node. Exact once a row has been applied. */
-  mayHold(nodeId: string): boolean {
+  mayContain(nodeId: string): boolean {
     return this.#pipeline?.nodes.some(({ id }) => id === nodeId) ?? true;
   }
 
@@ -163,28 +164,28 @@ export class RunningPipeline {
   }
 
   tail(signal: AbortSignal, after?: number): AsyncIterable<LogEntry> {
-    return this.#logged().tail(AbortSignal.any([signal, this.#gone.signal]), after);
+    return this.#ensureLog().tail(AbortSignal.any([signal, this.#stopped.signal]), after);
   }
 
   /** Stops the runner. Stored records are kept. */
   stop(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#gone.abort();
+    return this.#serialize(async () => {
+      this.#stopped.abort();
       try {
         await this.#runner?.stop();
       } finally {
         this.#runner = undefined;
-        this.#open();
+        this.#releaseAppends();
       }
     });
   }
 
   /** Stops the runner and removes all state and files of the pipeline. */
   remove(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialize(async () => {
       this.#removed = true;
-      this.#gone.abort();
-      const { bus, coordinator } = this.tools;
+      this.#stopped.abort();
+      const { bus, coordinator } = this.#tools;
       try {
         if (this.#runner) await this.#runner.remove();
         else await coordinator.forget(this.id);
@@ -194,20 +195,20 @@ export class RunningPipeline {
         await rm(this.#folder, { recursive: true, force: true });
       } finally {
         this.#runner = undefined;
-        this.#open();
+        this.#releaseAppends();
       }
     });
   }
 
   get #folder(): string {
-    return join(this.tools.folder, this.id);
+    return join(this.#tools.folder, this.id);
   }
 
-  async #make(row: RunningRow): Promise<void> {
-    const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.tools;
+  async #createRunner(row: RunningRow): Promise<void> {
+    const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.#tools;
     const { id, nodes, edges, enabled, organizationId } = row.pipeline;
-    const opened = openedOf(row, await vaultOf(organizationId), this.tools.catalog);
-    const components = componentsOf(row, opened, this.tools);
+    const opened = openedOf(row, await vaultOf(organizationId), this.#tools.catalog);
+    const components = componentsOf(row, opened, this.#tools);
     const reseals = [...opened.values()].flatMap((each) => each.reseals);
     await reseal(reseals);
     await this.#discardRunner(row);
@@ -219,7 +220,7 @@ export class RunningPipeline {
       coordinator,
       holder,
       folder: this.#folder,
-      log: this.#logged(),
+      log: this.#ensureLog(),
       clock,
       limits: limits(),
     });
@@ -232,27 +233,27 @@ export class RunningPipeline {
     this.#runner = runner;
     this.#fingerprint = fingerprintOf(withReseals(row, reseals));
     this.history.begin(runner.summary(enabled), clock.now());
-    this.#open();
+    this.#releaseAppends();
   }
 
   /** Stops the previous runner. It finishes its current work and accepts records until then. */
   async #discardRunner(row: RunningRow): Promise<void> {
     const before = this.#runner;
     if (!before) return;
-    this.#logged().add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
+    this.#ensureLog().add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
     await before.pause();
-    this.#shut();
+    this.#holdAppends();
     await before.stop();
     this.#runner = undefined;
     const kept = new Set(row.pipeline.nodes.map(({ id }) => id));
     for (const node of this.#pipeline?.nodes ?? [])
-      if (node.component_type === 'input' && !kept.has(node.id)) await this.tools.bus.remove(`${this.id}.${node.id}`);
+      if (node.component_type === 'input' && !kept.has(node.id)) await this.#tools.bus.remove(`${this.id}.${node.id}`);
   }
 
   /** Makes appended records wait for the next runner. */
-  #shut(): void {
+  #holdAppends(): void {
     this.#ready = new Promise((resolve) => {
-      this.#open = () => {
+      this.#releaseAppends = () => {
         this.#ready = undefined;
         resolve();
       };
@@ -260,18 +261,18 @@ export class RunningPipeline {
   }
 
   #fail(): void {
-    const message = 'It could not be started on this machine. It is tried again.';
-    this.#failure = { at: this.tools.clock.now(), code: 'not_started', message };
-    this.#logged().add({ level: 'error', code: 'not_started', message });
-    if (!this.#runner) this.#open();
+    const message = 'The pipeline could not be started. The engine will retry.';
+    this.#failure = { at: this.#tools.clock.now(), code: 'not_started', message };
+    this.#ensureLog().add({ level: 'error', code: 'not_started', message });
+    if (!this.#runner) this.#releaseAppends();
   }
 
-  #logged(): PipelineLog {
-    const { clock } = this.tools;
+  #ensureLog(): PipelineLog {
+    const { clock } = this.#tools;
     return (this.#log ??= new PipelineLog(() => clock.now(), LOG_CAPACITY, clock.now()));
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #serialize(work: () => Promise<void>): Promise<void> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => undefined);
     return done;

@@ -224,7 +224,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
   });
 
   it('is counted at /metrics by status, and never by pipeline', async () => {
-    const figures = service.engine?.figures();
+    const figures = service.engine?.collectMetrics();
     expect(figures?.statuses.get('Running')).toBeGreaterThan(2);
     expect([...(figures?.statuses.keys() ?? [])].length).toBeLessThanOrEqual(7);
   });

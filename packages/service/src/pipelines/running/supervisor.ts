@@ -28,14 +28,16 @@ const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
 
 /** Keeps one runner per pipeline and reconciles it with the database. */
 export class Supervisor implements PipelineEngine {
+  readonly #options: SupervisorOptions;
   readonly #running = new Map<string, RunningPipeline>();
   readonly #index = new InputIndex();
   readonly #slots = new Semaphore(MAX_CONCURRENT);
   readonly #closing = new AbortController();
   readonly #reader: ChangeReader;
-  #beginning: Promise<void> | undefined;
+  #starting: Promise<void> | undefined;
 
-  constructor(private readonly options: SupervisorOptions) {
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
     setMaxListeners(0, this.#closing.signal);
     this.#reader = new ChangeReader({
       load: (ids) => options.pipelines.load(ids),
@@ -47,8 +49,8 @@ export class Supervisor implements PipelineEngine {
   }
 
   /** Resolves once every pipeline has started or failed to start. */
-  begin(): Promise<void> {
-    return (this.#beginning ??= this.#begin());
+  start(): Promise<void> {
+    return (this.#starting ??= this.#start());
   }
 
   /** Returns all pipelines of this process. */
@@ -62,13 +64,13 @@ export class Supervisor implements PipelineEngine {
    */
   has(id: string, nodeId?: string): boolean {
     const running = this.#running.get(id);
-    return running !== undefined && (nodeId === undefined || running.mayHold(nodeId));
+    return running !== undefined && (nodeId === undefined || running.mayContain(nodeId));
   }
 
   async status(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
     const running = this.#running.get(pipeline.id);
     if (running) return running.state(pipeline);
-    return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, this.options.tools.clock.now());
+    return stateOf(pipeline, { enabled: pipeline.enabled, held: false }, this.#options.tools.clock.now());
   }
 
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void {
@@ -78,7 +80,7 @@ export class Supervisor implements PipelineEngine {
   }
 
   metrics(pipelineId: string): PipelineMetrics {
-    const points = this.#running.get(pipelineId)?.history.points(this.options.tools.clock.now()) ?? [];
+    const points = this.#running.get(pipelineId)?.history.points(this.#options.tools.clock.now()) ?? [];
     return { intervalSeconds: INTERVAL_SECONDS, points };
   }
 
@@ -106,17 +108,17 @@ export class Supervisor implements PipelineEngine {
     // After `full`, the sender sends all records again, which would duplicate them in every
     // pipeline that stored them: append to none if one is full.
     if ((await Promise.all(pipelines.map((each) => each.full()))).includes(true)) return FULL;
-    const answers = await Promise.all(pipelines.map((each) => each.append(lines, options)));
+    const results = await Promise.all(pipelines.map((each) => each.append(lines, options)));
     // Ignores pipelines that were removed in the meantime.
-    const wanted = answers.filter((answer) => answer !== undefined);
-    return wanted.find((answer) => !answer.stored) ?? wanted[0] ?? NO_PIPELINE;
+    const existing = results.filter((result) => result !== undefined);
+    return existing.find((result) => !result.stored) ?? existing[0] ?? NO_PIPELINE;
   }
 
   /** Compares all pipelines with the database, to find changes without a notification. */
   async sweep(): Promise<void> {
     const unseen = new Set(this.#running.keys());
     for (let after = ''; !this.#closing.signal.aborted;) {
-      const page = await this.options.pipelines.stamps(after, SWEEP_PAGE);
+      const page = await this.#options.pipelines.stamps(after, SWEEP_PAGE);
       for (const { id, stamp } of page) {
         unseen.delete(id);
         if (this.#running.get(id)?.stamp !== stamp) this.#reader.enqueue(id);
@@ -132,12 +134,12 @@ export class Supervisor implements PipelineEngine {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#reader.end();
-    await this.#beginning;
+    await this.#starting;
     await Promise.all([...this.#running.values()].map((each) => each.stop()));
   }
 
-  async #begin(): Promise<void> {
-    const { pipelines } = this.options;
+  async #start(): Promise<void> {
+    const { pipelines } = this.#options;
     await this.#retry(async () => {
       for (let after = ''; !this.#closing.signal.aborted;) {
         const page = await pipelines.inputs(after, SWEEP_PAGE);
@@ -148,7 +150,7 @@ export class Supervisor implements PipelineEngine {
       }
       await this.sweep();
     });
-    await this.#reader.begin();
+    await this.#reader.start();
   }
 
   /**
@@ -180,7 +182,7 @@ export class Supervisor implements PipelineEngine {
   #ofId(id: string): RunningPipeline {
     const known = this.#running.get(id);
     if (known) return known;
-    const made = new RunningPipeline(id, this.options.tools);
+    const made = new RunningPipeline(id, this.#options.tools);
     this.#running.set(id, made);
     return made;
   }
@@ -191,7 +193,7 @@ export class Supervisor implements PipelineEngine {
   }
 
   #pause(): Promise<void> {
-    return this.options.tools.clock.sleep(RETRY_MS, this.#closing.signal);
+    return this.#options.tools.clock.sleep(RETRY_MS, this.#closing.signal);
   }
 
   /** Retries until `work` succeeds or the supervisor closes. */
@@ -207,7 +209,7 @@ export class Supervisor implements PipelineEngine {
   }
 
   #logFailure(error: unknown, message: string, pipelineId?: string): void {
-    this.options.log.warn({ ...(pipelineId && { pipeline_id: pipelineId }), problem: describeError(error) }, message);
+    this.#options.log.warn({ ...(pipelineId && { pipeline_id: pipelineId }), problem: describeError(error) }, message);
   }
 }
 
