@@ -8,10 +8,10 @@ try {
   The connector service          ${demo.serviceUrl}
   Its API                        ${demo.serviceUrl}/openapi.json
   Events are sent to             ${demo.serviceUrl}/ingest/<connection>
-                                 the whole command stands in a connection's Details
+                                 see Details of a connection for the full command
   Data                           ${process.env['DATA_DIR'] || '.data'}
 
-  Ctrl+C stops both. What was saved stays.
+  Press Ctrl+C to stop both. Saved data is kept.
 
 `);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -144,7 +144,7 @@ test('keeps the last status while the server is down and resumes by itself', asy
   await page.route('**/demo/pipelines?*', (route) =>
     route.fulfill({ status: 502, json: { code: 'upstream_error', message: 'The service is down.' } }),
   );
-  await row.getByText('The service is down. It is asked again in a moment.').waitFor();
+  await row.getByText('The service is down. Retrying …').waitFor();
   expect(await row.getByText('Running', { exact: true }).isVisible()).toBe(true);
   await page.unroute('**/demo/pipelines?*');
   await row.getByText('The service is down.').waitFor({ state: 'hidden' });

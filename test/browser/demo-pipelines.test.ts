@@ -165,7 +165,7 @@ test('delivers a test event and reports it', async () => {
   await row.start();
   await row.press('Details');
   await row.press('Send a test event');
-  await row.item.getByText('It arrived: 1 record now.').waitFor();
+  await row.item.getByText('Received: 1 record so far.').waitFor();
   await row.counted('1 in · 1 out');
 });
 

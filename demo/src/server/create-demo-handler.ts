@@ -1,5 +1,5 @@
 import { createHost, HostError } from '@connector-frame/host';
-import { handleLook } from './look.js';
+import { handleTheme } from './theme.js';
 import { createPages } from './pages.js';
 import { createPipelineRoutes } from './pipelines/create-pipeline-routes.js';
 import { createSignIn, type Tenant } from './sign-in.js';
@@ -39,7 +39,7 @@ export async function createDemoHandler(options: DemoOptions): Promise<(request:
     if (host.matches(request.url)) return host(request);
     return (
       (await signIn.handle(request)) ??
-      (await handleLook(request)) ??
+      (await handleTheme(request)) ??
       (await pipelines(request)) ??
       (await pages(request)) ??
       notFound()

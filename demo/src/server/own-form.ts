@@ -9,7 +9,7 @@ export function isOwnForm(request: Request): boolean {
 }
 
 /** Returns the page of this server that submitted the form, from `Referer`. Falls back to `/`. */
-export function formPlace(request: Request): URL {
+export function formPage(request: Request): URL {
   const here = new URL(request.url);
   const from = request.headers.get('referer') ?? '';
   const url = URL.canParse(from) ? new URL(from) : undefined;

@@ -6,7 +6,7 @@ import { createPages } from './pages.js';
 import type { PageParts } from './render-page.js';
 
 const service = 'http://localhost:4000';
-const document = '<!doctype html><html data-look="{{look}}"><title>{{title}}</title><body>{{body}}</body>';
+const document = '<!doctype html><html data-theme="{{theme}}"><title>{{title}}</title><body>{{body}}</body>';
 const embed = '<connector-frame\n  type-id="{{type-id}}"\n  existing-id="{{existing-id}}"\n></connector-frame>';
 
 const acme = { id: 'acme', name: 'Acme & Co', organizationId: 'org-acme' };
@@ -90,9 +90,9 @@ test('the service is down: both lists say so, and offer to ask again', async () 
   expect(page).toContain('href="?kind=output">Try again');
 });
 
-test('a look that was chosen is there from the first paint', async () => {
-  expect(await read('/html/', 'signed-in; northwind_look=iris.dark')).toContain('data-look="iris dark"');
-  expect(await read('/html/', 'signed-in; northwind_look=x.y')).toContain('data-look="harbor auto"');
+test('a theme that was chosen is there from the first paint', async () => {
+  expect(await read('/html/', 'signed-in; northwind_theme=iris.dark')).toContain('data-theme="iris dark"');
+  expect(await read('/html/', 'signed-in; northwind_theme=x.y')).toContain('data-theme="harbor auto"');
 });
 
 test('an asset may be kept for ever, as its name changes with it', async () => {

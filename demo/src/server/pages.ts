@@ -31,15 +31,15 @@ export async function createPages(
   for (const file of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!file.isFile()) continue;
     const path = `/${relative(folder, join(file.parentPath, file.name)).split(sep).join('/')}`;
-    const way = path.slice(1, -'/index.html'.length);
+    const name = path.slice(1, -'/index.html'.length);
     const type = types[extname(file.name)];
     if (type) {
       const body = Uint8Array.from(await readFile(join(folder, path)));
       if (/^\/assets\/pipeline-row-[\w-]+\.js$/.test(path)) rowScript = path;
       assets.set(path, { body, headers: { 'content-type': type, ...assetHeaders } });
-    } else if (path.endsWith('/index.html') && isPage(way)) {
+    } else if (path.endsWith('/index.html') && isPage(name)) {
       const document = await readFile(join(folder, path), 'utf8');
-      pages.set(`/${way}/`, { way, document, files: sources[way] ?? [] });
+      pages.set(`/${name}/`, { name, document, files: sources[name] ?? [] });
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { formPlace, isOwnForm, seeOther } from './own-form.js';
+import { formPage, isOwnForm, seeOther } from './own-form.js';
 
 /**
  * A customer of the demo product. `organizationId` is its team in the service; the mapping is
@@ -48,7 +48,11 @@ export function createSignIn(tenants: readonly Tenant[]): SignIn {
     const tenantId = isForm ? new URLSearchParams(await request.text()).get('tenantId') : await readTenantId(request);
     const tenant = tenants.find(({ id }) => id === tenantId);
     if (!tenant)
-      return refuse(400, 'invalid_request', `"tenantId" must be one of ${tenants.map(({ id }) => id).join(', ')}.`);
+      return errorResponse(
+        400,
+        'invalid_request',
+        `"tenantId" must be one of ${tenants.map(({ id }) => id).join(', ')}.`,
+      );
     const id = randomBytes(32).toString('base64url');
     const [oldest] = sessions.keys();
     if (oldest !== undefined && sessions.size >= maxSessions) sessions.delete(oldest);
@@ -69,15 +73,15 @@ export function createSignIn(tenants: readonly Tenant[]): SignIn {
       const { pathname } = new URL(request.url);
       if (pathname === '/demo/me' && request.method === 'GET') return me(tenantOf(request));
       if (pathname !== '/demo/sign-in' && pathname !== '/demo/sign-out') return undefined;
-      if (request.method !== 'POST') return refuse(405, 'invalid_request', 'Use POST.');
+      if (request.method !== 'POST') return errorResponse(405, 'invalid_request', 'Use POST.');
       // Prevent login CSRF: other sites can't send JSON, and their forms are rejected.
       const type = request.headers.get('content-type') ?? '';
       const isForm = type.startsWith('application/x-www-form-urlencoded');
       if (!isForm && !type.startsWith('application/json')) {
-        return refuse(415, 'invalid_request', 'Send application/json.');
+        return errorResponse(415, 'invalid_request', 'Send application/json.');
       }
       if (isForm && !isOwnForm(request))
-        return refuse(403, 'forbidden', 'Only forms of this site sign people in or out.');
+        return errorResponse(403, 'forbidden', 'Only forms of this site sign people in or out.');
       return pathname === '/demo/sign-in' ? signIn(request, isForm) : signOut(request, isForm);
     },
   };
@@ -93,7 +97,7 @@ async function readTenantId(request: Request): Promise<unknown> {
  * instead, because an open form may belong to the previous tenant.
  */
 function listsOf(request: Request, wasSignedIn: boolean): URL {
-  const url = formPlace(request);
+  const url = formPage(request);
   if (!wasSignedIn) return url;
   const kind = url.searchParams.get('kind');
   url.search = kind === null ? '' : `?${new URLSearchParams({ kind })}`;
@@ -113,6 +117,6 @@ function sessionIdOf(request: Request): string | undefined {
   return pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
 }
 
-function refuse(status: number, code: string, message: string): Response {
+function errorResponse(status: number, code: string, message: string): Response {
   return Response.json({ code, message }, { status, headers: { 'cache-control': 'no-store' } });
 }

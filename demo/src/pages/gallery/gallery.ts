@@ -4,7 +4,7 @@ import { createSearch } from '@connector-frame/element/catalog';
 import type { CatalogType, ComponentKind } from '@connector-frame/core/connect';
 import { catalog } from '../shared/host-api.js';
 import { categoriesOf, countOf } from '../shared/lists.js';
-import { currentAppearance } from '../shared/look.js';
+import { currentAppearance } from '../shared/theme.js';
 
 interface Shown {
   kind: ComponentKind;
@@ -93,16 +93,16 @@ function sheetOf({ kind, type }: Shown): HTMLElement {
  * the others.
  */
 function showNear(near: ReadonlySet<HTMLElement>, tenantId: string): void {
-  const wanted = [...near].slice(-AT_ONCE);
+  const visible = [...near].slice(-AT_ONCE);
   for (const form of document.querySelectorAll('.sheet connector-frame')) {
     const sheet = form.closest<HTMLElement>('.sheet');
-    if (!sheet || wanted.includes(sheet)) continue;
+    if (!sheet || visible.includes(sheet)) continue;
     // Keep the form's height, so nothing below it moves.
     const card = form.parentElement;
     if (card) card.style.minBlockSize = `${card.offsetHeight}px`;
     form.remove();
   }
-  for (const sheet of wanted) {
+  for (const sheet of visible) {
     const card = sheet.querySelector<HTMLElement>('.card');
     const { kind, typeId } = sheet.dataset;
     if (!card || card.childElementCount > 0) continue;

@@ -2,35 +2,35 @@ import { useEffect, useRef, useState } from 'react';
 import type { SavedConnector } from '@connector-frame/react';
 import { words } from '../shared/lists.js';
 import {
-  enterView,
-  followPlaces,
-  goTo,
-  placeHref,
-  readPlace,
-} from '../shared/place.js';
+  focusView,
+  onNavigate,
+  navigate,
+  routeHref,
+  readRoute,
+} from '../shared/navigation.js';
 import { Connect } from './connect.js';
 import { Lists } from './lists.js';
 
 export function App({ tenantId }: { tenantId: string }) {
-  const [place, setPlace] = useState(readPlace);
+  const [route, setRoute] = useState(readRoute);
   const [saved, setSaved] = useState<
     SavedConnector & { how: string }
   >();
-  const { kind, typeId, connectorId } = place;
+  const { kind, typeId, connectorId } = route;
   const { list, one } = words[kind];
 
   useEffect(
     () =>
-      followPlaces((next) => {
+      onNavigate((next) => {
         setSaved(undefined);
-        setPlace(next);
+        setRoute(next);
       }),
     [],
   );
-  const view = placeHref(place);
+  const view = routeHref(route);
   const shown = useRef(view);
   useEffect(() => {
-    if (shown.current !== view) enterView();
+    if (shown.current !== view) focusView();
     shown.current = view;
   }, [view]);
 
@@ -45,7 +45,7 @@ export function App({ tenantId }: { tenantId: string }) {
     );
   return (
     <>
-      <a className="back" href={placeHref({ kind })}>
+      <a className="back" href={routeHref({ kind })}>
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M12 5 7 10l5 5" />
         </svg>
@@ -62,13 +62,13 @@ export function App({ tenantId }: { tenantId: string }) {
           existingId: connectorId,
         }}
         onSaved={(connector) => {
-          goTo({ kind });
+          navigate({ kind });
           setSaved({
             ...connector,
             how: connectorId ? 'updated' : 'connected',
           });
         }}
-        onClose={() => goTo({ kind })}
+        onClose={() => navigate({ kind })}
       />
     </>
   );

@@ -3,7 +3,7 @@ import type {
   ComponentKind,
 } from '@connector-frame/core/connect';
 import { ConnectorCatalog } from '@connector-frame/react/catalog';
-import { goTo } from '../shared/place.js';
+import { navigate } from '../shared/navigation.js';
 
 interface Props {
   kind: ComponentKind;
@@ -20,7 +20,7 @@ export function Catalog({ kind, types }: Props) {
       <ConnectorCatalog
         types={types}
         onSelect={({ type_id }) =>
-          goTo({ kind, typeId: type_id })
+          navigate({ kind, typeId: type_id })
         }
       />
     </>

@@ -10,7 +10,7 @@ import {
 } from '../shared/lists.js';
 import '../shared/pipelines/pipeline-row.js';
 import type { Gone } from '../shared/pipelines/pipeline-row.js';
-import { placeHref } from '../shared/place.js';
+import { routeHref } from '../shared/navigation.js';
 import { Mark } from './mark.js';
 
 interface Props {
@@ -50,7 +50,7 @@ export function Connections({
               <span className="connection-text">
                 <a
                   className="connection-name"
-                  href={placeHref({
+                  href={routeHref({
                     kind,
                     typeId: connector.type_id,
                     connectorId: connector.id,

@@ -9,7 +9,7 @@ import type {
 } from '@connector-frame/react';
 import * as api from '../shared/host-api.js';
 import { countOf, words } from '../shared/lists.js';
-import { enterView } from '../shared/place.js';
+import { focusView } from '../shared/navigation.js';
 import { Catalog } from './catalog.js';
 import { Connections } from './connections.js';
 
@@ -71,7 +71,7 @@ export function Lists({ kind, tenantId, saved }: Props) {
             onGone={(name) => {
               setGone(name);
               connectors.load();
-              enterView();
+              focusView();
             }}
           />
         </State>
@@ -98,14 +98,14 @@ interface List<Item> {
 }
 
 function useList<Item>(
-  ask: () => Promise<Item[]>,
+  fetchItems: () => Promise<Item[]>,
 ): List<Item> {
   const [state, setState] = useState<
     Omit<List<Item>, 'load'>
   >({});
   const load = () => {
     setState({});
-    ask().then(
+    fetchItems().then(
       (items) => setState({ items }),
       (error: Error) =>
         setState({ failure: error.message }),

@@ -1,19 +1,19 @@
 import { useMemo, useSyncExternalStore } from 'react';
 import {
   currentAppearance,
-  currentLook,
-  onLookChange,
-} from '../shared/look.js';
+  currentTheme,
+  onThemeChange,
+} from '../shared/theme.js';
 
 /**
  * Returns appearance tokens that match the page's theme.
  * Rerenders the component when the theme changes.
  */
 export function useAppearance() {
-  const look = useSyncExternalStore(
-    onLookChange,
-    currentLook,
+  const theme = useSyncExternalStore(
+    onThemeChange,
+    currentTheme,
   );
   // The computed colors depend on the theme.
-  return useMemo(currentAppearance, [look]);
+  return useMemo(currentAppearance, [theme]);
 }

@@ -1,8 +1,8 @@
 import { onScopeDispose, shallowRef } from 'vue';
 import {
   currentAppearance,
-  onLookChange,
-} from '../shared/look.js';
+  onThemeChange,
+} from '../shared/theme.js';
 
 /**
  * Returns appearance tokens that match the page's theme.
@@ -11,7 +11,7 @@ import {
 export function useAppearance() {
   const appearance = shallowRef(currentAppearance());
   onScopeDispose(
-    onLookChange(() => {
+    onThemeChange(() => {
       appearance.value = currentAppearance();
     }),
   );

@@ -5,7 +5,7 @@ import { shallowReactive } from 'vue';
  * it again.
  */
 export function useList<Item>(
-  ask: () => Promise<Item[]>,
+  fetchItems: () => Promise<Item[]>,
 ) {
   const list = shallowReactive<{
     items?: Item[] | undefined;
@@ -15,7 +15,7 @@ export function useList<Item>(
     load() {
       list.items = undefined;
       list.failure = undefined;
-      ask().then(
+      fetchItems().then(
         (items) => Object.assign(list, { items }),
         (error: Error) =>
           Object.assign(list, { failure: error.message }),

@@ -204,7 +204,7 @@ describe('a test event', () => {
   test.each([
     [409, /no pipeline/],
     [429, /buffer is full/],
-    [500, /not taken in/],
+    [500, /not accepted/],
   ])('that gets a %i response is reported', async (status, words) => {
     ingestStatus = status;
     const answer = await send();

@@ -2,8 +2,8 @@ import { createServiceRequest } from '@connector-frame/host';
 import type { PipelineSnapshots } from '../../pages/shared/pipelines/shapes.js';
 import type { Tenant } from '../sign-in.js';
 import { followLog } from './follow-log.js';
-import { ingestPlace, ingestToken, sendTestEvent } from './ingest.js';
-import { answer, Refusal, refusalResponse } from './refusal.js';
+import { ingestAddress, ingestToken, sendTestEvent } from './ingest.js';
+import { jsonResponse, HttpError, errorResponse } from './http-error.js';
 import { createFinder, fieldsOfWrite, inputId, scopeOf } from './scope.js';
 import { createSnapshots } from './snapshot.js';
 
@@ -41,21 +41,23 @@ export function createPipelineRoutes({ serviceUrl, apiKey, tenantOf }: PipelineR
     const ids = query.getAll('inputId').map(inputId);
     const [id] = ids;
     if (id === undefined || ids.length > most) {
-      throw new Refusal(400, 'invalid_request', `Name 1 to ${most} inputs with "inputId".`);
+      throw new HttpError(400, 'invalid_request', `Name 1 to ${most} inputs with "inputId".`);
     }
     if (url.pathname === '/demo/pipelines/log') {
       return followLog(source, scope, id, request.headers.get('last-event-id') ?? query.get('after'));
     }
-    if (url.pathname === '/demo/pipelines/ingest') return answer({ ingest: await ingestPlace(scope, id) });
+    if (url.pathname === '/demo/pipelines/ingest') return jsonResponse({ ingest: await ingestAddress(scope, id) });
     const snapshots = await Promise.all(ids.map(async (one) => [one, await snapshotOf(scope, one)] as const));
-    return answer({ pipelines: Object.fromEntries(snapshots) } satisfies PipelineSnapshots);
+    return jsonResponse({ pipelines: Object.fromEntries(snapshots) } satisfies PipelineSnapshots);
   }
 
   async function write(request: Request, { pathname }: URL): Promise<Response> {
     const fields = await fieldsOfWrite(request);
     const scope = scopeOf(tenantOf(request), fields['tenantId'], service);
     const id = inputId(fields['inputId']);
-    return answer(await (pathname === '/demo/pipelines/token' ? ingestToken(scope, id) : sendTestEvent(scope, id)));
+    return jsonResponse(
+      await (pathname === '/demo/pipelines/token' ? ingestToken(scope, id) : sendTestEvent(scope, id)),
+    );
   }
 
   const routes = new Map([
@@ -71,13 +73,13 @@ export function createPipelineRoutes({ serviceUrl, apiKey, tenantOf }: PipelineR
     const route = routes.get(url.pathname);
     if (!route) return undefined;
     try {
-      if (request.method !== route.method) throw new Refusal(405, 'invalid_request', `Use ${route.method}.`);
+      if (request.method !== route.method) throw new HttpError(405, 'invalid_request', `Use ${route.method}.`);
       return await route.run(request, url);
     } catch (error) {
       // Don't expose the service's error messages to browsers.
-      return refusalResponse(error instanceof Refusal ? error : down);
+      return errorResponse(error instanceof HttpError ? error : down);
     }
   };
 }
 
-const down = new Refusal(502, 'upstream_error', 'The connector service has a problem right now.');
+const down = new HttpError(502, 'upstream_error', 'The connector service has a problem right now.');

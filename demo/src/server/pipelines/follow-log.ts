@@ -1,5 +1,5 @@
 import { countOf, fieldsOf, listOf } from './read.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 import { unlessGone, type Finder, type Scope } from './scope.js';
 
 /** Maximum number of stored lines sent first. */
@@ -21,7 +21,7 @@ export interface LogSource {
  */
 export async function followLog(source: LogSource, scope: Scope, id: string, after: string | null): Promise<Response> {
   const found = await source.finder.find(scope, id);
-  if (!found) throw new Refusal(404, 'not_found', 'There is no pipeline here.');
+  if (!found) throw new HttpError(404, 'not_found', 'This connection has no pipeline.');
   const path = `/v2/${encodeURIComponent(scope.org)}/pipelines/${encodeURIComponent(found.pipelineId)}/logs`;
 
   const lines = listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(unlessGone))['entries']);
@@ -38,7 +38,7 @@ export async function followLog(source: LogSource, scope: Scope, id: string, aft
   if (!upstream.ok || !upstream.body) {
     gone.abort();
     if (upstream.status === 404) source.finder.forget(scope, id);
-    throw new Refusal(502, 'upstream_error', 'The log can’t be followed just now.');
+    throw new HttpError(502, 'upstream_error', 'The log is not available right now.');
   }
   const reader = upstream.body.getReader();
   const first = known.map(

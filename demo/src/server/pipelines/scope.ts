@@ -3,7 +3,7 @@ import { ServiceRequestError } from '@connector-frame/host';
 import type { Tenant } from '../sign-in.js';
 import { isOwnForm } from '../own-form.js';
 import { fieldsOf, type Fields } from './read.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
 /** Cache TTL of the pipeline of an input, in milliseconds. */
 const kept = 30_000;
@@ -21,13 +21,13 @@ const idPattern = /^[\w-][\w.:-]{0,127}$/;
 /** Validates an ID before it becomes part of a service path. */
 export function inputId(value: unknown): string {
   if (typeof value === 'string' && idPattern.test(value)) return value;
-  throw new Refusal(400, 'invalid_request', '"inputId" is not the id of an input.');
+  throw new HttpError(400, 'invalid_request', '"inputId" is not the id of an input.');
 }
 
 /** Returns the scope of a request. The tenant that it names must be the one that is signed in. */
 export function scopeOf(tenant: Tenant | undefined, tenantId: unknown, request: ServiceRequest): Scope {
-  if (!tenant) throw new Refusal(401, 'unauthenticated', 'Sign in first.');
-  if (tenantId !== tenant.id) throw new Refusal(403, 'forbidden', 'You may not act for this tenant.');
+  if (!tenant) throw new HttpError(401, 'unauthenticated', 'Sign in first.');
+  if (tenantId !== tenant.id) throw new HttpError(403, 'forbidden', 'You may not act for this tenant.');
   return { request, org: tenant.organizationId, tenantId: tenant.id };
 }
 
@@ -37,9 +37,9 @@ export function scopeOf(tenant: Tenant | undefined, tenantId: unknown, request: 
  */
 export async function fieldsOfWrite(request: Request): Promise<Fields> {
   if (!(request.headers.get('content-type') ?? '').startsWith('application/json')) {
-    throw new Refusal(415, 'invalid_request', 'Send application/json.');
+    throw new HttpError(415, 'invalid_request', 'Send application/json.');
   }
-  if (!isOwnForm(request)) throw new Refusal(403, 'forbidden', 'Only this site’s own pages may do this.');
+  if (!isOwnForm(request)) throw new HttpError(403, 'forbidden', 'Only this site’s own pages may do this.');
   return fieldsOf(await request.json().catch(() => undefined));
 }
 

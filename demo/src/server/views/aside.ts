@@ -1,17 +1,17 @@
 import { html, type Html } from '../html.js';
-import type { Way } from './shell.js';
+import type { Embedding } from './shell.js';
 import { sourcePanel, type SourceFile } from './source-panel.js';
 
 /** Renders the column beside the product: source files, and the events of the form. */
-export function aside(way: Way, files: readonly SourceFile[]): Html {
+export function aside(embedding: Embedding, files: readonly SourceFile[]): Html {
   return html`<aside class="aside">
     ${sourcePanel(files)}
     <section class="events" aria-labelledby="events-title">
       <div class="section-head">
-        <h2 id="events-title">${way === 'html' ? 'States' : 'Events'}</h2>
-        <p class="count">${way === 'html' ? 'read by the style sheet alone' : 'from the form to this page'}</p>
+        <h2 id="events-title">${embedding === 'html' ? 'States' : 'Events'}</h2>
+        <p class="count">${embedding === 'html' ? 'matched by the style sheet' : 'from the form to this page'}</p>
       </div>
-      ${way === 'html' ? states : log}
+      ${embedding === 'html' ? states : log}
     </section>
   </aside>`;
 }
@@ -27,6 +27,6 @@ const states = html`<ul class="states">
 const log = html`<div class="events-list" role="log" aria-labelledby="events-title" tabindex="0">
     <ol id="events"></ol>
   </div>
-  <p class="hint" id="look-hint" hidden>
-    An open form keeps the look it was opened with. <button class="link" type="button">Reopen it</button>
+  <p class="hint" id="theme-hint" hidden>
+    An open form keeps the theme it was opened with. <button class="link" type="button">Reopen it</button>
   </p>`;

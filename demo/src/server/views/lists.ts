@@ -2,7 +2,7 @@ import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/con
 import { createSearch } from '@connector-frame/element/catalog';
 import { categoriesOf, countOf, describe, newestFirst, words } from '../../pages/shared/lists.js';
 import { html, type Html } from '../html.js';
-import type { PagePlace } from '../place.js';
+import type { PageQuery } from '../page-query.js';
 import { searchField } from './search-field.js';
 
 /** Items of a list, or why it could not be loaded. */
@@ -21,45 +21,45 @@ export interface RowParts {
 }
 
 /** Renders the tenant's connectors and the catalog, for pages without a script that does so. */
-export function lists(place: PagePlace, { types, connectors }: Lists, rows: RowParts): Html {
+export function lists(query: PageQuery, { types, connectors }: Lists, rows: RowParts): Html {
   const known = 'items' in types ? types.items : [];
   const made = 'items' in connectors ? connectors.items : [];
-  const saved = made.find(({ id }) => id === place.saved?.id);
-  return html`<h1>${words[place.kind].title}</h1>
+  const saved = made.find(({ id }) => id === query.saved?.id);
+  return html`<h1>${words[query.kind].title}</h1>
     <p class="lead">Credentials are typed into a form of another origin: this page can’t see them.</p>
     ${
       saved &&
       html`<p class="note success" role="status">
-        <b>${saved.name}</b> is ${place.saved?.how}. Its id: <code>${saved.id}</code>
+        <b>${saved.name}</b> is ${query.saved?.how}. Its id: <code>${saved.id}</code>
       </p>`
     }
-    ${place.isDeleted && html`<p class="note success" role="status">The connection is deleted.</p>`}
+    ${query.isDeleted && html`<p class="note success" role="status">The connection is deleted.</p>`}
     <section id="connections" aria-labelledby="connections-title">
       <div class="section-head">
         <h2 id="connections-title">Connected</h2>
         <p class="count">${countOf(made, made)}</p>
       </div>
-      ${'failure' in connectors ? failure(connectors.failure, place) : connections(place, made, known, rows)}
+      ${'failure' in connectors ? failure(connectors.failure, query) : connections(query, made, known, rows)}
     </section>
-    <section id="catalog" aria-labelledby="catalog-title">${catalog(place, types)}</section>`;
+    <section id="catalog" aria-labelledby="catalog-title">${catalog(query, types)}</section>`;
 }
 
 function connections(
-  place: PagePlace,
+  query: PageQuery,
   made: readonly ConfiguredConnector[],
   types: readonly CatalogType[],
   { tenantId, script }: RowParts,
 ): Html {
-  if (made.length === 0) return html`<div class="blank"><p>${words[place.kind].none}</p></div>`;
+  if (made.length === 0) return html`<div class="blank"><p>${words[query.kind].none}</p></div>`;
   return html`${script !== '' && html`<script type="module" src="${script}"></script>`}
     <ul class="connections">
-      ${newestFirst(made, place.saved?.id).map((connector) => {
+      ${newestFirst(made, query.saved?.id).map((connector) => {
         const { icon, typeName, name, about } = describe(connector, types);
-        const isNew = connector.id === place.saved?.id;
+        const isNew = connector.id === query.saved?.id;
         return html`<li class="connection">
           ${mark(icon, typeName)}
           <span class="connection-text">
-            <a class="connection-name" href="${address(place, { type: connector.type_id, id: connector.id })}"
+            <a class="connection-name" href="${address(query, { type: connector.type_id, id: connector.id })}"
               >${name}</a
             >
             <span class="connection-about">${about}</span>
@@ -67,7 +67,7 @@ function connections(
           <span class="state" ${isNew && html` data-state="new"`}>${isNew ? 'Saved just now' : 'Saved'}</span>
           <span class="connection-edit" aria-hidden="true">Edit</span>
           ${
-            place.kind === 'input' &&
+            query.kind === 'input' &&
             html`<pipeline-row
               tenant-id="${tenantId}"
               input-id="${connector.id}"
@@ -81,10 +81,10 @@ function connections(
     </ul>`;
 }
 
-function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
+function catalog(query: PageQuery, types: Listed<CatalogType>): Html {
   const all = 'items' in types ? types.items : [];
-  const found = createSearch(all)(place.words).filter(
-    ({ category }) => place.category === '' || category === place.category,
+  const found = createSearch(all)(query.words).filter(
+    ({ category }) => query.category === '' || category === query.category,
   );
   return html`<div class="section-head">
       <h2 id="catalog-title">Add a connection</h2>
@@ -92,15 +92,15 @@ function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
     </div>
     ${
       'failure' in types
-        ? failure(types.failure, place)
+        ? failure(types.failure, query)
         : html`<form class="filters" role="search">
-              <input type="hidden" name="kind" value="${place.kind}" />
-              ${searchField(place.words)}
+              <input type="hidden" name="kind" value="${query.kind}" />
+              ${searchField(query.words)}
               <label>
                 <span class="hidden">Category</span>
                 <select name="category">
                   <option value="">All categories</option>
-                  ${categoriesOf(all).map((one) => html`<option${one === place.category && html` selected`}>${one}</option>`)}
+                  ${categoriesOf(all).map((one) => html`<option${one === query.category && html` selected`}>${one}</option>`)}
                 </select>
               </label>
               <button class="secondary">Search</button>
@@ -110,7 +110,7 @@ function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
               ${found.map(
                 (type) =>
                   html`<li>
-                    <a class="product" href="${address(place, { type: type.type_id })}">
+                    <a class="product" href="${address(query, { type: type.type_id })}">
                       ${mark(type.icon, type.name)}
                       <span class="product-text">
                         <span class="product-name">${type.name}</span>
@@ -124,18 +124,18 @@ function catalog(place: PagePlace, types: Listed<CatalogType>): Html {
 }
 
 /** Renders the link back to the lists and the heading of an open form. */
-export function formHead(place: PagePlace): Html {
-  const { list, one } = words[place.kind];
-  return html`<a class="back" href="${address(place, {})}">
+export function formHead(query: PageQuery): Html {
+  const { list, one } = words[query.kind];
+  return html`<a class="back" href="${address(query, {})}">
       <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M12 5 7 10l5 5" /></svg>${list}
     </a>
-    <h1>${place.connectorId === '' ? 'New' : 'Edit'} ${one}</h1>`;
+    <h1>${query.connectorId === '' ? 'New' : 'Edit'} ${one}</h1>`;
 }
 
-function failure(message: string, place: PagePlace): Html {
+function failure(message: string, query: PageQuery): Html {
   return html`<div class="blank" role="alert">
     <p>${message}</p>
-    <a class="button secondary" href="${address(place, {})}">Try again</a>
+    <a class="button secondary" href="${address(query, {})}">Try again</a>
   </div>`;
 }
 
@@ -147,6 +147,6 @@ function mark(icon: string | null | undefined, name: string): Html {
   >`;
 }
 
-function address({ kind }: PagePlace, more: Record<string, string>): string {
+function address({ kind }: PageQuery, more: Record<string, string>): string {
   return `?${new URLSearchParams({ kind, ...more })}`;
 }

@@ -1,61 +1,61 @@
 import { html, type Html } from '../html.js';
-import { presets, schemes, type Look } from '../look.js';
-import type { PagePlace } from '../place.js';
+import { presets, schemes, type Theme } from '../theme.js';
+import type { PageQuery } from '../page-query.js';
 import type { Tenant } from '../sign-in.js';
 
 /** Methods of embedding a form, one page each. */
-export const ways = { script: 'Script', html: 'HTML', react: 'React', vue: 'Vue' } as const;
-export type Way = keyof typeof ways;
+export const embeddings = { script: 'Script', html: 'HTML', react: 'React', vue: 'Vue' } as const;
+export type Embedding = keyof typeof embeddings;
 
 /** An embedding method, or the contact sheet of all forms. */
-export type PageName = Way | 'gallery';
+export type PageName = Embedding | 'gallery';
 
 export function isPage(text: string): text is PageName {
-  return text === 'gallery' || Object.hasOwn(ways, text);
+  return text === 'gallery' || Object.hasOwn(embeddings, text);
 }
 
 /**
  * Renders the demo's bar: embedding method and theme. Uses plain links and forms, so no page needs
  * a script for it.
  */
-export function bar(way: PageName, look: Look, place: PagePlace): Html {
+export function bar(page: PageName, theme: Theme, query: PageQuery): Html {
   return html`<a class="skip" href="#main">Skip to content</a>
     <header class="bar">
       <nav class="segments" aria-label="Ways to embed the form">
-        ${Object.entries(ways).map(
+        ${Object.entries(embeddings).map(
           ([id, name]) =>
-            html`<a class="segment" href="/${id}/?kind=${place.kind}" ${id === way && html` aria-current="page"`}
+            html`<a class="segment" href="/${id}/?kind=${query.kind}" ${id === page && html` aria-current="page"`}
               >${name}</a
             >`,
         )}
       </nav>
       <nav class="segments" aria-label="All forms">
-        <a class="segment" href="/gallery/" ${way === 'gallery' && html` aria-current="page"`}>Every form</a>
+        <a class="segment" href="/gallery/" ${page === 'gallery' && html` aria-current="page"`}>Every form</a>
       </nav>
-      <form class="looks" id="look" method="post" action="/demo/look">
+      <form class="themes" id="theme" method="post" action="/demo/theme">
         <div class="segments" role="group" aria-label="Theme">
-          ${presets.map((one) => choice('preset', one, look.preset))}
+          ${presets.map((one) => choice('preset', one, theme.preset))}
         </div>
         <div class="segments" role="group" aria-label="Appearance">
-          ${schemes.map((one) => choice('scheme', one, look.scheme))}
+          ${schemes.map((one) => choice('scheme', one, theme.scheme))}
         </div>
       </form>
-      <span id="look-sample" aria-hidden="true"></span>
+      <span id="theme-sample" aria-hidden="true"></span>
     </header>`;
 }
 
 function choice(name: 'preset' | 'scheme', value: string, chosen: string): Html {
   return html`<button class="segment" name="${name}" value="${value}" aria-pressed="${String(value === chosen)}">
-    ${name === 'preset' && html`<span class="swatch" data-look="${value}"></span>`}${capital(value)}
+    ${name === 'preset' && html`<span class="swatch" data-theme="${value}"></span>`}${capital(value)}
   </button>`;
 }
 
 /** Renders the product's sidebar: settings and workspace. */
-export function side(place: PagePlace, tenant: Tenant | undefined, tenants: readonly Tenant[]): Html {
-  const current = place.typeId === '' ? 'page' : 'true';
-  const link = (kind: PagePlace['kind'], label: string, path: string) =>
+export function side(query: PageQuery, tenant: Tenant | undefined, tenants: readonly Tenant[]): Html {
+  const current = query.typeId === '' ? 'page' : 'true';
+  const link = (kind: PageQuery['kind'], label: string, path: string) =>
     html`<li>
-      <a href="?kind=${kind}" data-kind="${kind}" ${kind === place.kind && html` aria-current="${current}"`}>
+      <a href="?kind=${kind}" data-kind="${kind}" ${kind === query.kind && html` aria-current="${current}"`}>
         <svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}" /></svg>${label}
       </a>
     </li>`;
@@ -94,7 +94,7 @@ export function side(place: PagePlace, tenant: Tenant | undefined, tenants: read
 export function gate(tenants: readonly Tenant[]): Html {
   return html`<section class="gate" aria-labelledby="sign-in-title">
     <h1 id="sign-in-title">Sign in to Northwind</h1>
-    <p class="lead">Two customers live in this demo. Each sees its own connections, and no others.</p>
+    <p class="lead">This demo has two customers. Each sees only its own connections.</p>
     <form class="gate-choices" method="post" action="/demo/sign-in">
       ${tenants.map(
         ({ id, name }) =>

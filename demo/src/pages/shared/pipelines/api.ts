@@ -1,6 +1,6 @@
 import type { BuiltPipeline, ConfiguredConnector, IntegrationStatus } from '@connector-frame/core/connect';
-import { ask, connectors } from '../host-api.js';
-import type { Cleanup, IngestPlace, PipelineSnapshots, TestEventAnswer } from './shapes.js';
+import { fetchJson, connectors } from '../host-api.js';
+import type { Cleanup, IngestAddress, PipelineSnapshots, TestEventResult } from './shapes.js';
 
 /** An input of the signed-in tenant. */
 export interface Input {
@@ -15,28 +15,28 @@ export interface Input {
  * @param outputId one of the tenant's outputs; `undefined` creates an output that drops everything
  */
 export const build = (input: Input, inputName: string, outputId: string | undefined) =>
-  ask<BuiltPipeline>('/api/build-pipeline', { ...input, inputName, outputId });
+  fetchJson<BuiltPipeline>('/api/build-pipeline', { ...input, inputName, outputId });
 
 export const act = (input: Input, action: 'pause' | 'resume') =>
-  ask<IntegrationStatus>('/api/integration-action', { ...input, action });
+  fetchJson<IntegrationStatus>('/api/integration-action', { ...input, action });
 
 export const remove = (input: Input, cleanup: Cleanup) =>
-  ask<unknown>('/api/integration-action', { ...input, action: 'delete', cleanup });
+  fetchJson<unknown>('/api/integration-action', { ...input, action: 'delete', cleanup });
 
 // Routes of the demo server, behind the same sign-in.
 
 /** Fetches the pipeline status of up to 20 inputs. */
 export const snapshots = (tenantId: string, inputIds: readonly string[]) =>
-  ask<PipelineSnapshots>(
+  fetchJson<PipelineSnapshots>(
     `/demo/pipelines?${new URLSearchParams([['tenantId', tenantId], ...inputIds.map((id) => ['inputId', id])])}`,
   );
 
 export const ingest = (input: Input) =>
-  ask<{ ingest: IngestPlace | null }>(`/demo/pipelines/ingest?${new URLSearchParams({ ...input })}`);
+  fetchJson<{ ingest: IngestAddress | null }>(`/demo/pipelines/ingest?${new URLSearchParams({ ...input })}`);
 
-export const token = (input: Input) => ask<{ token: string }>('/demo/pipelines/token', input);
+export const token = (input: Input) => fetchJson<{ token: string }>('/demo/pipelines/token', input);
 
-export const testEvent = (input: Input) => ask<TestEventAnswer>('/demo/pipelines/test-event', input);
+export const testEvent = (input: Input) => fetchJson<TestEventResult>('/demo/pipelines/test-event', input);
 
 export const logAddress = (input: Input, after: number | undefined) =>
   `/demo/pipelines/log?${new URLSearchParams({ ...input, ...(after !== undefined && { after: String(after) }) })}`;
@@ -48,9 +48,9 @@ let listed: { outputs: Promise<ConfiguredConnector[]>; until: number } | undefin
  */
 export function outputs(tenantId: string): Promise<ConfiguredConnector[]> {
   if (!listed || listed.until < Date.now()) {
-    const asked = connectors('output', tenantId);
-    listed = { outputs: asked, until: Date.now() + 30_000 };
-    asked.catch(() => (listed = undefined));
+    const request = connectors('output', tenantId);
+    listed = { outputs: request, until: Date.now() + 30_000 };
+    request.catch(() => (listed = undefined));
   }
   return listed.outputs;
 }

@@ -37,7 +37,7 @@ let made = 0;
  * @param done called after the deletion
  */
 export function openDeleteDialog(
-  place: HTMLElement,
+  container: HTMLElement,
   input: api.Input,
   inputName: string,
   outputName: string | undefined,
@@ -85,7 +85,7 @@ export function openDeleteDialog(
     done(cleanup);
   }
   dialog.addEventListener('close', () => dialog.remove());
-  place.append(dialog);
+  container.append(dialog);
   dialog.showModal();
 }
 

@@ -1,4 +1,4 @@
-import type { IngestPlace } from './shapes.js';
+import type { IngestAddress } from './shapes.js';
 
 const otlp =
   '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityText":"INFO","body":{"stringValue":"Hello"}}]}]}]}';
@@ -7,7 +7,7 @@ const otlp =
  * Returns a function that builds a shell command which sends one event to an input. IDs and tokens
  * contain no shell metacharacters, so they are not escaped.
  */
-export function exampleFor(typeId: string, { url, listens }: IngestPlace): (token: string) => string {
+export function exampleFor(typeId: string, { url, listens }: IngestAddress): (token: string) => string {
   if (listens) return () => `logger --server ${listens.host} --port ${listens.port} --tcp --rfc5424 'Hello'`;
   const body = typeId === 'monad-otel' ? otlp : '{"message":"Hello"}';
   return (token) =>

@@ -10,10 +10,10 @@ const veil = '••••••••••••';
  * command that sends an event. Resolves to `null` for other inputs.
  */
 export async function ingestPanel(input: api.Input, typeId: string, inputName: string): Promise<HTMLElement | null> {
-  const { ingest: place } = await api.ingest(input);
-  if (!place) return null;
-  const address = place.url;
-  const example = exampleFor(typeId, place);
+  const { ingest: address } = await api.ingest(input);
+  if (!address) return null;
+  const url = address.url;
+  const example = exampleFor(typeId, address);
   const code = el('code');
   const shownToken = el('code', {}, veil);
   let token = '';
@@ -25,10 +25,10 @@ export async function ingestPanel(input: api.Input, typeId: string, inputName: s
     write(reveal.firstElementChild ?? reveal, value === '' ? 'Show' : 'Hide');
   };
   const fetchToken = async (): Promise<string> =>
-    token !== '' || !place.hasToken ? token : (await api.token(input)).token;
+    token !== '' || !address.hasToken ? token : (await api.token(input)).token;
   const reveal = button('Show', 'token', 'secondary', () => {
     if (token !== '') show('');
-    else fetchToken().then(show, () => write(shownToken, 'It can’t be had just now.'));
+    else fetchToken().then(show, () => write(shownToken, 'The token could not be loaded.'));
   });
   show('');
 
@@ -39,10 +39,10 @@ export async function ingestPanel(input: api.Input, typeId: string, inputName: s
     title,
     row(
       'Address',
-      el('code', {}, address),
-      copyButton('address', () => address),
+      el('code', {}, url),
+      copyButton('address', () => url),
     ),
-    place.hasToken && row('Token', shownToken, reveal, copyButton('token', fetchToken, show)),
+    address.hasToken && row('Token', shownToken, reveal, copyButton('token', fetchToken, show)),
     el(
       'div',
       { class: 'pipeline-command' },

@@ -43,17 +43,17 @@ interface About {
   isNew: boolean;
 }
 
-/** Builds the row inside `place` and keeps it up to date. Returns a function that stops it. */
-function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }: About): () => void {
+/** Builds the row inside `element` and keeps it up to date. Returns a function that stops it. */
+function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew }: About): () => void {
   let snapshot: PipelineSnapshot | null | undefined;
   const group = el('div', { class: 'pipeline', role: 'group', 'aria-label': `Pipeline of ${inputName}` });
   const waiting = el('p', { class: 'pipeline-problem', 'data-tone': 'off', hidden: true });
   const bone = el('div', { class: 'pipeline-bone' });
   group.append(bone, waiting);
-  place.replaceChildren(group);
+  element.replaceChildren(group);
 
-  const row = watch(place, { ...input, show: update, fail });
-  const problem = el('p', { class: 'pipeline-problem pipeline-refusal', role: 'alert', hidden: true });
+  const row = watch(element, { ...input, show: update, fail });
+  const problem = el('p', { class: 'pipeline-problem pipeline-action-error', role: 'alert', hidden: true });
   const toggle = button('Pause', inputName, 'secondary', () => void pauseOrResume());
   const remove = button('Delete', `pipeline of ${inputName}`, 'quiet', () => void askToDelete());
   const actions = el('div', { class: 'pipeline-actions' }, toggle);
@@ -78,7 +78,7 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
     if (line && snapshot) return line.fail(message);
     bone.hidden = true;
     waiting.hidden = false;
-    write(waiting, `${message} It is asked again in a moment.`);
+    write(waiting, `${message} Retrying …`);
   }
 
   /**
@@ -94,10 +94,10 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
     end();
     const panel = startPanel(input, inputName, isNew, () => {
       announce(`${inputName} has a pipeline now.`);
-      row.ask();
+      row.refresh();
     });
     panel.append(
-      button('Delete', inputName, 'quiet', () => openDeleteDialog(place, input, inputName, undefined, deleted)),
+      button('Delete', inputName, 'quiet', () => openDeleteDialog(element, input, inputName, undefined, deleted)),
     );
     replace(panel, waiting);
   }
@@ -105,7 +105,7 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
   function showPipeline(): void {
     end();
     line = statusLine();
-    details = createDetails(input, { inputName, typeId, refresh: row.ask });
+    details = createDetails(input, { inputName, typeId, refresh: row.refresh });
     problem.hidden = true;
     actions.replaceChildren(toggle, details.opener, remove);
     replace(...line.parts, actions, problem, details.root);
@@ -116,23 +116,23 @@ function show(place: HTMLElement, input: api.Input, { inputName, typeId, isNew }
     if (await press(toggle, problem, () => api.act(input, action))) {
       announce(`The pipeline of ${inputName} is ${action === 'pause' ? 'paused' : 'on again'}.`);
     }
-    row.ask();
+    row.refresh();
   }
 
   async function askToDelete(): Promise<void> {
     const outputs = await api.outputs(input.tenantId).catch(() => []);
     const output = outputs.find(({ id }) => id === snapshot?.outputId);
-    openDeleteDialog(place, input, inputName, output ? `“${output.name}”` : 'behind it', deleted);
+    openDeleteDialog(element, input, inputName, output ? `“${output.name}”` : 'behind it', deleted);
   }
 
   function deleted(cleanup: Cleanup): void {
     api.forgetOutputs();
     if (cleanup === 'pipeline-only') {
-      row.ask();
+      row.refresh();
       return;
     }
     const gone: Gone = new CustomEvent('gone', { bubbles: true, cancelable: true, detail: { inputName } });
-    if (place.dispatchEvent(gone)) location.assign('?kind=input&deleted');
+    if (element.dispatchEvent(gone)) location.assign('?kind=input&deleted');
   }
 
   function end(): void {

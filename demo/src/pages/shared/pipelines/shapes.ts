@@ -28,7 +28,7 @@ export interface PipelineSnapshots {
 }
 
 /** Where an input receives records. */
-export interface IngestPlace {
+export interface IngestAddress {
   url: string;
   /** Set for an input that listens on its own port and does not speak HTTP. */
   listens: { host: string; port: number } | null;
@@ -36,7 +36,7 @@ export interface IngestPlace {
 }
 
 /** `POST /demo/pipelines/test-event`. */
-export interface TestEventAnswer {
+export interface TestEventResult {
   event: Readonly<Record<string, unknown>>;
 }
 

@@ -4,7 +4,7 @@ import { button, el, press } from './dom.js';
 
 /** Offers to create a pipeline for an input that has none. */
 export function startPanel(input: api.Input, inputName: string, isNew: boolean, built: () => void): HTMLElement {
-  const problem = el('p', { class: 'pipeline-problem pipeline-refusal', role: 'alert', hidden: true });
+  const problem = el('p', { class: 'pipeline-problem pipeline-action-error', role: 'alert', hidden: true });
   const nowhere = el('option', { value: '' }, 'Nowhere: drop everything');
   const select = el('select', { class: 'small' }, nowhere);
   const start = button('Start a pipeline', `for ${inputName}`, isNew ? 'primary' : 'secondary', () => void run());

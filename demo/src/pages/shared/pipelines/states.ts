@@ -20,19 +20,19 @@ export const states: Readonly<Record<PipelineStatus, StateWords>> = {
     word: 'Throttled',
     tone: 'slow',
     icon: 'M5.5 3.5h9M5.5 16.5h9M6.5 3.5c0 4 3.5 4.5 3.5 6.5s-3.5 2.5-3.5 6.5M13.5 3.5c0 4-3.5 4.5-3.5 6.5s3.5 2.5 3.5 6.5',
-    hint: 'One side asked for less, or the buffer is full. It goes on by itself.',
+    hint: 'The source or destination limits the rate, or the buffer is full. The pipeline continues automatically.',
   },
   Erroring: {
     word: 'Erroring',
     tone: 'bad',
     icon: `${circle}M10 6.5v4M10 13.3v.2`,
-    hint: 'It fails again and again.',
+    hint: 'The pipeline fails repeatedly.',
   },
   Disabled: { word: 'Paused', tone: 'off', icon: `${circle}M8.3 7.5v5M11.7 7.5v5` },
   Unknown: {
     word: 'Unknown',
     tone: 'off',
     icon: `${circle}M8.2 8.2a1.9 1.9 0 1 1 2.6 1.9c-.6.3-.8.6-.8 1.2M10 13.5v.1`,
-    hint: 'Nothing was heard of it just now.',
+    hint: 'No recent report from the pipeline.',
   },
 };

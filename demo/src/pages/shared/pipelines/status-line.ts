@@ -15,15 +15,15 @@ export function statusLine(): {
   const state = el('p', { class: 'pipeline-state' }, drawing, word);
   const figure = el('b');
   const curve = sparkline();
-  const pace = el('p', { class: 'pipeline-rate' }, el('span', {}, figure, ' a second'), curve.root);
+  const throughput = el('p', { class: 'pipeline-rate' }, el('span', {}, figure, ' a second'), curve.root);
   const moved = el('span');
-  const refused = el('span');
-  const counts = el('p', { class: 'pipeline-counts' }, moved, ' · ', refused);
+  const failed = el('span');
+  const counts = el('p', { class: 'pipeline-counts' }, moved, ' · ', failed);
   const problem = el('p', { class: 'pipeline-problem', hidden: true });
   const measure = createRateMeter();
 
   return {
-    parts: [state, pace, counts, problem],
+    parts: [state, throughput, counts, problem],
     update(snapshot) {
       const known = states[snapshot.status] ?? states.Unknown;
       if (state.dataset['tone'] === undefined || word.textContent !== known.word) {
@@ -37,14 +37,14 @@ export function statusLine(): {
       write(figure, rate(now));
       curve.update([...snapshot.history, now]);
       const { received, delivered, errors, waiting } = snapshot;
-      const said = [
+      const summary = [
         `${count(received)} in`,
         `${count(delivered)} out`,
         ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
       ];
-      write(moved, said.join(' · '));
-      write(refused, counted(errors, 'error'));
-      refused.classList.toggle('has-errors', errors > 0);
+      write(moved, summary.join(' · '));
+      write(failed, counted(errors, 'error'));
+      failed.classList.toggle('has-errors', errors > 0);
       const message = known.tone === 'bad' ? (snapshot.problem ?? known.hint) : known.hint;
       problem.dataset['tone'] = known.tone;
       problem.hidden = message === undefined;
@@ -55,7 +55,7 @@ export function statusLine(): {
       state.classList.add('is-stale');
       problem.dataset['tone'] = 'off';
       problem.hidden = false;
-      write(problem, `${message} It is asked again in a moment.`);
+      write(problem, `${message} Retrying …`);
     },
   };
 }

@@ -4,12 +4,12 @@ import { counted } from './numbers.js';
 import type { PipelineSnapshot } from './shapes.js';
 
 /** Milliseconds to wait until a test event is counted. */
-const patience = 10_000;
+const timeout = 10_000;
 /**
  * Polling interval in milliseconds: short enough to appear immediate, long enough not to load the
  * service.
  */
-const askAgain = 300;
+const pollInterval = 300;
 
 /**
  * Creates the panel that sends a test event and shows whether it was counted.
@@ -38,17 +38,17 @@ export function testEventPanel(
   async function arrive(before: number): Promise<void> {
     await api.testEvent(input);
     let seen: PipelineSnapshot | undefined;
-    for (const end = Date.now() + patience; received() <= before && Date.now() < end && result.isConnected;) {
+    for (const end = Date.now() + timeout; received() <= before && Date.now() < end && result.isConnected;) {
       // Request the next snapshot only after the previous one arrived: a new request discards the
       // response in flight.
       if (last() !== seen) refresh();
       seen = last();
-      await new Promise((resolve) => setTimeout(resolve, askAgain));
+      await new Promise((resolve) => setTimeout(resolve, pollInterval));
     }
     const now = counted(received(), 'record');
     const grown = received() > before;
     result.dataset['tone'] = grown ? 'good' : 'off';
-    write(result, grown ? `It arrived: ${now} now.` : `It was taken in, and is not counted yet: ${now} so far.`);
+    write(result, grown ? `Received: ${now} so far.` : `The event was accepted but is not counted yet: ${now} so far.`);
   }
   return el('div', { class: 'pipeline-test' }, send, result);
 }

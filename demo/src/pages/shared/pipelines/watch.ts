@@ -34,7 +34,7 @@ const most = 20;
 
 const rows = new Map<Element, Watched>();
 let timer: ReturnType<typeof setTimeout> | undefined;
-let asking = false;
+let isFetching = false;
 let failures = 0;
 
 /** Rows outside the viewport are not polled. */
@@ -59,12 +59,12 @@ document.addEventListener('visibilitychange', () => {
  * nothing is polled while the page is hidden.
  * @param row must be in the document
  */
-export function watch(row: Element, watcher: Watcher): { ask: () => void; stop: () => void } {
+export function watch(row: Element, watcher: Watcher): { refresh: () => void; stop: () => void } {
   rows.set(row, { watcher, visible: false, due: 0 });
   sight.observe(row);
   return {
     /** Refreshes the row immediately after an action. */
-    ask() {
+    refresh() {
       const watched = rows.get(row);
       if (watched) Object.assign(watched, { visible: true, due: 0 });
       plan();
@@ -79,7 +79,7 @@ export function watch(row: Element, watcher: Watcher): { ask: () => void; stop: 
 /** Schedules the timer for the row that is due next. */
 function plan(): void {
   clearTimeout(timer);
-  if (asking || document.hidden) return;
+  if (isFetching || document.hidden) return;
   const next = Math.min(...[...rows.values()].filter(({ visible }) => visible).map(({ due }) => due));
   if (next !== Infinity) timer = setTimeout(() => void tick(), Math.max(0, next - Date.now()));
 }
@@ -88,7 +88,7 @@ function plan(): void {
  * Returns whether a response applies to a row. A row that requested a refresh while the request was
  * in flight has a new `due` and needs a newer response.
  */
-const answered = ({ due }: Watched): boolean => due === Infinity;
+const needsResponse = ({ due }: Watched): boolean => due === Infinity;
 
 async function tick(): Promise<void> {
   const now = Date.now();
@@ -101,7 +101,7 @@ async function tick(): Promise<void> {
     .slice(0, most);
   if (tenantId === undefined) return plan();
   for (const row of turn) row.due = Infinity;
-  asking = true;
+  isFetching = true;
   try {
     const { pipelines } = await snapshots(
       tenantId,
@@ -109,7 +109,7 @@ async function tick(): Promise<void> {
     );
     failures = 0;
     const pause = Math.max(interval, seen.length * intervalPerRow);
-    for (const row of turn.filter(answered)) {
+    for (const row of turn.filter(needsResponse)) {
       const snapshot = pipelines[row.watcher.inputId] ?? null;
       row.due = Date.now() + (snapshot ? pause : idleInterval);
       row.watcher.show(snapshot);
@@ -117,12 +117,12 @@ async function tick(): Promise<void> {
   } catch (error) {
     failures += 1;
     const pause = Math.min(longestPause, interval * 2 ** failures);
-    for (const row of turn.filter(answered)) {
+    for (const row of turn.filter(needsResponse)) {
       row.due = Date.now() + pause;
       row.watcher.fail(error instanceof Error ? error.message : String(error));
     }
   } finally {
-    asking = false;
+    isFetching = false;
   }
   plan();
 }

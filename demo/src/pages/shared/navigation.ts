@@ -4,13 +4,13 @@ import type { ComponentKind } from '@connector-frame/core/connect';
  * What the page shows: the lists of a kind, or the form of one connector (a new one without
  * `connectorId`).
  */
-export interface Place {
+export interface Route {
   kind: ComponentKind;
   typeId?: string | undefined;
   connectorId?: string | undefined;
 }
 
-export function readPlace(): Place {
+export function readRoute(): Route {
   const query = new URLSearchParams(location.search);
   return {
     kind: query.get('kind') === 'output' ? 'output' : 'input',
@@ -19,16 +19,16 @@ export function readPlace(): Place {
   };
 }
 
-export function placeHref({ kind, typeId, connectorId }: Place): string {
+export function routeHref({ kind, typeId, connectorId }: Route): string {
   const query = new URLSearchParams({ kind });
   if (typeId) query.set('type', typeId);
   if (connectorId) query.set('id', connectorId);
   return `?${query}`;
 }
 
-/** Navigates to a place and notifies {@link followPlaces}. */
-export function goTo(place: Place): void {
-  history.pushState(null, '', placeHref(place));
+/** Navigates to a route and notifies {@link onNavigate}. */
+export function navigate(route: Route): void {
+  history.pushState(null, '', routeHref(route));
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
@@ -36,14 +36,14 @@ export function goTo(place: Place): void {
  * Calls `show` on every navigation: links with a query, back and forward. Also updates the current
  * item of the product's menu. Returns a function that removes the listeners.
  */
-export function followPlaces(show: (place: Place) => void): () => void {
+export function onNavigate(show: (route: Route) => void): () => void {
   const here = () => {
-    const place = readPlace();
+    const route = readRoute();
     for (const link of document.querySelectorAll<HTMLElement>('[data-kind]')) {
-      if (link.dataset['kind'] === place.kind) link.setAttribute('aria-current', place.typeId ? 'true' : 'page');
+      if (link.dataset['kind'] === route.kind) link.setAttribute('aria-current', route.typeId ? 'true' : 'page');
       else link.removeAttribute('aria-current');
     }
-    show(place);
+    show(route);
   };
   const click = (event: MouseEvent) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -65,7 +65,7 @@ export function followPlaces(show: (place: Place) => void): () => void {
  * Moves the focus to the heading of a new view, so that keyboard and screen reader users continue
  * from there.
  */
-export function enterView(): void {
+export function focusView(): void {
   scrollTo(0, 0);
   document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
 }

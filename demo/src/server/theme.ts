@@ -1,7 +1,7 @@
-import { formPlace, isOwnForm, seeOther } from './own-form.js';
+import { formPage, isOwnForm, seeOther } from './own-form.js';
 
 /** Theme of the pages: colors and shapes (`preset`), and light or dark (`scheme`). */
-export interface Look {
+export interface Theme {
   preset: (typeof presets)[number];
   scheme: (typeof schemes)[number];
 }
@@ -9,10 +9,10 @@ export interface Look {
 export const presets = ['harbor', 'iris', 'ink'] as const;
 export const schemes = ['auto', 'light', 'dark'] as const;
 
-const cookieName = 'northwind_look';
+const cookieName = 'northwind_theme';
 
 /** Returns the choice in the browser's cookie. Defaults to the first preset and scheme. */
-export function lookOf(request: Request): Look {
+export function themeOf(request: Request): Theme {
   const [, words = ''] =
     new RegExp(`(?:^|;\\s*)${cookieName}=([\\w.]+)`).exec(request.headers.get('cookie') ?? '') ?? [];
   const chosen = words.split('.');
@@ -23,16 +23,16 @@ export function lookOf(request: Request): Look {
 }
 
 /**
- * Handles `POST /demo/look`, a form with `preset` or `scheme`: stores the choice in a cookie and
+ * Handles `POST /demo/theme`, a form with `preset` or `scheme`: stores the choice in a cookie and
  * redirects back. Resolves to `undefined` for other requests.
  */
-export async function handleLook(request: Request): Promise<Response | undefined> {
-  if (new URL(request.url).pathname !== '/demo/look' || request.method !== 'POST') return undefined;
-  if (!isOwnForm(request)) return new Response('Only this site’s own pages set their look.', { status: 403 });
+export async function handleTheme(request: Request): Promise<Response | undefined> {
+  if (new URL(request.url).pathname !== '/demo/theme' || request.method !== 'POST') return undefined;
+  if (!isOwnForm(request)) return new Response('Only this site’s own pages set their theme.', { status: 403 });
   const form = new URLSearchParams(await request.text());
-  const now = lookOf(request);
+  const now = themeOf(request);
   const preset = presets.find((one) => one === form.get('preset')) ?? now.preset;
   const scheme = schemes.find((one) => one === form.get('scheme')) ?? now.scheme;
   const cookie = `${cookieName}=${preset}.${scheme}; Path=/; Max-Age=31536000; SameSite=Lax`;
-  return seeOther(formPlace(request), cookie);
+  return seeOther(formPage(request), cookie);
 }

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { handleLook, lookOf } from './look.js';
+import { handleTheme, themeOf } from './theme.js';
 
 const post = (body: Record<string, string>, headers: Record<string, string>) =>
-  handleLook(
-    new Request('http://localhost:3000/demo/look', { method: 'POST', headers, body: new URLSearchParams(body) }),
+  handleTheme(
+    new Request('http://localhost:3000/demo/theme', { method: 'POST', headers, body: new URLSearchParams(body) }),
   );
 const own = { 'sec-fetch-site': 'same-origin', referer: 'http://localhost:3000/html/?kind=output' };
 
 test('a choice is kept beside what was chosen before, and leads back', async () => {
-  const answer = await post({ scheme: 'dark' }, { ...own, cookie: 'a=b; northwind_look=ink.light' });
+  const answer = await post({ scheme: 'dark' }, { ...own, cookie: 'a=b; northwind_theme=ink.light' });
   expect([answer?.status, answer?.headers.get('location')]).toEqual([303, 'http://localhost:3000/html/?kind=output']);
   const cookie = answer?.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  expect(lookOf(new Request('http://localhost:3000/', { headers: { cookie } }))).toEqual({
+  expect(themeOf(new Request('http://localhost:3000/', { headers: { cookie } }))).toEqual({
     preset: 'ink',
     scheme: 'dark',
   });
@@ -19,7 +19,7 @@ test('a choice is kept beside what was chosen before, and leads back', async () 
 
 test('what is no choice changes nothing', async () => {
   const answer = await post({ scheme: 'x; Domain=evil', preset: '' }, own);
-  expect(answer?.headers.getSetCookie()[0]).toMatch(/^northwind_look=harbor\.auto; Path=\//);
+  expect(answer?.headers.getSetCookie()[0]).toMatch(/^northwind_theme=harbor\.auto; Path=\//);
 });
 
 test.each([{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}])(

@@ -2,7 +2,7 @@
  * An error response in the format of the host's routes. The message is the demo's own, never the
  * service's.
  */
-export class Refusal extends Error {
+export class HttpError extends Error {
   readonly status: number;
   readonly code: string;
 
@@ -13,12 +13,12 @@ export class Refusal extends Error {
   }
 }
 
-export function refusalResponse({ status, code, message }: Refusal): Response {
-  return answer({ code, message }, status);
+export function errorResponse({ status, code, message }: HttpError): Response {
+  return jsonResponse({ code, message }, status);
 }
 
 /** Returns a JSON response for the page's own scripts that must not be cached. */
-export function answer(body: unknown, status = 200): Response {
+export function jsonResponse(body: unknown, status = 200): Response {
   return Response.json(body, {
     status,
     headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },

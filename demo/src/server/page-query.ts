@@ -1,7 +1,7 @@
 import type { ComponentKind } from '@connector-frame/core/connect';
 
-/** The query of a page URL. All of it is untrusted input. */
-export interface PagePlace {
+/** The query of a page URL, which is untrusted input. */
+export interface PageQuery {
   kind: ComponentKind;
   /** Type of the open form; empty for the lists. */
   typeId: string;
@@ -16,7 +16,7 @@ export interface PagePlace {
   saved?: { id: string; how: 'connected' | 'updated' };
 }
 
-export function placeOf(url: URL): PagePlace {
+export function readPageQuery(url: URL): PageQuery {
   const read = (name: string) => url.searchParams.get(name) ?? '';
   const how = url.searchParams.has('updated') ? 'updated' : 'connected';
   const id = read(how);
