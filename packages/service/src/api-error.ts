@@ -71,7 +71,7 @@ export class ApiError extends Error {
  * Creates the same error for a missing resource and for one of another organization, so that a
  * caller cannot tell them apart.
  */
-export const notFound = (): ApiError => new ApiError(404, 'not_found', 'There is nothing here under that address.');
+export const notFound = (): ApiError => new ApiError(404, 'not_found', 'Not found. Check the path and the ids in it.');
 
 export const forbidden = (message: string): ApiError => new ApiError(403, 'forbidden', message);
 

@@ -81,7 +81,7 @@ async function provideKey(
   if (apiKey !== undefined) {
     const known = await tables.apiKeys.byDigest(vault.digest('api-key', apiKey));
     if (known && (known.organizationId !== organizationId || known.revokedAt !== null)) {
-      throw new Error('The given API key was revoked, or belongs to another organization. Choose another one.');
+      throw new Error('The given API key was revoked or belongs to another organization. Use another key.');
     }
     if (known) return { apiKey, apiKeyId: known.id };
   }

@@ -169,5 +169,5 @@ export function readEnv(environment: Readonly<Record<string, string | undefined>
   const result = Environment.safeParse(given);
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => `  ${issue.path.join('.')} must be ${issue.message}`);
-  throw new EnvironmentError(`The environment is not right:\n${[...new Set(problems)].join('\n')}`);
+  throw new EnvironmentError(`Invalid environment variables:\n${[...new Set(problems)].join('\n')}`);
 }

@@ -66,7 +66,7 @@ function listen(http: Server, port: number, host: string): Promise<number> {
     http.once('error', (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`Port ${port} is taken. Stop what runs there, or set SERVICE_PORT to another one.`)
+          ? new Error(`Port ${port} is in use. Stop the process that uses it, or set SERVICE_PORT to another port.`)
           : error,
       );
     });

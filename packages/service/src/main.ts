@@ -15,7 +15,7 @@ async function start(): Promise<void> {
   // Node would print the whole error, which can contain values of a database query.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.once(event, (error: unknown) => {
-      log.fatal({ problem: describeError(error) }, 'the process must end');
+      log.fatal({ problem: describeError(error) }, 'fatal error; exiting');
       process.exit(1);
     });
   }

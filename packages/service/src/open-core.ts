@@ -37,7 +37,7 @@ export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise
     checkMasterKey(requiredIds, { ...(current ? { current } : {}), ...(previous ? { previous } : {}) });
     if (!current) {
       throw new MasterKeyError(
-        'MASTER_KEY is not set. Make one with: openssl rand -base64 32, and keep it safe: without it no secret can be read.',
+        'MASTER_KEY is not set. Create one with: openssl rand -base64 32. Back it up: without it, no secret can be decrypted.',
       );
     }
     const migrations = await loadMigrations();

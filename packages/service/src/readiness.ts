@@ -27,7 +27,7 @@ export function createReadiness(store: Store, vault: Vault, schemaVersion: numbe
       if (stopping) return { ready: false, checks: { process: 'stopping' } };
       const [schema, key] = await Promise.all([within(store.schemaVersion()), within(vault.check(store))]);
       const checks = {
-        database: schema === undefined ? 'no answer' : 'ok',
+        database: schema === undefined ? 'no response' : 'ok',
         schema: schema === undefined || schema === schemaVersion ? 'ok' : `version ${schema}, not ${schemaVersion}`,
         master_key: key === false ? 'another key is in use' : 'ok',
       };

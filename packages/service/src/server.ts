@@ -95,7 +95,7 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
       { store, secrets },
       { organization: env.BOOTSTRAP_ORGANIZATION, apiKey: env.SERVICE_API_KEY },
     );
-    log.info({ organization_id: organizationId, name: env.BOOTSTRAP_ORGANIZATION }, 'organization is there');
+    log.info({ organization_id: organizationId, name: env.BOOTSTRAP_ORGANIZATION }, 'organization bootstrapped');
   }
   // Open the port first: the app needs its own URL, and SERVICE_PORT may be 0.
   const listener = await openListener(env.SERVICE_PORT, env.SERVICE_HOST);
@@ -218,12 +218,12 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   log.info({ url, database: database.pool ? 'postgresql' : 'embedded' }, 'service started');
 
   const sweeping = setInterval(() => {
-    store.idempotency.sweep(new Date()).catch(() => log.warn('could not forget old idempotency keys; next try later'));
+    store.idempotency.sweep(new Date()).catch(() => log.warn('could not delete expired idempotency keys; will retry'));
   }, SWEEP_INTERVAL);
   const catalog = loadCatalog();
   const sealing = migrateFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch(
     (error: unknown) =>
-      log.warn({ problem: describeError(error) }, 'secrets could not be sealed again; the next start continues'),
+      log.warn({ problem: describeError(error) }, 'could not reseal secrets; the next start continues'),
   );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

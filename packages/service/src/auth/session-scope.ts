@@ -40,7 +40,7 @@ export function requireConnector(principal: Principal, connectorId: string): voi
  */
 export function requireCreate(principal: Principal): void {
   if (principal.type === 'session' && principal.session.connectorId !== undefined) {
-    throw forbidden('This session is for changing one connector, not for making others.');
+    throw forbidden('This session is limited to one connector and cannot create others.');
   }
 }
 

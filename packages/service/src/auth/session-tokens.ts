@@ -148,4 +148,4 @@ export const ended = (): ApiError =>
 const challenge = { headers: { 'WWW-Authenticate': 'Bearer' } };
 const invalid = (): ApiError => new ApiError(401, 'invalid_token', 'The session token is not valid.', challenge);
 const expired = (): ApiError =>
-  new ApiError(401, 'token_expired', 'The session has expired; ask for a new one.', challenge);
+  new ApiError(401, 'token_expired', 'The session has expired. Create a new one.', challenge);

@@ -63,6 +63,6 @@ describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name
     const options = { range: { first: 8_000, last: 8_001 }, log: service.logger };
     await assignPorts(service.store, ['monad-syslog'], options);
     expect(await service.store.connectors.withoutPort(['monad-syslog'])).toHaveLength(before.length - 2);
-    expect(service.log.join('')).toContain('no port is left');
+    expect(service.log.join('')).toContain('no free port');
   });
 });

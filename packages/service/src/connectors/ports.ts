@@ -28,7 +28,7 @@ export function createPorts(range: PortRange, connectors: Connectors): Ports {
       const port = await tables.connectors.takePort(range);
       if (port !== undefined) return port;
       const advice = 'Delete one that is no longer needed, or ask the operator for a larger range (SYSLOG_PORTS).';
-      throw new ApiError(409, 'no_port', `Every port for inputs that listen is taken. ${advice}`);
+      throw new ApiError(409, 'no_port', `All ports for listening inputs are in use. ${advice}`);
     },
   };
 }
@@ -43,7 +43,8 @@ export async function assignPorts(
   await store.transaction(async (tables) => {
     for (const connector of await tables.connectors.withoutPort(types)) {
       const port = await tables.connectors.takePort(range);
-      if (port === undefined) return log.warn({ connector_id: connector.id }, 'no port is left: see SYSLOG_PORTS');
+      if (port === undefined)
+        return log.warn({ connector_id: connector.id }, 'no free port for an input; enlarge SYSLOG_PORTS');
       await tables.connectors.update({ ...connector, port, version: connector.version + 1 });
     }
     return undefined;

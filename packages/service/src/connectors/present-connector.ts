@@ -20,16 +20,17 @@ export const ConnectorBody = z
     updated_at: Timestamp,
     ingest: z
       .object({
-        url: z.string().openapi({ description: 'Where records are sent.' }),
+        url: z.string().openapi({ description: 'URL that records are sent to.' }),
         token: z.string().optional().openapi({
-          description: 'Sent along as `Authorization: Bearer <token>`. Only a key that may write reads it.',
+          description:
+            'Token for `Authorization: Bearer <token>`. Returned only to API keys with the permission `write`.',
         }),
         host: z.string().optional(),
-        port: z.int().optional().openapi({ description: 'Of its own: UDP, TCP and TLS.' }),
+        port: z.int().optional().openapi({ description: 'Port of this input, for UDP, TCP and TLS.' }),
       })
       .optional()
-      .openapi({ description: 'Of an input that is sent to, rather than fetching by itself.' }),
-    version: z.int().openapi({ description: 'Grows by one with each change; the ETag is made from it.' }),
+      .openapi({ description: 'Address of an input that receives records. Absent for an input that polls.' }),
+    version: z.int().openapi({ description: 'Incremented by each change. The ETag is derived from it.' }),
   })
   .openapi('Connector');
 

@@ -100,11 +100,11 @@ const REFUSALS = {
   ],
   mismatch: [
     'secret_destination_mismatch',
-    'The stored settings are not the ones that the secrets were saved for. Check them, then enter the secrets again.',
+    'The secrets were saved for other settings than those stored. Check the settings, then enter the secrets again.',
   ],
   unreadable: [
     'secret_unreadable',
-    'A stored secret was changed outside of the service and can not be read. Enter it again.',
+    'A stored secret was modified outside of the service and cannot be read. Enter it again.',
   ],
 } as const;
 

@@ -8,12 +8,12 @@ const Text = z.string();
 export const SecretWrite = z
   .union([
     z.strictObject({
-      value: z.union([Text, z.record(Text, Text)]).openapi({ description: 'A text, or a map of texts.' }),
+      value: z.union([Text, z.record(Text, Text)]).openapi({ description: 'A string, or a map of strings.' }),
       name: z.string().max(200).optional(),
       description: z.string().max(2_000).optional(),
     }),
     z.strictObject({
-      id: z.string().openapi({ description: 'An existing secret, for the same field and the same destination.' }),
+      id: z.string().openapi({ description: 'ID of a stored secret of the same field and destination.' }),
     }),
   ])
   .openapi('SecretWrite');

@@ -74,7 +74,7 @@ export function createAccessControl({
     async authorize(c, access) {
       const origin = c.req.header('origin');
       if (origin !== undefined && !embedOrigins.has(origin)) {
-        throw new ApiError(403, 'origin_not_allowed', 'Only the form itself may call this API from a browser.');
+        throw new ApiError(403, 'origin_not_allowed', 'Only the form may call this API from a browser.');
       }
       const principal = await identify(c);
       if (principal.type === 'key') {
@@ -82,7 +82,7 @@ export function createAccessControl({
         const headers = await limits.consume({ key: id, organization: organizationId });
         if (origin !== undefined) {
           throw forbidden(
-            'An API key must never be used in a browser. Revoke this one, and mint sessions on your backend.',
+            'API keys are not accepted from browsers. Revoke this key, and create sessions on your backend.',
           );
         }
         if (access.permission !== 'any' && !permissions.includes(access.permission)) {
@@ -92,10 +92,11 @@ export function createAccessControl({
       }
       const { id, organizationId, parentOrigins } = principal.session;
       const headers = await limits.consume({ session: id, organization: organizationId });
-      if (access.session === 'deny') throw forbidden('A session may not do this; use an API key on your backend.');
+      if (access.session === 'deny')
+        throw forbidden('Sessions are not allowed for this operation. Use an API key on your backend.');
       const parent = c.req.header('connector-frame-parent');
       if (parent !== undefined && !parentOrigins.includes(parent)) {
-        throw new ApiError(403, 'origin_not_allowed', 'This session was made for another page.');
+        throw new ApiError(403, 'origin_not_allowed', 'This session was created for another page.');
       }
       return { principal, headers };
     },

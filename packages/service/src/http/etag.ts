@@ -18,9 +18,14 @@ export const isCurrent = (ifNoneMatch: string | undefined, tag: string): boolean
  */
 export function requireMatch(ifMatch: string | undefined, tag: string): void {
   if (ifMatch === undefined || includesTag(ifMatch, tag)) return;
-  throw new ApiError(412, 'precondition_failed', 'This was changed since you read it. Read it again, then change it.', {
-    headers: { ETag: tag },
-  });
+  throw new ApiError(
+    412,
+    'precondition_failed',
+    'The resource has changed since it was read. Read it again and retry.',
+    {
+      headers: { ETag: tag },
+    },
+  );
 }
 
 // Proxies that compress responses make tags weak (`W/`). Ignore the prefix: it still names the same

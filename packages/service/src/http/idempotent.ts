@@ -79,7 +79,11 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
           const response = await work(tables);
           const stored: StoredResponse = { ...response, principal };
           if (!(await tables.idempotency.complete(organizationId, key, owner, JSON.stringify(stored)))) {
-            throw new ApiError(409, 'idempotency_conflict', 'Another request with this Idempotency-Key was faster.');
+            throw new ApiError(
+              409,
+              'idempotency_conflict',
+              'Another request with this Idempotency-Key has completed first.',
+            );
           }
           return response;
         }),

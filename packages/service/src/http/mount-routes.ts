@@ -41,7 +41,7 @@ function checkAccess({ spec }: Route): void {
   const access: Partial<{ public: true; permission: string; session: string }> | undefined = spec.access;
   if (access?.public || (access?.permission && (access.session === 'allow' || access.session === 'deny'))) return;
   throw new TypeError(
-    `The route ${spec.method} ${spec.path} does not decide who may call it. Give it access: { permission, session: 'allow' | 'deny' } or make it a public route.`,
+    `The route ${spec.method} ${spec.path} has no access policy. Set access to { permission, session: 'allow' | 'deny' } or { public: true }.`,
   );
 }
 
@@ -49,7 +49,7 @@ function checkReplay(route: Route): void {
   const { spec } = route;
   if (!spec.idempotent || 'public' in spec.access || spec.access.session === 'deny' || route.authorize) return;
   throw new TypeError(
-    `The route ${spec.method} ${spec.path} would replay stored responses to sessions without checking their scope. Give it "authorize".`,
+    `The route ${spec.method} ${spec.path} would replay stored responses to sessions without checking their scope. Pass "authorize".`,
   );
 }
 

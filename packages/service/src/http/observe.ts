@@ -42,7 +42,7 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
       },
       failed(error) {
         log.error({ request_id: id, method, route: path, ...who, problem: describeError(error) }, 'request failed');
-        return new ApiError(500, 'internal_error', 'Something went wrong on our side.', {
+        return new ApiError(500, 'internal_error', 'Internal error.', {
           details: { request_id: id },
         });
       },

@@ -84,7 +84,7 @@ const mount = (access: object) => {
 
 describe('a route', () => {
   it('without a decision on sessions does not start', () => {
-    expect(() => mount({})).toThrow('get /new does not decide who may call it');
+    expect(() => mount({})).toThrow('get /new has no access policy');
     expect(() => mount({ permission: 'read' })).toThrow(TypeError);
     expect(() => mount({ session: 'allow' })).toThrow(TypeError);
     expect(() => mount({ permission: 'read', session: 'maybe' })).toThrow(TypeError);

@@ -12,8 +12,8 @@ type PathConfig = Parameters<OpenAPIHono['openAPIRegistry']['registerPath']>[0];
 /** Body of every error response. */
 export const ErrorBody = z
   .object({
-    error: z.string().openapi({ description: 'A sentence for people.' }),
-    error_type: z.enum(errorTypes).openapi({ description: 'Stable; to branch on.' }),
+    error: z.string().openapi({ description: 'Human-readable message. It may change between releases.' }),
+    error_type: z.enum(errorTypes).openapi({ description: 'Stable error code.' }),
     code: z.int().openapi({ description: 'The HTTP status.' }),
     additional_details: z.record(z.string(), z.unknown()).optional(),
   })
@@ -21,15 +21,15 @@ export const ErrorBody = z
 
 const errorDescriptions: Record<number, string> = {
   400: 'The request is malformed, or the connection test failed.',
-  401: 'No credential, or one that is not valid.',
-  403: 'A valid credential that may not do this.',
-  404: 'Not found, or not yours.',
-  409: 'In use, or still running.',
-  412: 'Changed meanwhile: If-Match does not match.',
+  401: 'The credential is missing or not valid.',
+  403: 'The credential does not permit this operation.',
+  404: 'Not found, or it belongs to another organization.',
+  409: 'The resource is in use, or a request with the same Idempotency-Key is still running.',
+  412: 'The resource has changed: If-Match does not match its ETag.',
   413: 'The body is larger than 256 KiB.',
-  415: 'Not plain JSON.',
+  415: 'The body is not JSON, or it has a Content-Encoding.',
   422: 'The configuration or the pipeline is not valid, a secret must be entered again, or the Idempotency-Key was used for another request.',
-  429: 'Too many requests; Retry-After says when to come back.',
+  429: 'Too many requests; retry after the number of seconds in Retry-After.',
 };
 
 /** Describes a route for the OpenAPI document, with the same schemas that validate its requests. */
@@ -87,14 +87,15 @@ function requestHeaders(idempotent?: boolean, conditional?: boolean) {
     ...(idempotent
       ? {
           'Idempotency-Key': z.string().min(1).max(255).optional().openapi({
-            description: 'One per intent of a person. A repeat with the same body gets the same answer, for 24 hours.',
+            description:
+              'Unique per operation. For 24 hours, a repeated request with the same key and body returns the stored response.',
           }),
         }
       : {}),
     ...(conditional
       ? {
           'If-Match': z.string().optional().openapi({
-            description: 'The ETag that was read. 412 when the resource has changed since.',
+            description: 'ETag of the last read. Returns 412 if the resource has changed since.',
           }),
         }
       : {}),
@@ -118,7 +119,7 @@ export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'The session token of a frame. `x-session` of each operation says where it may be used.',
+    description: 'Session token of a frame. `x-session` of each operation says whether it is accepted.',
   });
   return JSON.stringify(
     app.getOpenAPI31Document({
@@ -126,7 +127,7 @@ export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
       info: {
         title: 'Connector Frame',
         version,
-        description: 'Configures the connectors of your customers, and mints the sessions of their frames.',
+        description: 'Manages connectors and pipelines, and creates sessions for frames.',
         license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       },
       servers: [{ url: publicUrl }],

@@ -89,7 +89,7 @@ export function createRateLimits(settings: RateLimitSettings, pool?: pg.Pool): R
       const headers = describe(tightest);
       if (tightest.exceeded) {
         const retry = { ...headers, 'Retry-After': String(tightest.reset) };
-        const message = `Too many requests. Try again in ${tightest.reset} ${tightest.reset === 1 ? 'second' : 'seconds'}.`;
+        const message = `Too many requests. Retry in ${tightest.reset} ${tightest.reset === 1 ? 'second' : 'seconds'}.`;
         throw new ApiError(429, 'rate_limited', message, { headers: retry, details: { limit: tightest.scope } });
       }
       return headers;

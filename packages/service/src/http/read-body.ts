@@ -62,16 +62,16 @@ function checkValue(root: unknown): void {
   let values = 0;
   const visit = (value: unknown, depth: number): void => {
     values += 1;
-    if (values > MAX_VALUES) throw invalidRequest(`The body holds more than ${MAX_VALUES} values.`);
+    if (values > MAX_VALUES) throw invalidRequest(`The body contains more than ${MAX_VALUES} values.`);
     if (typeof value === 'string') checkText(value);
     else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) throw invalidRequest('The body holds a number that is out of range.');
+      if (!Number.isFinite(value)) throw invalidRequest('The body contains a number that is out of range.');
     } else if (typeof value === 'object' && value !== null) {
       if (depth >= MAX_DEPTH) throw invalidRequest(`The body is nested deeper than ${MAX_DEPTH} levels.`);
       if (Array.isArray(value)) for (const item of value) visit(item, depth + 1);
       else {
         for (const [key, item] of Object.entries(value)) {
-          if (FORBIDDEN_KEYS.has(key)) throw invalidRequest('The body holds a key that is not allowed.');
+          if (FORBIDDEN_KEYS.has(key)) throw invalidRequest('The body contains a key that is not allowed.');
           checkText(key);
           visit(item, depth + 1);
         }
@@ -82,10 +82,10 @@ function checkValue(root: unknown): void {
 }
 
 function checkText(text: string): void {
-  if (text.length > MAX_TEXT) throw invalidRequest(`The body holds a text longer than ${MAX_TEXT} characters.`);
+  if (text.length > MAX_TEXT) throw invalidRequest(`The body contains a string longer than ${MAX_TEXT} characters.`);
   // PostgreSQL can store neither of these. Reject them here, with a clear message.
   if (text.includes('\0') || /\p{Surrogate}/u.test(text)) {
-    throw invalidRequest('The body holds a text with a null character or half a surrogate pair.');
+    throw invalidRequest('The body contains a string with a null character or a lone surrogate.');
   }
 }
 

@@ -139,7 +139,7 @@ export function organizationRoute<
 ): Route {
   const organizationParam = /\{(org|parent_org)\}/.exec(spec.path)?.[1];
   if (organizationParam !== 'org' && organizationParam !== 'parent_org') {
-    throw new TypeError(`The route ${spec.method} ${spec.path} names no organization.`);
+    throw new TypeError(`The route ${spec.method} ${spec.path} has no organization parameter in its path.`);
   }
   return {
     spec,

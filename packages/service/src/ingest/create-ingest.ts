@@ -97,7 +97,7 @@ async function storeRecords(tools: Tools, request: IncomingMessage, known: Reque
 
 function wrongPath(connectorId: string, receiver: Receiver | undefined): HttpError {
   const place = receiver ? `/ingest/${connectorId}${receiver.path}` : 'another address';
-  return new HttpError(404, 'not_found', `There is nothing here: this connector takes records at ${place}.`);
+  return new HttpError(404, 'not_found', `Not found. This connector accepts records at ${place}.`);
 }
 
 function positionOf(request: IncomingMessage): { position?: string } {

@@ -37,7 +37,7 @@ export const notStored = {
     new HttpError(
       409,
       'no_pipeline',
-      'No pipeline has this input, so the records would go nowhere. Build a pipeline with it, then send again.',
+      'No pipeline uses this input. Build a pipeline with it, then send the records again.',
     ),
 };
 
@@ -53,7 +53,7 @@ export function toHttpError(log: Logger, error: unknown, { route, connectorId }:
   log.error({ request_id: id, route, connector_id: connectorId, problem: describeError(error) }, 'request failed');
   if (error instanceof BusError)
     return later(503, 'unavailable', 'The records could not be written to disk. Retry the whole request later.', 10);
-  return new HttpError(500, 'internal_error', 'Something went wrong on our side.', { details: { request_id: id } });
+  return new HttpError(500, 'internal_error', 'Internal error.', { details: { request_id: id } });
 }
 
 /** Formats an error as the connector's type requires, or else like an API error. */

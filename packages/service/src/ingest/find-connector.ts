@@ -39,7 +39,7 @@ export function createFindConnector({ store, tokens, catalog, connectors, clock 
   const known = createTtlCache<Connector>(CACHE_TTL_MS, clock);
   return async (request) => {
     if (request.method !== 'POST')
-      throw new HttpError(405, 'invalid_request', 'Records are sent with POST.', { headers: { Allow: 'POST' } });
+      throw new HttpError(405, 'invalid_request', 'Send records with POST.', { headers: { Allow: 'POST' } });
     const [, id = '', path = ''] = /^\/ingest\/([\w-]{1,64})((?:\/\w+)*)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
     const [, token = ''] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
     const row = tokens.isOf(id, token) ? await known.get(id, () => store.connectors.ofToken(id)) : undefined;
@@ -58,6 +58,6 @@ const unknown = (): HttpError =>
   new HttpError(
     401,
     'unauthenticated',
-    'Send the token of this connector as "Authorization: Bearer <token>". The API tells both, as "ingest" of the connector.',
+    'Send the token of this connector as "Authorization: Bearer <token>". The API returns the URL and the token in "ingest" of the connector.',
     { headers: { 'WWW-Authenticate': 'Bearer' } },
   );

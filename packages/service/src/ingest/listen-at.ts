@@ -41,7 +41,9 @@ export function createListenAt(options: ListenOptions): ListenAtOf {
     const { first, last } = range;
     if (port === null || port < first || port > last) {
       const why =
-        port === null ? 'This input has no port, since all were taken' : `Its port ${port} is not among those`;
+        port === null
+          ? 'This input has no port, because all were in use'
+          : `Port ${port} of this input is out of range`;
       throw new ConnectorError('no_port', `${why} (SYSLOG_PORTS is ${first}-${last}).`, 'permanent');
     }
     // Created on first use: most services never need it.

@@ -114,16 +114,17 @@ async function unpack(wire: Buffer, max: number): Promise<Buffer> {
     return await unzip(wire, { maxOutputLength: max, chunkSize: 64 * 1024 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(max, 'unpacked ');
-    throw new HttpError(
-      400,
-      'invalid_request',
-      'The body is not what Content-Encoding says: it can not be unpacked as gzip.',
-    );
+      throw tooLarge(max, 'decompressed ');
+    throw new HttpError(400, 'invalid_request', 'The body does not match its Content-Encoding: it is not valid gzip.');
   }
 }
 
 const tooLarge = (max: number, what = ''): HttpError =>
-  new HttpError(413, 'payload_too_large', `The ${what}body is larger than ${max / 1024 / 1024} MiB. Send several.`, {
-    headers: { Connection: 'close' },
-  });
+  new HttpError(
+    413,
+    'payload_too_large',
+    `The ${what}body is larger than ${max / 1024 / 1024} MiB. Split it into several requests.`,
+    {
+      headers: { Connection: 'close' },
+    },
+  );

@@ -15,7 +15,7 @@ export function createRejectionCounter(log: Logger): RejectionCounter {
   let counts = new Map<string, Record<number, number>>();
   let timer: NodeJS.Timeout | undefined;
   const logCounts = (): void => {
-    for (const [connectorId, refused] of counts) log.warn({ connector_id: connectorId, refused }, 'records refused');
+    for (const [connectorId, refused] of counts) log.warn({ connector_id: connectorId, refused }, 'requests rejected');
     timer = counts.size > 0 ? setTimeout(logCounts, LOG_INTERVAL_MS).unref() : undefined;
     counts = new Map();
   };

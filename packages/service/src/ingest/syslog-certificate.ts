@@ -23,7 +23,7 @@ export function readCertificate(keyFile: string, certFile: string): KeyAndCertif
       'SYSLOG_TLS_KEY and SYSLOG_TLS_CERT must be files in PEM: a private key without a passphrase, and its certificate.',
     );
   }
-  if (!fits) throw new Error('The key in SYSLOG_TLS_KEY is not that of the certificate in SYSLOG_TLS_CERT.');
+  if (!fits) throw new Error('The private key in SYSLOG_TLS_KEY does not match the certificate in SYSLOG_TLS_CERT.');
   return { key, cert };
 }
 
@@ -49,7 +49,7 @@ function read(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new Error(`${name} names a file that can't be read. It must be a file in PEM.`);
+    throw new Error(`The file in ${name} can't be read. It must be a PEM file.`);
   }
 }
 

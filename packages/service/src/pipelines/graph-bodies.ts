@@ -13,14 +13,16 @@ const Label = z.string().max(200);
 const Text = z.string().max(2_000);
 
 const conditionsText =
-  'Which records go this way: `always`, `never`, or `and`, `or`, `nor`, `xor` over `conditions`, which are of this shape or `{ type_id, config }`.';
+  'Records that pass this edge: `always`, `never`, or `and`, `or`, `nor`, `xor` over `conditions`, which are of this shape or `{ type_id, config }`.';
 
 /** A node in a request body. Unknown fields are stored and returned. */
 export const NodeWrite = z
   .looseObject({
-    id: Reference.optional().openapi({ description: 'Of a node that the pipeline has: it stays that node.' }),
-    slug: Reference.openapi({ description: 'Name of the node in its pipeline.' }),
-    component_id: z.string().max(100).openapi({ description: 'The input, output or transform that stands here.' }),
+    id: Reference.optional().openapi({
+      description: 'ID of an existing node to keep. Absent: matched by slug, or a new node.',
+    }),
+    slug: Reference.openapi({ description: 'Name of the node, unique in its pipeline.' }),
+    component_id: z.string().max(100).openapi({ description: 'ID of the input, output or transform.' }),
     component_type: z.enum(COMPONENT_TYPES),
     enabled: z.boolean().default(true),
   })
@@ -29,7 +31,9 @@ export const NodeWrite = z
 /** An edge in a request body. Unknown fields are stored and returned. */
 export const EdgeWrite = z
   .looseObject({
-    id: Reference.optional().openapi({ description: 'Of an edge that the pipeline has: it stays that edge.' }),
+    id: Reference.optional().openapi({
+      description: 'ID of an existing edge to keep. Absent: matched by its nodes, or a new edge.',
+    }),
     name: Label.default(''),
     description: Text.default(''),
     from_node_instance_id: Reference.openapi({ description: "A node's `id` or `slug`." }),
@@ -69,7 +73,7 @@ export const EdgeBody = z
   })
   .openapi('PipelineEdge');
 
-const about = { name: 'Okta to the archive', description: 'Asked for by the auditors' };
+const about = { name: 'Okta to the archive', description: 'For the audit' };
 
 const nodes = [
   { slug: 'input', component_id: EXAMPLE.input, component_type: 'input', enabled: true },

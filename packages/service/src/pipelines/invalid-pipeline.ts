@@ -6,4 +6,4 @@ import { ApiError } from '../api-error.js';
  * pointer into the request body.
  */
 export const invalidPipeline = (problems: readonly Problem[]): ApiError =>
-  new ApiError(422, 'invalid_pipeline', 'This could not run as it is.', { details: { issues: problems } });
+  new ApiError(422, 'invalid_pipeline', 'The pipeline or transform is not valid.', { details: { issues: problems } });

@@ -4,10 +4,10 @@ import type { LogEntry } from '@connector-frame/engine';
 /** One entry of a pipeline's log in API responses. */
 export const LogEntryBody = z
   .object({
-    sequence: z.int().openapi({ description: 'Grows by one with each entry; a gap: entries that came too fast.' }),
+    sequence: z.int().openapi({ description: 'Incremented by each entry. A gap means that entries were dropped.' }),
     time: z.iso.datetime().openapi({ description: 'RFC 3339.' }),
     level: z.enum(['info', 'warn', 'error']),
-    code: z.string().openapi({ description: 'A stable word.' }),
+    code: z.string().openapi({ description: 'Stable event code.' }),
     message: z.string(),
     node_id: z.string().optional(),
   })

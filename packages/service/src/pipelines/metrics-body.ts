@@ -9,7 +9,7 @@ export const PipelineMetricsBody = z
     interval_seconds: z.int(),
     points: z.array(
       z.object({
-        time: z.iso.datetime().openapi({ description: 'When the interval began. RFC 3339.' }),
+        time: z.iso.datetime().openapi({ description: 'Start of the interval, RFC 3339.' }),
         ingress: Amount,
         egress: Amount,
         errors: z.int(),

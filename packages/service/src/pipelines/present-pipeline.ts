@@ -10,7 +10,7 @@ export const PipelineUse = z
     id: z.string(),
     name: z.string(),
     enabled: z.boolean(),
-    input_id: z.string().nullable().openapi({ description: 'Null while it has no input.' }),
+    input_id: z.string().nullable().openapi({ description: 'Null if the pipeline has no input.' }),
     output_ids: z.array(z.string()),
   })
   .openapi('PipelineUse');
@@ -21,7 +21,7 @@ export const PipelineRow = PipelineUse.extend({
   description: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
-  version: z.int().openapi({ description: 'Grows by one with each change; the ETag is made from it.' }),
+  version: z.int().openapi({ description: 'Incremented by each change. The ETag is derived from it.' }),
 }).openapi('PipelineRow');
 
 export const PipelineBody = PipelineRow.extend({ nodes: z.array(NodeBody), edges: z.array(EdgeBody) }).openapi(

@@ -14,7 +14,7 @@ const ApiKeyBody = z
     id: z.string(),
     organization_id: z.string(),
     name: z.string(),
-    hint: z.string().openapi({ description: 'First and last characters, to recognize it by.' }),
+    hint: z.string().openapi({ description: 'First and last characters of the key.' }),
     permissions: Permissions,
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().nullable(),
@@ -23,7 +23,7 @@ const ApiKeyBody = z
   .openapi('ApiKey');
 
 const NewApiKeyBody = ApiKeyBody.extend({
-  key: z.string().openapi({ description: 'The key itself. It is shown this once.' }),
+  key: z.string().openapi({ description: 'The key. It is returned only by this call.' }),
 }).openapi('NewApiKey');
 
 /** Routes for the API keys of an organization. */
@@ -37,7 +37,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         path: '/v3/api-keys/current',
         tag,
         operation: 'readCurrentApiKey',
-        summary: 'Read the API key that asks: its organization and what it may do',
+        summary: 'Read the API key of the request, with its organization and permissions',
         access: { permission: 'any', session: 'deny' },
         response: { status: 200, description: 'The key.', schema: ApiKeyBody },
       },
@@ -61,10 +61,10 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
               .datetime({ offset: true })
               .nullable()
               .optional()
-              .openapi({ description: 'RFC 3339; absent: never.' }),
+              .openapi({ description: 'RFC 3339. Absent: the key does not expire.' }),
           })
           .openapi('CreateApiKey', { example: { name: 'backend', permissions: ['sessions:create', 'read'] } }),
-        response: { status: 201, description: 'The key, shown this once.', schema: NewApiKeyBody },
+        response: { status: 201, description: 'The key. It is returned only by this call.', schema: NewApiKeyBody },
       },
       async ({ principal, organization, body }) => {
         const missing = body.permissions.filter((permission) => !principal.key.permissions.includes(permission));
@@ -98,7 +98,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         query: PageQuery,
         response: {
           status: 200,
-          description: 'Oldest first, the revoked ones too.',
+          description: 'Oldest first, including revoked keys.',
           schema: z.object({ api_keys: z.array(ApiKeyBody), pagination: Pagination }),
         },
       },
@@ -114,7 +114,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         path: '/v3/{org}/api-keys/{id}',
         tag,
         operation: 'revokeApiKey',
-        summary: 'Revoke an API key, and end its sessions within a second',
+        summary: 'Revoke an API key; its sessions end within a second',
         access,
         params: OrgAndId,
         response: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },

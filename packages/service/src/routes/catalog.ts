@@ -19,16 +19,20 @@ const TypeHead = z.object({
   vendor: z.string(),
   supported_features: z.object({
     test_connection: z.boolean(),
-    runtime: z.boolean().openapi({ description: 'Whether pipelines with it run. Else their status is `Erroring`.' }),
+    runtime: z
+      .boolean()
+      .openapi({
+        description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
+      }),
   }),
   in_beta: z.boolean(),
   version: z.string(),
 });
 
 const fields = {
-  order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in the order shown.' }),
+  order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in display order.' }),
   fixed_destination: z.string().optional().openapi({
-    description: "The vendor's host, when no setting decides where the secrets are sent.",
+    description: "The vendor's host, if no setting determines where secrets are sent.",
   }),
   config: z.object({
     settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
@@ -37,7 +41,7 @@ const fields = {
 };
 
 const TypeRow = TypeHead.extend({
-  icon: z.string().nullable().openapi({ description: "Address of the vendor's SVG." }),
+  icon: z.string().nullable().openapi({ description: "URL of the vendor's SVG." }),
   ...fields,
   config: fields.config.optional(),
 }).openapi('ConnectorTypeRow');
@@ -61,11 +65,11 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         summary: `List the types of ${kind}s`,
         access,
         query: z.object({
-          include: z.enum(['config']).optional().openapi({ description: '`config`: with the fields of each type.' }),
+          include: z.enum(['config']).optional().openapi({ description: '`config`: include the fields of each type.' }),
         }),
         response: {
           status: 200,
-          description: 'All types, without their fields unless asked for.',
+          description: 'All types. Their fields are included only with `include=config`.',
           schema: z.array(TypeRow),
         },
       },

@@ -16,7 +16,7 @@ import { Org } from './schemas.js';
 const Passed = z
   .object({
     message: z.literal('success'),
-    summary: z.string().optional().openapi({ description: 'What was proved, in one sentence.' }),
+    summary: z.string().optional().openapi({ description: 'Result of the test, in one sentence.' }),
     duration_ms: z.int(),
   })
   .openapi('ConnectionTestPassed');
@@ -33,11 +33,11 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         path: `/v2/{org}/${kind}s/test-connection`,
         tag,
         operation: `test${tag.slice(0, -1)}Connection`,
-        summary: 'Connect for real with a configuration, and save nothing',
+        summary: 'Test a configuration by connecting with it; saves nothing',
         access: { permission: 'write', session: 'allow' },
         params: Org,
         body: connectorBodies(kind).test,
-        response: { status: 200, description: 'It connects.', schema: Passed },
+        response: { status: 200, description: 'The connection works.', schema: Passed },
         errorStatuses: [422],
       },
       async ({ c, principal, organization, body }) => {
@@ -62,7 +62,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
           if (found?.connector.kind !== kind) throw notFound();
           requireCovered(principal, found.connector.type);
           if (found.connector.type !== type.type_id)
-            throw invalidRequest('The connector of that id is of another type.');
+            throw invalidRequest('The connector with this id has another type.');
           return found;
         }
       },

@@ -7,9 +7,9 @@ import { TypeId } from './schemas.js';
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2_000;
 
-const Settings = z.record(z.string(), z.unknown()).openapi({ description: "As the type's `config.settings` says." });
+const Settings = z.record(z.string(), z.unknown()).openapi({ description: "Must match the type's `config.settings`." });
 const Secrets = z.record(z.string(), SecretWrite.nullable()).openapi({
-  description: 'By field. Absent keeps what is stored, null clears it.',
+  description: 'By field. An absent field keeps its stored value; null clears it.',
 });
 
 /** A complete configuration: a setting that is absent is not set. */
@@ -19,7 +19,7 @@ const PartialConfig = z.object({ settings: Settings.optional(), secrets: Secrets
 /** `type`, and for outputs also `output_type`. */
 const typeNames = (kind: ConnectorKind) => ({
   type: TypeId.optional().openapi({ description: '`type_id` of the connector type.' }),
-  ...(kind === 'output' ? { output_type: TypeId.optional().openapi({ description: 'Another name for `type`.' }) } : {}),
+  ...(kind === 'output' ? { output_type: TypeId.optional().openapi({ description: 'Alias of `type`.' }) } : {}),
 });
 
 const examples = {
@@ -66,7 +66,7 @@ export function connectorBodies(kind: ConnectorKind) {
       .object({
         ...typeNames(kind),
         config: Config,
-        id: z.string().optional().openapi({ description: 'Use the kept secrets of this connector.' }),
+        id: z.string().optional().openapi({ description: 'ID of a connector whose stored secrets to use.' }),
       })
       .openapi(`Test${Kind}`, { example: { type, config } }),
   };
@@ -79,7 +79,7 @@ export function connectorBodies(kind: ConnectorKind) {
 export function typeNamed(body: { type?: string | undefined; output_type?: unknown }): string | undefined {
   const alias = typeof body.output_type === 'string' ? body.output_type : undefined;
   if (body.type !== undefined && alias !== undefined && body.type !== alias) {
-    throw invalidRequest('type and output_type are two names of one field; they differ here.');
+    throw invalidRequest('type and output_type are aliases and must be equal.');
   }
   return body.type ?? alias;
 }

@@ -24,7 +24,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
   const Kind = tag.slice(0, -1);
   const access = { permission: 'write', session: 'allow' } as const;
-  const response = { status: 200, description: 'The connector as it is now.', schema: ConnectorBody } as const;
+  const response = { status: 200, description: 'The stored connector.', schema: ConnectorBody } as const;
   const routes = [
     organizationRoute(
       {
@@ -32,7 +32,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         path: `/v2/{org}/${kind}s`,
         tag,
         operation: `create${Kind}`,
-        summary: `Create one of the ${kind}s`,
+        summary: `Create an ${kind}`,
         access,
         params: Org,
         query: z.object({ test_connection: z.enum(['true', 'false']).optional() }),
@@ -50,8 +50,8 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         path: `/v2/{org}/${kind}s/{id}`,
         tag,
         operation: `change${Kind}`,
-        summary: `Change one of the ${kind}s: what is absent stays`,
-        description: '`config.settings`, when given, replaces all settings; secrets are changed one by one.',
+        summary: `Update an ${kind}; absent properties are kept`,
+        description: '`config.settings` replaces all settings; secrets are updated one by one.',
         access,
         params: OrgAndId,
         body: bodies.change,
@@ -69,7 +69,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         path: `/v2/{org}/${kind}s/{id}`,
         tag,
         operation: `replace${Kind}`,
-        summary: `Replace one of the ${kind}s: of what is absent only secrets stay`,
+        summary: `Replace an ${kind}; absent secrets are kept`,
         access,
         params: OrgAndId,
         body: bodies.replace,

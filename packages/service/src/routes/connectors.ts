@@ -12,8 +12,7 @@ import { Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const ConnectorInUse = ConnectorBody.extend({
   component_of: z.array(PipelineUse).optional().openapi({
-    description:
-      'The pipelines that use it, oldest first. Absent for a session: what a pipeline is called is not its business.',
+    description: 'The pipelines that use it, oldest first. Not returned to sessions.',
   }),
 }).openapi('ConnectorInUse');
 
@@ -53,7 +52,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         path: `/v1/{org}/${plural}/{id}`,
         tag,
         operation: `read${Kind}`,
-        summary: `Read one of the ${plural}`,
+        summary: `Read an ${kind}`,
         access: { permission: 'read', session: 'allow' },
         params: OrgAndId,
         response: { status: 200, description: 'The connector.', schema: ConnectorInUse },
@@ -85,11 +84,11 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         path: `/v1/{org}/${plural}/{id}`,
         tag,
         operation: `delete${Kind}`,
-        summary: `Delete one of the ${plural} with its secrets`,
+        summary: `Delete an ${kind} and its secrets`,
         access: { permission: 'write', session: 'deny' },
         params: OrgAndId,
         conditional: true,
-        response: { status: 200, description: 'What was deleted.', schema: ConnectorInUse },
+        response: { status: 200, description: 'The deleted resource.', schema: ConnectorInUse },
         errorStatuses: [409],
       },
       ({ c, organization, params, commit }) =>

@@ -78,7 +78,7 @@ describe('the drop-in', () => {
       const { status, body, headers } = await service.call('GET', `/v/${version}/connector-frame.js`);
       expect([version, status]).toEqual([version, 404]);
       expect(body).toEqual({
-        error: 'This service has no such version. It has 3.14.1 and 3.',
+        error: 'Unknown version. This service has 3.14.1 and 3.',
         error_type: 'not_found',
         code: 404,
         additional_details: { versions: ['3.14.1', '3'] },

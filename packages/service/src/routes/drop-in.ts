@@ -27,7 +27,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 const FOR_MINUTES = 'public, max-age=300';
 
 const Version = z.string().openapi({
-  description: 'A version in full, whose files never change, or its first number, for the newest with that number.',
+  description: 'Full version, whose files never change, or major version, for its newest release.',
   example: '0.1.0',
 });
 
@@ -45,7 +45,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
     if (requested === version) return IMMUTABLE;
     if (requested === major) return FOR_MINUTES;
     const versions = [version, major];
-    throw new ApiError(404, 'not_found', `This service has no such version. It has ${versions.join(' and ')}.`, {
+    throw new ApiError(404, 'not_found', `Unknown version. This service has ${versions.join(' and ')}.`, {
       details: { versions },
       headers: anyone,
     });
@@ -98,7 +98,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
       'The script that defines `<connector-catalog>`, for host pages',
       dropIn.scripts['connector-catalog.js'].script,
     ),
-    file(DROP_IN_LICENSES, 'readDropInLicences', 'The licences of what the script holds', dropIn.licences),
+    file(DROP_IN_LICENSES, 'readDropInLicences', 'Licenses of the libraries that the scripts contain', dropIn.licences),
 
     publicRoute(
       {
@@ -106,10 +106,10 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
         path: '/v/integrity.json',
         tag,
         operation: 'readDropInIntegrity',
-        summary: 'The hashes of each version of the scripts, for the attribute `integrity`',
+        summary: 'Hashes of the scripts, for the `integrity` attribute',
         response: {
           status: 200,
-          description: 'By version in full.',
+          description: 'By full version.',
           schema: z
             .record(
               z.string(),

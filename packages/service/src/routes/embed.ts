@@ -29,7 +29,7 @@ export function embedRoutes(
         path: '/embed/',
         tag,
         operation: 'readForm',
-        summary: 'The form, for a frame on a registered page',
+        summary: 'The form, for a frame in a page of a registered origin',
         query: z.object({ parentOrigin: z.string().optional().openapi({ example: 'https://app.example' }) }),
         response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
         errorStatuses: [403],
@@ -63,7 +63,7 @@ export function embedRoutes(
         operation: 'readFormFile',
         summary: 'A file of the form',
         params: z.object({ name: z.string() }),
-        response: { status: 200, description: 'The file; its name changes with its content.' },
+        response: { status: 200, description: 'The file. Its name contains a hash of its content.' },
       },
       ({ c, params }) => {
         const asset = assets.files.get(params.name);
@@ -76,6 +76,6 @@ export function embedRoutes(
 
 const denyFraming = (): Response =>
   new Response(
-    'This form is not open to the page that asked for it. Register the origin of that page: ALLOWED_PARENT_ORIGINS, or allowed_origins of the organization.',
+    'The origin of the embedding page is not allowed. Add it to ALLOWED_PARENT_ORIGINS or to allowed_origins of the organization.',
     { status: 403, headers: refusedHeaders },
   );

@@ -67,6 +67,6 @@ describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) =
     const other = await createTestService({ database: await databases.open() });
     await other.store.close();
     const { status, body } = await other.call('GET', '/readyz');
-    expect([status, body.additional_details.checks.database]).toEqual([503, 'no answer']);
+    expect([status, body.additional_details.checks.database]).toEqual([503, 'no response']);
   });
 });

@@ -24,7 +24,7 @@ export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] 
         tag: 'Icons',
         operation: 'readIcon',
         summary: 'The icon of a connector type',
-        description: 'The suffix `.svg` is optional. 404 when the type has no icon: show a placeholder.',
+        description: 'The suffix `.svg` is optional. Returns 404 if the type has no icon.',
         params: z.object({ typeId: z.string().openapi({ example: 'okta-systemlog.svg' }) }),
         response: { status: 200, description: 'The icon.', schema: z.string(), contentType: 'image/svg+xml' },
       },
@@ -48,7 +48,7 @@ export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] 
         path: '/external/icons/{typeId}',
         tag: 'Icons',
         operation: 'readIconName',
-        summary: 'Which icon a connector type has',
+        summary: 'Icon of each connector type',
         params: z.object({ typeId: TypeId }),
         response: {
           status: 200,

@@ -8,10 +8,10 @@ const Description = z.string().max(2_000);
 
 const Output = z
   .union([
-    z.strictObject({ id: Id.openapi({ description: 'An output that is there.' }) }),
+    z.strictObject({ id: Id.openapi({ description: 'ID of an existing output.' }) }),
     z.strictObject({
-      type: TypeId.openapi({ description: '`type_id` of the output to make.' }),
-      name: Name.optional().openapi({ description: "Default: the integration's." }),
+      type: TypeId.openapi({ description: '`type_id` of the output to create.' }),
+      name: Name.optional().openapi({ description: 'Default: the name of the integration.' }),
       config: z
         .object({
           settings: z.record(z.string(), z.unknown()).default({}),
@@ -48,7 +48,7 @@ export const RemoveIntegration = z
     cleanup: z
       .object({ pipeline: flag, input: flag, output: flag })
       .default({ pipeline: true, input: true, output: true })
-      .openapi({ description: 'What goes: an absent flag deletes.' }),
+      .openapi({ description: 'What to delete. Default of each flag: true.' }),
   })
   .openapi('RemoveIntegration', {
     example: {

@@ -7,7 +7,8 @@ import type { RouteContext } from './context.js';
 import { Id, Name, Origin, PageQuery, Pagination } from './schemas.js';
 
 const AllowedOrigins = z.array(Origin).max(50).openapi({
-  description: 'Pages that may hold a frame for this organization and its teams, beside those allowed for all.',
+  description:
+    'Origins of pages that may embed frames of this organization and its teams, in addition to ALLOWED_PARENT_ORIGINS.',
 });
 
 const OrganizationBody = z
@@ -24,7 +25,7 @@ const OrganizationBody = z
 const Parent = z.object({ parent_org: Id });
 const ParentAndId = z.object({
   parent_org: Id,
-  id: Id.openapi({ description: 'The parent itself, or one of its teams.' }),
+  id: Id.openapi({ description: 'ID of the parent organization or one of its teams.' }),
 });
 
 /** Routes for a parent organization and its teams. */
@@ -108,13 +109,13 @@ export function organizationRoutes(context: RouteContext): Route[] {
         path: '/v3/{parent_org}/organizations/{id}',
         tag,
         operation: 'changeOrganization',
-        summary: 'Rename an organization or one of its teams, or say which pages may hold its frames',
+        summary: 'Update the name or the allowed origins of an organization or one of its teams',
         access: { permission: 'write', session: 'deny' },
         params: ParentAndId,
         body: z
           .object({ name: Name.optional(), allowed_origins: AllowedOrigins.optional() })
           .openapi('ChangeOrganization', { example: { allowed_origins: ['https://app.example'] } }),
-        response: { status: 200, description: 'The organization as it is now.', schema: OrganizationBody },
+        response: { status: 200, description: 'The updated organization.', schema: OrganizationBody },
       },
       async ({ organization, params, body }) => {
         const { id } = await find(organization, params.id);
@@ -139,7 +140,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
         access: { permission: 'write', session: 'deny' },
         params: ParentAndId,
-        response: { status: 200, description: 'What was deleted.', schema: OrganizationBody },
+        response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },
       },
       async ({ organization, params }) => {
         const team = await find(organization, params.id);

@@ -34,7 +34,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
   function acquireStream(organizationId: string): () => void {
     const open = streams.get(organizationId) ?? 0;
     if (open >= MOST_STREAMS) {
-      const message = `An organization may follow ${MOST_STREAMS} logs at a time. Close one first.`;
+      const message = `An organization may have at most ${MOST_STREAMS} open log streams. Close one first.`;
       throw new ApiError(429, 'rate_limited', message, { headers: { 'Retry-After': '10' } });
     }
     streams.set(organizationId, open + 1);
@@ -54,8 +54,8 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         ...shared,
         path: '/v2/{org}/pipelines/{id}/metrics',
         operation: 'readPipelineMetrics',
-        summary: 'What a pipeline moved in the last ten minutes',
-        description: 'Measured since the engine began; an interval that is not over is not told.',
+        summary: 'Read the throughput of a pipeline in the last ten minutes',
+        description: 'Measured since the engine started. Excludes the current interval.',
         response: { status: 200, description: 'Oldest first.', schema: PipelineMetricsBody },
       },
       async ({ organization, params }) => {
@@ -69,8 +69,8 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         ...shared,
         path: '/v2/{org}/pipelines/{id}/logs',
         operation: 'readPipelineLog',
-        summary: 'What a pipeline did lately',
-        description: 'The last entries, since the engine began. Never a record or a secret.',
+        summary: 'Read the recent log entries of a pipeline',
+        description: 'The last entries since the engine started. They never contain records or secrets.',
         query: z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) }),
         response: { status: 200, description: 'Oldest first.', schema: z.object({ entries: z.array(LogEntryBody) }) },
       },
@@ -85,10 +85,15 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         ...shared,
         path: '/v2/{org}/pipelines/{id}/logs/stream',
         operation: 'followPipelineLog',
-        summary: 'What a pipeline does, as it does it',
+        summary: 'Stream the log of a pipeline',
         description:
-          'Server-sent events: what is kept, then what comes. `event: entry`, the data as in `entries` of `logs`. `Last-Event-ID` goes on after that entry. A comment comes every 15 seconds.',
-        response: { status: 200, description: 'Entries.', schema: z.string(), contentType: 'text/event-stream' },
+          'Server-sent events: the stored entries, then new ones. Each is an `event: entry` with data as in `entries` of `logs`. `Last-Event-ID` resumes after that entry. Sends a comment every 15 seconds to keep the connection open.',
+        response: {
+          status: 200,
+          description: 'Stream of log entries.',
+          schema: z.string(),
+          contentType: 'text/event-stream',
+        },
       },
       async ({ c, principal, organization, params }) => {
         const id = await find(organization.id, params.id);

@@ -28,7 +28,7 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
     params: OrgAndId,
     idempotent: true,
     conditional: true,
-    response: { status: 200, description: 'The pipeline as it is now.', schema: PipelineBody },
+    response: { status: 200, description: 'The updated pipeline.', schema: PipelineBody },
     errorStatuses: [422],
   } as const;
   return [
@@ -40,7 +40,7 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
           tag,
           operation: `create${name}Pipeline`,
           summary: 'Create a pipeline',
-          description: 'Without nodes it is a name, and does nothing yet.',
+          description: 'A pipeline without nodes does not run.',
           access,
           params: Org,
           body: CreatePipeline,
@@ -57,9 +57,9 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
         ...changed,
         path: '/v2/{org}/pipelines/{id}',
         operation: 'changePipeline',
-        summary: 'Change a pipeline: what is absent stays',
+        summary: 'Update a pipeline; absent properties are kept',
         description:
-          '`nodes` and `edges`, when given, replace all of them. A node in which the same stands stays that node, by its `id` or its `slug`.',
+          '`nodes` and `edges` replace all nodes and edges. A node with the same `id` or `slug` and the same component keeps its id.',
         body: ChangePipeline,
       },
       (call) => change(context, call),
@@ -70,7 +70,7 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
         ...changed,
         path: '/v1/{org}/pipelines/{id}',
         operation: 'switchPipeline',
-        summary: 'Pause, resume or rename a pipeline: what is absent stays',
+        summary: 'Pause, resume or rename a pipeline; absent properties are kept',
         body: SwitchPipeline,
       },
       (call) => change(context, call),

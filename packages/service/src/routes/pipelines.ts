@@ -8,7 +8,7 @@ import type { RouteContext } from './context.js';
 import { Id, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const ListQuery = PageQuery.extend({
-  component_id: Id.optional().openapi({ description: 'Only pipelines in which this connector or transform stands.' }),
+  component_id: Id.optional().openapi({ description: 'Only pipelines that use this connector or transform.' }),
 });
 
 /** Pipelines can be listed and created under either path. */
@@ -71,11 +71,11 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         path: '/v2/{org}/pipelines/{id}',
         tag,
         operation: 'deletePipeline',
-        summary: 'Delete a pipeline, but not its connectors',
+        summary: 'Delete a pipeline; its connectors are kept',
         access: { permission: 'write', session: 'deny' },
         params: OrgAndId,
         conditional: true,
-        response: { status: 200, description: 'What was deleted.', schema: PipelineBody },
+        response: { status: 200, description: 'The deleted resource.', schema: PipelineBody },
       },
       async ({ c, organization, params, commit }) => {
         const response = await commit(async (tables) => {
@@ -96,11 +96,11 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         path: '/v2/{org}/pipelines/{id}/status',
         tag,
         operation: 'readPipelineStatus',
-        summary: 'How a pipeline does, and what it has moved',
-        description: 'Measured by the engine; `Unknown` where nothing is known, as without an engine.',
+        summary: 'Read the status and the counts of a pipeline',
+        description: 'Observed by the engine. `Unknown` if no engine reports it.',
         access: { permission: 'read', session: 'deny' },
         params: OrgAndId,
-        response: { status: 200, description: 'As of now.', schema: PipelineStateBody },
+        response: { status: 200, description: 'The current state.', schema: PipelineStateBody },
       },
       async ({ organization, params }) => {
         const pipeline = await store.pipelines.get(organization.id, params.id);

@@ -16,7 +16,7 @@ export const PageQuery = z.object({
 });
 
 export const Pagination = z
-  .object({ limit: z.int(), offset: z.int(), total: z.int().openapi({ description: 'Rows in all, on every page.' }) })
+  .object({ limit: z.int(), offset: z.int(), total: z.int().openapi({ description: 'Number of rows on all pages.' }) })
   .openapi('Pagination');
 
 export const Name = z.string().trim().min(1).max(200);
@@ -24,4 +24,4 @@ export const Name = z.string().trim().min(1).max(200);
 export const Origin = z
   .string()
   .refine(isPageOrigin, 'Must be an origin: https://app.example, or http on localhost.')
-  .openapi({ description: 'Origin of a page: scheme, host and port, nothing else.', example: 'https://app.example' });
+  .openapi({ description: 'Origin of a page: scheme, host and port only.', example: 'https://app.example' });

@@ -14,13 +14,15 @@ const MintBody = z
       .int()
       .optional()
       .openapi({
-        description: `Lifetime; default ${SESSION_TTL.default}, brought into ${SESSION_TTL.min} to ${SESSION_TTL.max}.`,
+        description: `Lifetime in seconds, clamped to ${SESSION_TTL.min} to ${SESSION_TTL.max}. Default: ${SESSION_TTL.default}.`,
       }),
     kind: Kind.optional(),
     type_ids: z.array(TypeId).min(1).max(100).optional(),
-    connector_id: Id.optional().openapi({ description: 'The session may only read, change and test this connector.' }),
+    connector_id: Id.optional().openapi({
+      description: 'Limits the session to reading, updating and testing this connector.',
+    }),
     parent_origins: z.array(Origin).min(1).max(20).optional().openapi({
-      description: 'Pages that may hold the frame; default: all that are allowed for the organization.',
+      description: 'Origins of pages that may embed the frame. Default: all that the organization allows.',
     }),
   })
   .openapi('MintSession', { example: { organization_id: 'your-team', ttl_seconds: 900 } });
@@ -45,7 +47,7 @@ export function sessionRoutes(context: RouteContext): Route[] {
         path: '/v3/sessions',
         tag: 'Sessions',
         operation: 'mintSession',
-        summary: 'Mint the short-lived token of a frame',
+        summary: 'Create a session: a short-lived token for a frame',
         access: { permission: 'sessions:create', session: 'deny' },
         body: MintBody,
         response: { status: 200, description: 'The session.', schema: SessionBody },
@@ -56,7 +58,7 @@ export function sessionRoutes(context: RouteContext): Route[] {
         const ttl = Math.min(Math.max(body.ttl_seconds ?? SESSION_TTL.default, SESSION_TTL.min), SESSION_TTL.max);
         const { id: apiKeyId, expiresAt: keyExpiry } = principal.key;
         if (keyExpiry && keyExpiry.getTime() < clock.now() + ttl * 1_000) {
-          throw invalidRequest('The session would outlive its API key. Ask for a shorter one, or use another key.');
+          throw invalidRequest('The session would outlive its API key. Request a shorter one, or use another key.');
         }
         const scope = await readScope(context, organization, apiKeyId, body);
         const { token, expiresAt } = await sessions.mint(scope, ttl);
@@ -78,13 +80,13 @@ export function sessionRoutes(context: RouteContext): Route[] {
         path: '/v3/session',
         tag: 'Sessions',
         operation: 'readSession',
-        summary: 'Read the session that makes the call',
-        description: 'A form shows the name of the organization beside each secret: it is where the secret is kept.',
+        summary: 'Read the session of the request',
+        description: 'The form shows the name of the organization next to each secret.',
         access: { permission: 'any', session: 'allow' },
         response: { status: 200, description: 'The session.', schema: OwnSessionBody },
       },
       async ({ principal }) => {
-        if (principal.type !== 'session') throw forbidden('Only the session of a form can read itself.');
+        if (principal.type !== 'session') throw forbidden('This operation requires a session token.');
         const organization = await principals.organization(principal.session.organizationId);
         if (!organization) throw notFound();
         const { id, name } = organization;

@@ -12,7 +12,7 @@ import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const Config = z.object({ operations: z.array(z.unknown()) }).openapi({
-  description: 'What is done to each record, one after the other: `{ operation, arguments }`.',
+  description: 'Operations applied to each record, in order: `{ operation, arguments }`.',
 });
 const Description = z.string().max(2_000);
 
@@ -137,13 +137,13 @@ export function transformRoutes(context: RouteContext): Route[] {
         path: `${path}/{id}`,
         tag,
         operation: 'changeTransform',
-        summary: 'Change a transform, in every pipeline in which it stands: what is absent stays',
+        summary: 'Update a transform in all pipelines that use it; absent properties are kept',
         access: write,
         params: OrgAndId,
         body: ChangeTransform,
         idempotent: true,
         conditional: true,
-        response: { status: 200, description: 'The transform as it is now.', schema: TransformBody },
+        response: { status: 200, description: 'The updated transform.', schema: TransformBody },
         errorStatuses: [422],
       },
       async ({ c, organization, params, body, commit }) => {
@@ -179,7 +179,7 @@ export function transformRoutes(context: RouteContext): Route[] {
         access: write,
         params: OrgAndId,
         conditional: true,
-        response: { status: 200, description: 'What was deleted.', schema: TransformBody },
+        response: { status: 200, description: 'The deleted resource.', schema: TransformBody },
         errorStatuses: [409],
       },
       ({ c, organization, params, commit }) =>

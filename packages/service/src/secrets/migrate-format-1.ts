@@ -41,14 +41,14 @@ export async function migrateFormat1({ store, vault, catalog, log, signal }: Mig
       } catch (error) {
         // The data key itself was changed. Other organizations are not affected.
         if (!(error instanceof SealError)) throw error;
-        log.warn({ connector_id: id, problem: describeError(error) }, 'secrets could not be sealed again');
+        log.warn({ connector_id: id, problem: describeError(error) }, 'could not reseal secrets');
       }
     }
     if (page.length < PAGE) break;
   }
   if (signal.aborted) return;
   const left = await vault.rejectFormat1(store);
-  if (moved > 0 || left > 0) log.info({ secrets: moved, keys_left: left }, 'secrets sealed again in format 2');
+  if (moved > 0 || left > 0) log.info({ secrets: moved, keys_left: left }, 'secrets resealed in format 2');
 }
 
 function resealsOf(

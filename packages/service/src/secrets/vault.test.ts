@@ -82,7 +82,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     for (const answer of answers) {
       expect(answer.status).toBe(422);
       expect(answer.body).toEqual({
-        error: 'A stored secret was changed outside of the service and can not be read. Enter it again.',
+        error: 'A stored secret was modified outside of the service and cannot be read. Enter it again.',
         error_type: 'secret_unreadable',
         code: 422,
         additional_details: { issues: [{ path: '/secrets/api_key', code: 'required' }] },

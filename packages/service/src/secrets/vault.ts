@@ -92,7 +92,7 @@ export function checkMasterKey(requiredIds: readonly string[], keys: MasterKeys)
   if (missing.length > 0) {
     const given = keys.current ? `MASTER_KEY is key ${keys.current.id}` : 'MASTER_KEY is not set';
     throw new MasterKeyError(
-      `The secrets in this database want master key ${missing.join(' and ')}; ${given}. Set MASTER_KEY to the key with that id, or, to change keys, MASTER_KEY_PREVIOUS to it.`,
+      `The secrets in this database require master key ${missing.join(' and ')}; ${given}. Set MASTER_KEY to the key with that id. To rotate keys, set MASTER_KEY_PREVIOUS to it.`,
     );
   }
 }

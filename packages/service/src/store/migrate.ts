@@ -40,7 +40,7 @@ export async function migrate(database: Database, migrations: readonly Migration
     const present = Number(row?.['version']);
     if (present > newest) {
       throw new Error(
-        `The database has schema version ${present}, this release knows ${newest}. Start the release that made it, or a later one.`,
+        `The database has schema version ${present}, but this release only supports ${newest}. Start the release that created it, or a later one.`,
       );
     }
     for (const migration of migrations.filter((each) => each.version > present)) {

@@ -93,5 +93,5 @@ async function drain(variables: Readonly<Record<string, string>>, customer: Cust
   }
   child.kill('SIGTERM');
   const { code, stderr } = await child.ended;
-  if (code !== 0) throw new Error(`The service did not end in peace (${code}): ${stderr}`);
+  if (code !== 0) throw new Error(`The service did not exit cleanly (${code}): ${stderr}`);
 }

@@ -103,7 +103,7 @@ class Heartbeat {
     if (this.lost.signal.aborted) return;
     await this.#coordinator
       .release(this.#lease)
-      .catch(() => this.#log.warn('the lease of the engine runs out by itself'));
+      .catch(() => this.#log.warn('could not release the engine lease; it will expire'));
   }
 
   async #run(): Promise<void> {
@@ -112,13 +112,13 @@ class Heartbeat {
       if (this.#ending.signal.aborted) return;
       try {
         if (await this.#renew()) continue;
-        this.#log.error('another process runs the pipelines of this database now; this one has stopped doing so');
+        this.#log.error('engine lease lost: another process runs the pipelines of this database; stopping');
         this.lost.abort();
         return;
       } catch {
         // Without the database, pushed records are still stored and cursor commits wait. The next
         // renewal after the database is back shows which process holds the lease.
-        this.#log.warn('the lease of the engine could not be renewed; next try in a moment');
+        this.#log.warn('could not renew the engine lease; retrying');
       }
     }
   }
@@ -151,7 +151,7 @@ async function identify(folder: string, state: EngineState): Promise<string> {
   }
   if (known.database === database) return known.engine;
   throw new EngineInUseError(
-    `${folder} holds what waits in the pipelines of another database. Set DATA_DIR to another folder for this one.`,
+    `${folder} contains the buffered records of another database. Set DATA_DIR to another folder.`,
   );
 }
 
@@ -164,7 +164,9 @@ async function readIdentity(path: string): Promise<{ engine: string; database: s
   const known: unknown = JSON.parse(text);
   if (isRecord(known) && typeof known['engine'] === 'string' && typeof known['database'] === 'string')
     return { engine: known['engine'], database: known['database'] };
-  throw new EngineInUseError(`${path} does not hold what was written there.`);
+  throw new EngineInUseError(
+    `${path} is not a valid engine identity file. Restore it, or set DATA_DIR to an empty folder.`,
+  );
 }
 
 async function databaseName(state: EngineState): Promise<string> {

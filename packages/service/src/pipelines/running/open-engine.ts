@@ -66,7 +66,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const pipelines = join(folder, 'pipelines');
   const bus = createEmbeddedBus({
     folder: streams,
-    onDamage: (damage) => log.error({ ...damage }, 'a buffer was not as it had been written'),
+    onDamage: (damage) => log.error({ ...damage }, 'buffer damaged'),
   });
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
   const tools = {
@@ -78,7 +78,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     folder: pipelines,
     vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
     reseal: (reseals: readonly Reseal[]) =>
-      tables.secrets.reseal(reseals).catch(warn('secrets could not be sealed again; the next start does it')),
+      tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
     limits: () => ({ ...idleLimits(), ...limits }),
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
@@ -91,7 +91,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     if (closing.signal.aborted) return;
     await left.forget((id, nodeId) => supervisor.has(id, nodeId));
   }
-  const started = start().catch(warn('what is left of removed pipelines could not be removed; the next start does it'));
+  const started = start().catch(warn('could not clean up removed pipelines; the next start retries'));
 
   /** Runs `work` repeatedly, with pauses, until the engine closes. */
   async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
@@ -111,17 +111,17 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     repeat(
       () => FLUSH,
       () => store.flush(),
-      'counts could not be written; next try in a moment',
+      'could not write pipeline reports; retrying',
     ),
     repeat(
       () => SWEEP,
       () => supervisor.sweep(),
-      'pipelines could not be listed; next try in a moment',
+      'could not list pipelines; retrying',
     ),
     repeat(
       toNextInterval,
       () => recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
-      'metrics could not be sampled',
+      'could not sample metrics',
     ),
     listenForChanges(database, (id) => supervisor.changed(id), closing.signal, clock),
   ];
@@ -133,7 +133,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await started;
     await Promise.all(loops);
     await bus.close();
-    if (!lease.lost.aborted) await store.flush().catch(warn('the last counts could not be written'));
+    if (!lease.lost.aborted) await store.flush().catch(warn('could not write the last pipeline reports'));
     await lease.release();
   }
   const close = (): Promise<void> => (ended ??= end());

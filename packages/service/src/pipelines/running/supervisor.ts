@@ -42,7 +42,7 @@ export class Supervisor implements PipelineEngine {
     this.#reader = new ChangeReader({
       load: (ids) => options.pipelines.load(ids),
       apply: (id, row) => this.#apply(id, row),
-      failed: (error) => this.#logFailure(error, 'pipelines could not be read; next try in a moment'),
+      failed: (error) => this.#logFailure(error, 'could not read pipelines; retrying'),
       clock: options.tools.clock,
       closing: this.#closing.signal,
     });
@@ -165,7 +165,7 @@ export class Supervisor implements PipelineEngine {
       try {
         await this.#slots.run(() => running.remove());
       } catch (error) {
-        this.#logFailure(error, 'what is left of a pipeline could not be removed; the next start does it', id);
+        this.#logFailure(error, 'could not clean up removed pipeline; the next start retries', id);
       }
       return;
     }
@@ -174,7 +174,7 @@ export class Supervisor implements PipelineEngine {
     try {
       await this.#slots.run(() => own.apply(row));
     } catch (error) {
-      this.#logFailure(error, 'a pipeline could not be started; next try in a moment', id);
+      this.#logFailure(error, 'could not start pipeline; retrying', id);
       void this.#later(id);
     }
   }
@@ -202,7 +202,7 @@ export class Supervisor implements PipelineEngine {
       try {
         return await work();
       } catch (error) {
-        this.#logFailure(error, 'pipelines could not be listed; next try in a moment');
+        this.#logFailure(error, 'could not list pipelines; retrying');
         await this.#pause();
       }
     }
