@@ -14,7 +14,7 @@ import type { Received } from './vendor.js';
 /** The result of one delivery attempt, as the runner interprets it. */
 export interface Attempt {
   written: number[];
-  refused: { n: number; reason: string }[];
+  rejected: { n: number; reason: string }[];
   failure?: { code: string; message: string; kind: FailureKind; afterMs?: number };
   /** The original error. */
   error?: unknown;
@@ -52,11 +52,11 @@ export async function attempt(output: Output, batch: Batch, signal = new AbortCo
   const all = batch.records.map(({ n }) => Number(n));
   try {
     await output.open?.(signal);
-    const { refused = [], retry } = await output.write(batch, signal);
-    const open = new Set([...refused.map(({ index }) => index), ...(retry?.indexes ?? [])]);
+    const { rejected = [], retry } = await output.write(batch, signal);
+    const open = new Set([...rejected.map(({ index }) => index), ...(retry?.indexes ?? [])]);
     return {
       written: all.filter((_, index) => !open.has(index)),
-      refused: refused.map(({ index, reason }) => ({ n: all[index] ?? Number.NaN, reason })),
+      rejected: rejected.map(({ index, reason }) => ({ n: all[index] ?? Number.NaN, reason })),
       ...(retry && {
         failure: {
           code: 'retry',
@@ -71,7 +71,7 @@ export async function attempt(output: Output, batch: Batch, signal = new AbortCo
     const { code, message, kind, afterMs } = error;
     return {
       written: [],
-      refused: [],
+      rejected: [],
       failure: { code, message, kind, ...(afterMs !== undefined && { afterMs }) },
       error,
     };

@@ -85,8 +85,8 @@ export function runOutputContract(name: string, contract: OutputContract): void 
     async function deliver(output: Output, batch: Batch): Promise<void> {
       let rest = batch;
       for (let tries = 0; tries < 10; tries += 1) {
-        const { failure, written, refused } = await attempt(output, rest);
-        expect(refused).toEqual([]);
+        const { failure, written, rejected } = await attempt(output, rest);
+        expect(rejected).toEqual([]);
         if (!failure) return;
         rest = rest.pick(
           [...rest.records.entries()].flatMap(([at, { n }]) => (written.includes(Number(n)) ? [] : [at])),
@@ -102,8 +102,8 @@ export function runOutputContract(name: string, contract: OutputContract): void 
     test('writes all records and reports them as written', async () => {
       const server = await vendor((request) => contract.accept(request));
       const output = outputAt(server.origin);
-      expect(await attempt(output, noted(5))).toEqual({ written: upTo(5), refused: [] });
-      expect(await attempt(output, noted(3, 5))).toEqual({ written: [5, 6, 7], refused: [] });
+      expect(await attempt(output, noted(5))).toEqual({ written: upTo(5), rejected: [] });
+      expect(await attempt(output, noted(3, 5))).toEqual({ written: [5, 6, 7], rejected: [] });
       expect(server.requests.flatMap(numbers)).toEqual(upTo(8));
       expect(server.connections()).toBe(1);
       await output.close?.();
@@ -216,8 +216,8 @@ export function runOutputContract(name: string, contract: OutputContract): void 
       async (status) => {
         const server = await vendor((request) => echo(status, request));
         const { config } = contract.at(server.origin);
-        const { failure, refused, error } = await attempt(outputAt(server.origin), noted(3));
-        const text = JSON.stringify([failure, refused]) + inspect(error, { depth: 10, showHidden: true });
+        const { failure, rejected, error } = await attempt(outputAt(server.origin), noted(3));
+        const text = JSON.stringify([failure, rejected]) + inspect(error, { depth: 10, showHidden: true });
         for (const secret of [...secretsOf(config.secrets), RECORD_CANARY, 'upstream-canary'])
           for (const encoded of encodings(secret)) expect(text).not.toContain(encoded);
       },

@@ -14,7 +14,7 @@ export interface Reading {
   pages: Page[];
   cursor: JsonValue | undefined;
   numbers: unknown[];
-  refused: string[];
+  rejected: string[];
   codes: string[];
 }
 
@@ -48,7 +48,7 @@ export async function read(
     pages,
     cursor: pages.at(-1)?.cursor ?? cursor,
     numbers: pages.flatMap((page) => page.records.map((record) => record['n'])),
-    refused: pages.flatMap((page) => (page.unreadable ?? []).map(({ reason }) => reason)),
+    rejected: pages.flatMap((page) => (page.unreadable ?? []).map(({ reason }) => reason)),
     codes: pages.flatMap((page) => (page.notes ?? []).map(({ code }) => code)),
   };
 }

@@ -41,8 +41,8 @@ export function exampleConfig(schema: ConnectorConfigSchema, options: ExampleOpt
     if (isUnion(field)) {
       const discriminator = discriminatorOf(field);
       const variants = variantsOf(field);
-      const wanted = options.choices?.get(`${path}/${discriminator}`) ?? field.default;
-      const variant = variants.find(({ value }) => value === wanted) ?? variants[0];
+      const selected = options.choices?.get(`${path}/${discriminator}`) ?? field.default;
+      const variant = variants.find(({ value }) => value === selected) ?? variants[0];
       if (!variant) return undefined;
       const { value, key, body } = variant;
       return { [discriminator]: value, ...(key !== undefined && body ? { [key]: fill(body, `${path}/${key}`) } : {}) };

@@ -17,7 +17,7 @@ export async function authorize<Context>(
   try {
     const organizationId: unknown = await options.authorizeTenant(request, tenantId, context);
     if (typeof organizationId === 'string' && organizationIdPattern.test(organizationId)) return organizationId;
-    if (organizationId) throw new TypeError('authorizeTenant must return an organization id, or null to refuse');
+    if (organizationId) throw new TypeError('authorizeTenant must return an organization id, or null to deny access');
   } catch (error) {
     if (error instanceof HostError) throw error;
     // A bug in the application's check must refuse access and be reported.

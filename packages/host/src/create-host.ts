@@ -51,7 +51,7 @@ export function createHost<Context = unknown>(given: HostOptions<Context>): Host
   const routes = createRoutes({ options, service });
   const find = (url: URL) => routes.get(url.pathname.replace(/\/$/, ''));
 
-  async function answer(request: Request, context: Context): Promise<Response> {
+  async function dispatch(request: Request, context: Context): Promise<Response> {
     const url = new URL(request.url);
     const route = find(url);
     if (!route) throw new HostError('not_found', 'This route does not exist.');
@@ -59,13 +59,13 @@ export function createHost<Context = unknown>(given: HostOptions<Context>): Host
       throw new HostError('invalid_request', `Use ${route.method}.`, { status: 405, headers: { allow: route.method } });
     }
     if (route.method === 'POST') checkOrigin(request);
-    return route.answer({ request, url, context });
+    return route.handle({ request, url, context });
   }
 
   const handler = async (request: Request, context?: Context): Promise<Response> => {
     try {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- optional only where Context takes undefined
-      return await answer(request, context as Context);
+      return await dispatch(request, context as Context);
     } catch (error) {
       return errorResponse(error, (cause) => options.onError(cause, request));
     }

@@ -84,7 +84,7 @@ export function checkOptions<Context>(options: HostOptions<Context>): CheckedOpt
   if (typeof options.authorizeTenant !== 'function') {
     throw new TypeError(
       'createHost: authorizeTenant is missing. It decides which organization the signed-in user may act for: ' +
-        '(request, tenantId) => organization id, or null to refuse.',
+        '(request, tenantId) => organization id, or null to deny access.',
     );
   }
   if ((options.parentOrganizationId === undefined) !== (options.authorizeTeam === undefined)) {

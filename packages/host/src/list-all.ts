@@ -17,25 +17,25 @@ export async function listAll(request: ServiceRequest, path: string, key: string
   const rows = new Map<string, UnknownRecord>();
   let offset = 0;
   for (let page = 0; page < maxPages; page += 1) {
-    const answer = await request(`${path}?limit=${pageSize}&offset=${offset}`, {});
-    const batch = rowsOf(answer, key);
+    const body = await request(`${path}?limit=${pageSize}&offset=${offset}`, {});
+    const batch = rowsOf(body, key);
     const known = rows.size;
     for (const row of batch) if (typeof row['id'] === 'string') rows.set(row['id'], row);
     offset += batch.length;
-    const total = totalOf(answer);
+    const total = totalOf(body);
     if (rows.size === known || (total !== undefined && offset >= total)) return [...rows.values()];
   }
   throw new HostError('upstream_error', 'The service sent a list that does not end.');
 }
 
-function rowsOf(answer: unknown, key: string): UnknownRecord[] {
-  const rows: unknown = isRecord(answer) ? answer[key] : undefined;
+function rowsOf(body: unknown, key: string): UnknownRecord[] {
+  const rows: unknown = isRecord(body) ? body[key] : undefined;
   if (!Array.isArray(rows)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   return rows.filter(isRecord);
 }
 
-function totalOf(answer: unknown): number | undefined {
-  const pagination = isRecord(answer) ? answer['pagination'] : undefined;
+function totalOf(body: unknown): number | undefined {
+  const pagination = isRecord(body) ? body['pagination'] : undefined;
   const total = isRecord(pagination) ? pagination['total'] : undefined;
   return typeof total === 'number' ? total : undefined;
 }

@@ -34,11 +34,11 @@ export function toNodeHandler<Message extends IncomingMessage = IncomingMessage>
       next();
       return;
     }
-    void answer(handler, message, response, next);
+    void handleMessage(handler, message, response, next);
   };
 }
 
-async function answer<Message extends IncomingMessage>(
+async function handleMessage<Message extends IncomingMessage>(
   handler: FetchHandler<Message>,
   message: Message,
   response: ServerResponse,
@@ -63,18 +63,18 @@ function requestOf(message: IncomingMessage): Request | undefined {
   }
 }
 
-async function send(answer: Response, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  response.statusCode = answer.status;
-  for (const [name, value] of answer.headers) if (name !== 'set-cookie') response.setHeader(name, value);
-  const cookies = answer.headers.getSetCookie();
+async function send(result: Response, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.statusCode = result.status;
+  for (const [name, value] of result.headers) if (name !== 'set-cookie') response.setHeader(name, value);
+  const cookies = result.headers.getSetCookie();
   if (cookies.length > 0) response.setHeader('set-cookie', cookies);
   if (!message.complete) {
     // Drain the rest of the body: closing the connection now would lose the response.
     response.setHeader('connection', 'close');
     message.resume();
   }
-  if (!answer.body || message.method === 'HEAD') response.end();
-  else await sendBody(answer.body, response);
+  if (!result.body || message.method === 'HEAD') response.end();
+  else await sendBody(result.body, response);
 }
 
 /** Sends chunks as they arrive, and cancels the body when the client disconnects. */

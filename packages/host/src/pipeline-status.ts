@@ -18,8 +18,8 @@ export async function pipelineStatus(
   org: string,
   pipelineId: string,
 ): Promise<{ status: PipelineStatus }> {
-  const answer = await service(`/v2/${org}/pipelines/${encodeURIComponent(pipelineId)}/status`, {});
-  const status = statuses.find((known) => isRecord(answer) && known === answer['status']);
+  const body = await service(`/v2/${org}/pipelines/${encodeURIComponent(pipelineId)}/status`, {});
+  const status = statuses.find((known) => isRecord(body) && known === body['status']);
   if (!status) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   return { status };
 }

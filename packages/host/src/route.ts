@@ -14,8 +14,8 @@ export interface Call<Context> {
   context: Context;
 }
 
-/** A route. The origin of a `POST` is checked before `answer` is called; `GET` never writes. */
+/** A route. The origin of a `POST` is checked before `handle` is called; `GET` never writes. */
 export interface Route<Context> {
   method: 'GET' | 'POST';
-  answer(call: Call<Context>): Response | Promise<Response>;
+  handle(call: Call<Context>): Response | Promise<Response>;
 }

@@ -9,7 +9,7 @@ import { fieldsOf } from './walk.js';
 const MAX_DEPTH = 8;
 
 /** Returns the first issue that the validator reports for a value under one field, as text. */
-function refusal(field: FieldSchema, value: unknown): string | undefined {
+function problemOf(field: FieldSchema, value: unknown): string | undefined {
   const { 'x-when': _when, ...rest } = field;
   const schema: ConnectorConfigSchema = {
     settings: { type: 'object', properties: { value: rest }, required: ['value'], additionalProperties: false },
@@ -52,15 +52,15 @@ export function checkFields(file: string, data: ConnectorTypeData): Problem[] {
       const [example] = field.examples ?? [];
       if (example !== undefined && field.enum !== undefined)
         add('/examples', 'would look like the choice that was made: leave it out, or set "default"');
-      const refused = example === undefined ? undefined : refusal(field, example);
-      if (refused !== undefined) add('/examples/0', `is not a value the field takes: ${refused}`);
+      const exampleProblem = example === undefined ? undefined : problemOf(field, example);
+      if (exampleProblem !== undefined) add('/examples/0', `is not a value the field takes: ${exampleProblem}`);
       if (example === undefined && field.pattern !== undefined && field.default === undefined)
         add('', 'needs "examples": a value that matches the pattern, shown as the placeholder');
       if (secret && field.default !== undefined) add('/default', 'a secret has no default');
     }
     if ('default' in field && field.default !== undefined) {
-      const refused = refusal(field, field.default);
-      if (refused !== undefined) add('/default', `is not a value the field takes: ${refused}`);
+      const problem = problemOf(field, field.default);
+      if (problem !== undefined) add('/default', `is not a value the field takes: ${problem}`);
     } else if (field.type === 'boolean' && !inRow) add('', 'needs "default": a switch is never empty');
     if (field.type === 'boolean' && (required || field['x-when']?.required))
       add('', 'a switch is never empty, so it can not be required');

@@ -10,8 +10,8 @@ function valuesOf(field: FieldSchema): readonly unknown[] | undefined {
   return field.type === 'string' ? field.enum : undefined;
 }
 
-const implies = (guards: readonly Guard[], wanted: Guard): boolean =>
-  guards.some((guard) => guard.path === wanted.path && guard.in.every((value) => wanted.in.includes(value)));
+const implies = (guards: readonly Guard[], implied: Guard): boolean =>
+  guards.some((guard) => guard.path === implied.path && guard.in.every((value) => implied.in.includes(value)));
 
 function checkCondition(visited: VisitedField, all: readonly VisitedField[], add: (message: string) => void): void {
   const when = visited.field['x-when'];

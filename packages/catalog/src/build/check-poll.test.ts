@@ -68,7 +68,7 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/query/since`, 'now', stream, 'must say {{since}}'],
   [`${stream}/query/until`, 'now', stream, 'must say {{until}}'],
   [`${stream}/records/time`, undefined, `${stream}/records`, 'needs "time"'],
-  [`${stream}/records/path`, 'data', `${stream}/records/path`, 'must be a pointer into the answer'],
+  [`${stream}/records/path`, 'data', `${stream}/records/path`, 'must be a pointer into the response'],
   [`${stream}/cursor/longest_seconds`, 100, `${stream}/cursor/longest_seconds`, 'at least twice the overlap'],
   [`${stream}/cursor`, { kind: 'link', overlap_seconds: 60 }, `${stream}/cursor`, 'follows a link'],
   [`${stream}/cursor`, { kind: 'id' }, `${stream}/pagination`, 'must be "none"'],

@@ -2,7 +2,7 @@
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
 
 const template = text(/^[^\r\n]+$/, 'a text in one line');
-const path = text(/^(?:\/[^/]+)*$/, 'a pointer into the answer, like "/data/items", or "" for all of it');
+const path = text(/^(?:\/[^/]+)*$/, 'a pointer into the response, like "/data/items", or "" for all of it');
 const setting = text(/^\/settings\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a setting, "/settings/..."');
 const secret = text(/^\/secrets\/[^/]+$/, 'the pointer of a secret, "/secrets/..."');
 const field = text(/^\/(?:settings|secrets)\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a field');

@@ -67,8 +67,8 @@ test('sends at most 1,000 logs and 5 MB per request', async () => {
 
 test('rejects a log that Datadog would truncate, and sends the others', async () => {
   const lines = [1, 1_000_000, 2].map((size, n) => JSON.stringify({ n, text: 'x'.repeat(size) }));
-  const { written, refused } = await attempt(await outputFor(), createBatch('b', lines));
-  expect([written, refused]).toEqual([
+  const { written, rejected } = await attempt(await outputFor(), createBatch('b', lines));
+  expect([written, rejected]).toEqual([
     [0, 2],
     [{ n: 1, reason: 'The record exceeds the maximum size of a log in Datadog.' }],
   ]);
@@ -76,7 +76,7 @@ test('rejects a log that Datadog would truncate, and sends the others', async ()
 
 test.each([400, 413])('isolates the rejected record after %i', async (status) => {
   const output = await outputFor({}, (request) => (numbersIn(request).includes(3) ? { status } : intake(request)));
-  expect(await attempt(output, noted(9))).toMatchObject({ written: [0, 1, 2, 4, 5, 6, 7, 8], refused: [{ n: 3 }] });
+  expect(await attempt(output, noted(9))).toMatchObject({ written: [0, 1, 2, 4, 5, 6, 7, 8], rejected: [{ n: 3 }] });
 });
 
 test('reports a wrong key before it sends a record', async () => {

@@ -64,20 +64,20 @@ export function createDatadogOutput({
           const [fit, tooLarge] = [true, false].map((fits) =>
             indexes.filter((index) => (sizes[index] ?? 0) <= MAX_LOG_BYTES === fits),
           );
-          const refused = (tooLarge ?? []).map((index) => ({
+          const rejected = (tooLarge ?? []).map((index) => ({
             index,
             reason: 'The record exceeds the maximum size of a log in Datadog.',
           }));
-          if (!fit || fit.length === 0) return { refused };
+          if (!fit || fit.length === 0) return { rejected };
           const body = await compress(`[${fit.map((index) => logs[index]).join()}]`);
           const response = await send(
             egress,
             { url: `${intakeOf(site)}/api/v2/logs`, headers, body, product: PRODUCT },
             signal,
           );
-          if (response.status === 202) return { refused };
-          if (refused.length === 0 && (response.status === 400 || response.status === 413))
-            return { rejected: `Datadog does not accept this record (HTTP ${response.status}).` };
+          if (response.status === 202) return { rejected };
+          if (rejected.length === 0 && (response.status === 400 || response.status === 413))
+            return { partRejection: `Datadog does not accept this record (HTTP ${response.status}).` };
           throw failureOf(response, clock.now());
         });
       },

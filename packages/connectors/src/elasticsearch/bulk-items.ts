@@ -50,7 +50,7 @@ export const requiresTimestamp = ({ status, reason }: Item): boolean =>
  * @throws ConnectorError if every record failed for a reason unrelated to the record itself
  */
 export function outcomeOf(items: readonly Item[], indexes: readonly number[], product: string): WriteResult {
-  const refused: { index: number; reason: string }[] = [];
+  const rejected: { index: number; reason: string }[] = [];
   const busy: number[] = [];
   const failing: number[] = [];
   const denied: number[] = [];
@@ -61,16 +61,16 @@ export function outcomeOf(items: readonly Item[], indexes: readonly number[], pr
     else if (status >= 500) failing.push(index);
     else if ([401, 403, 404].includes(status)) denied.push(index);
     else
-      refused.push({
+      rejected.push({
         index,
         reason: REASONS.get(type) ?? `${product} does not accept this record (status ${status}).`,
       });
   }
   const open = [...busy, ...failing, ...denied].toSorted((a, b) => a - b);
-  if (open.length === 0) return { ...(refused.length > 0 && { refused }) };
+  if (open.length === 0) return { ...(rejected.length > 0 && { rejected }) };
   const failure = failureOf({ busy: busy.length > 0, denied: denied.length > 0 }, product);
   if (open.length === indexes.length) throw failure;
-  return { ...(refused.length > 0 && { refused }), retry: toRetry(failure, open) };
+  return { ...(rejected.length > 0 && { rejected }), retry: toRetry(failure, open) };
 }
 
 function failureOf({ busy, denied }: { busy: boolean; denied: boolean }, product: string): ConnectorError {

@@ -69,7 +69,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
         });
         const response = await bulk(documents, signal);
         if (response.status === 413)
-          return { rejected: `${product} does not accept a record of this size (HTTP 413).` };
+          return { partRejection: `${product} does not accept a record of this size (HTTP 413).` };
         if (response.status !== 200) throw statusFailure(response, product, clock.now());
         const items = itemsOf(parse(response.text, product), indexes.length, product);
         if (!timestamps && items.some(requiresTimestamp)) {

@@ -39,8 +39,8 @@ const clusterWith = (verdict: Verdict) => createFakeCluster(`ApiKey ${KEY}`, ver
 test('uses the record ids as document ids, so a retry creates no duplicates', async () => {
   const cluster = clusterWith(() => undefined);
   const output = await outputFor(cluster.respond);
-  expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], refused: [] });
-  expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], refused: [] });
+  expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], rejected: [] });
+  expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], rejected: [] });
   expect([...cluster.documents]).toEqual(noted(3).records.map((record, n) => [`batch-0.${n}`, record]));
   const [, first] = server?.requests ?? [];
   expect(first?.body.split('\n')[0]).toBe('{"create":{"_index":"logs-security-default","_id":"batch-0.0"}}');
@@ -55,9 +55,9 @@ test('handles each item: written, existing, rejected, busy, failed', async () =>
     [5, { status: 413, error: { type: 'anything' } }],
   ]);
   const output = await outputFor(clusterWith(({ n }) => given.get(Number(n))).respond);
-  const { written, refused, failure } = await attempt(output, noted(7));
+  const { written, rejected, failure } = await attempt(output, noted(7));
   expect(written).toEqual([0, 1, 6]);
-  expect(refused).toEqual([
+  expect(rejected).toEqual([
     { n: 2, reason: 'A field does not fit the mapping of the index.' },
     { n: 5, reason: 'Elasticsearch does not accept this record (status 413).' },
   ]);
@@ -72,13 +72,13 @@ test.each([
   [403, 'permanent'],
   [404, 'permanent'],
 ])('%i for every item is %s for the output', async (status, kind) => {
-  const { failure, refused } = await attempt(await outputFor(clusterWith(() => ({ status })).respond), noted(3));
-  expect([failure?.kind, refused]).toEqual([kind, []]);
+  const { failure, rejected } = await attempt(await outputFor(clusterWith(() => ({ status })).respond), noted(3));
+  expect([failure?.kind, rejected]).toEqual([kind, []]);
 });
 
 test('puts nothing in the dead letters if the index may not be written', async () => {
   const output = await outputFor(clusterWith(({ n }) => (n === 1 ? { status: 403 } : undefined)).respond);
-  expect(await attempt(output, noted(3))).toMatchObject({ written: [0, 2], refused: [], failure: { kind: 'retry' } });
+  expect(await attempt(output, noted(3))).toMatchObject({ written: [0, 2], rejected: [], failure: { kind: 'retry' } });
 });
 
 test('adds a timestamp for a data stream, but not for an index', async () => {
@@ -96,8 +96,8 @@ test('adds a timestamp for a data stream, but not for an index', async () => {
   );
   const output = await outputFor(cluster.respond);
   const lines = ['{"n":0}', '{"n":1,"@timestamp":"2020-01-01T00:00:00Z"}', '{"n":2,"in":{"@timestamp":1}}', '{}'];
-  const { refused, failure } = await attempt(output, createBatch('b', lines));
-  expect([refused, failure]).toEqual([[], undefined]);
+  const { rejected, failure } = await attempt(output, createBatch('b', lines));
+  expect([rejected, failure]).toEqual([[], undefined]);
   const time = expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/);
   expect([...cluster.documents]).toEqual([
     ['b.1', { n: 1, '@timestamp': '2020-01-01T00:00:00Z' }],
@@ -124,14 +124,14 @@ test('isolates a record that is too large after 413', async () => {
   const output = await outputFor((request) =>
     request.body.includes('"n":3') ? { status: 413 } : cluster.respond(request),
   );
-  expect(await attempt(output, noted(8))).toMatchObject({ written: [0, 1, 2, 4, 5, 6, 7], refused: [{ n: 3 }] });
+  expect(await attempt(output, noted(8))).toMatchObject({ written: [0, 1, 2, 4, 5, 6, 7], rejected: [{ n: 3 }] });
 });
 
 test('reads a response with 500 long errors', async () => {
   const error = { type: 'mapper_parsing_exception', reason: 'x'.repeat(5_000) };
   const output = await outputFor(clusterWith(() => ({ status: 400, error })).respond);
-  const { refused } = await attempt(output, noted(500));
-  expect(refused).toHaveLength(500);
+  const { rejected } = await attempt(output, noted(500));
+  expect(rejected).toHaveLength(500);
 });
 
 test('signs in with user and password, and reports a wrong one before it sends a record', async () => {

@@ -25,9 +25,9 @@ const linesOf = async (path: string): Promise<string[]> => (await readFile(path,
 test('writes records as lines', async () => {
   const { folder } = await place();
   const output = outputIn(folder);
-  expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], refused: [] });
+  expect(await attempt(output, noted(3))).toEqual({ written: [0, 1, 2], rejected: [] });
   await output.close?.();
-  expect(await attempt(output, noted(2, 3))).toEqual({ written: [3, 4], refused: [] });
+  expect(await attempt(output, noted(2, 3))).toEqual({ written: [3, 4], rejected: [] });
   expect(await linesOf(join(folder, 'events.ndjson'))).toEqual(noted(5).lines);
 });
 

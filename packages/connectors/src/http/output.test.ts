@@ -83,18 +83,18 @@ test('repeats the idempotency key of the batch, its part or its record in every 
 test.each([400, 413, 422])('isolates the rejected records after %i', async (status) => {
   const bad = new Set([3, 250, 251, 499]);
   const output = await outputFor({}, (request) => (numbersIn(request).some((n) => bad.has(n)) ? { status } : {}));
-  const { written, refused, failure } = await attempt(output, noted(500));
-  expect(refused.map(({ n }) => n)).toEqual([...bad]);
-  expect(refused[0]?.reason).toContain(String(status));
+  const { written, rejected, failure } = await attempt(output, noted(500));
+  expect(rejected.map(({ n }) => n)).toEqual([...bad]);
+  expect(rejected[0]?.reason).toContain(String(status));
   expect([written.length, failure]).toEqual([496, undefined]);
   expect(server?.requests.length).toBeLessThan(80);
 });
 
 test('bounds the number of requests for a batch of bad records', async () => {
   const output = await outputFor({}, () => ({ status: 400 }));
-  const { written, refused, failure } = await attempt(output, noted(500));
+  const { written, rejected, failure } = await attempt(output, noted(500));
   expect(server?.requests.length).toBeLessThan(500);
-  expect(refused.length).toBeGreaterThan(100);
+  expect(rejected.length).toBeGreaterThan(100);
   expect([written, failure?.kind, failure?.afterMs]).toEqual([[], 'retry', 0]);
 });
 
@@ -106,7 +106,7 @@ test('retries from the failed part without the parts already written', async () 
   });
   expect(await attempt(output, noted(5))).toMatchObject({
     written: [0, 2],
-    refused: [{ n: 1 }],
+    rejected: [{ n: 1 }],
     failure: { kind: 'throttled', afterMs: 9_000 },
   });
   expect(server?.requests).toHaveLength(4);
@@ -121,8 +121,8 @@ test.each([
   [425, 'retry'],
   [304, 'permanent'],
 ])('a response of %i is %s and loses nothing', async (status, kind) => {
-  const { failure, refused } = await attempt(await outputFor({}, () => ({ status })), noted(2));
-  expect([failure?.kind, refused]).toEqual([kind, []]);
+  const { failure, rejected } = await attempt(await outputFor({}, () => ({ status })), noted(2));
+  expect([failure?.kind, rejected]).toEqual([kind, []]);
 });
 
 test('parses a date in Retry-After', async () => {

@@ -71,7 +71,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
         const { status } = response;
         if (status >= 200 && status < 300) return {};
         const rejected = REJECTED.get(status);
-        if (rejected !== undefined) return { rejected };
+        if (rejected !== undefined) return { partRejection: rejected };
         throw status === 405
           ? new ConnectorError(
               'rejected',

@@ -101,9 +101,9 @@ class ResponseSizes {
       this.#left -= skipped;
       rest = rest.subarray(skipped);
       if (rest.length === 0) break;
-      const wanted = 4 - this.#head.length;
-      this.#head = Buffer.concat([this.#head, rest.subarray(0, wanted)]);
-      rest = rest.subarray(wanted);
+      const missing = 4 - this.#head.length;
+      this.#head = Buffer.concat([this.#head, rest.subarray(0, missing)]);
+      rest = rest.subarray(missing);
       if (this.#head.length < 4) break;
       this.#left = this.#head.readInt32BE();
       this.#head = Buffer.alloc(0);

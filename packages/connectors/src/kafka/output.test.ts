@@ -124,8 +124,8 @@ test.each(['individual', 'json_array'])(
     const records = numbered(40).map((each) => ({ ...each, note: [7, 30].includes(each.n) ? 'x'.repeat(4_000) : '' }));
     const output = create({ bootstrap_servers: server.address, payload_format, message_key_field: 'user.id' });
     expect(await write(output, records)).toEqual({
-      refused: expect.toSatisfy((refused: { index: number }[]) => {
-        expect(refused.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual([7, 30]);
+      rejected: expect.toSatisfy((rejected: { index: number }[]) => {
+        expect(rejected.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual([7, 30]);
         return true;
       }) as unknown,
     });

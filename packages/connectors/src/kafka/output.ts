@@ -39,8 +39,8 @@ export function createKafkaOutput(config: ConnectorConfig, { egress }: Connector
     open: (signal) => writer.guarded(signal, async () => void (await writer.producer())),
     write: (batch, signal) =>
       writer.guarded(signal, async () => {
-        const refused = await writer.write(batch);
-        return refused.length === 0 ? {} : { refused };
+        const rejected = await writer.write(batch);
+        return rejected.length === 0 ? {} : { rejected };
       }),
     close: () => writer.close(),
   };
@@ -139,9 +139,9 @@ class TopicWriter {
       const partition = this.#partitioner.of(each.message) ?? 0;
       parts.set(partition, [...(parts.get(partition) ?? []), each]);
     }
-    const refused: Rejection[] = [];
-    for (const part of parts.values()) refused.push(...(await this.#halve(part, batch)));
-    return refused;
+    const rejected: Rejection[] = [];
+    for (const part of parts.values()) rejected.push(...(await this.#halve(part, batch)));
+    return rejected;
   }
 
   async #halve(messages: readonly RecordMessage[], batch: Batch): Promise<Rejection[]> {

@@ -105,7 +105,7 @@ it('accepts exactly what JSON.parse accepts, for thousands of broken texts', asy
     if (kind < 8) return `{${many(() => `${JSON.stringify(pick('abc'))} :${value(depth + 1)}`).join(', ')}}`;
     return `[${many(() => value(depth + 1)).join(' ,')}]`;
   };
-  let [taken, refused] = [0, 0];
+  let [taken, rejected] = [0, 0];
   for (let round = 0; round < 8_000; round += 1) {
     const whole = `{"a":${value(0)},"b":${value(0)}}`;
     const at = Math.floor(random() * whole.length);
@@ -122,8 +122,8 @@ it('accepts exactly what JSON.parse accepts, for thousands of broken texts', asy
       for (const line of lines) expect(parses(String(line))).toBe(true);
     }
     if (good) taken += 1;
-    else refused += 1;
+    else rejected += 1;
   }
   expect(taken).toBeGreaterThan(2_000);
-  expect(refused).toBeGreaterThan(2_000);
+  expect(rejected).toBeGreaterThan(2_000);
 });

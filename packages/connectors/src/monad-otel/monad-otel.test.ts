@@ -159,6 +159,6 @@ it("responds in the request's encoding with the number of rejected records", () 
   const reader = Reader.create(Buffer.from(receiver.accepted(3, [0, 2], PROTOBUF).body));
   expect([reader.uint32(), reader.uint32()]).toEqual([10, reader.len - 2]);
   expect([reader.uint32(), Number(reader.int64()), reader.uint32(), reader.string()]).toEqual([8, 2, 18, errorMessage]);
-  expect(receiver.refused?.('Come again.', PROTOBUF).body).toEqual(wrapped(2, Buffer.from('Come again.')));
-  expect(receiver.refused?.('Come again.', JSON_TYPE).body).toBe('{"message":"Come again."}');
+  expect(receiver.rejected?.('Come again.', PROTOBUF).body).toEqual(wrapped(2, Buffer.from('Come again.')));
+  expect(receiver.rejected?.('Come again.', JSON_TYPE).body).toBe('{"message":"Come again."}');
 });

@@ -33,12 +33,12 @@ export function* protobufLogs(body: Uint8Array): Generator<Log, void, void> {
   }
 }
 
-/** Yields the embedded messages in one field, in order. `wanted` is the field's tag. */
-function* messages(message: Uint8Array, wanted: number): Generator<Uint8Array, void, void> {
+/** Yields the embedded messages in one field, in order. `fieldTag` is the field's tag. */
+function* messages(message: Uint8Array, fieldTag: number): Generator<Uint8Array, void, void> {
   const reader = Reader.create(message);
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
-    if (tag === wanted) yield reader.bytes();
+    if (tag === fieldTag) yield reader.bytes();
     else reader.skipType(tag & 7);
   }
 }

@@ -30,7 +30,7 @@ export const receiver: Receiver = {
   },
 
   // google.rpc.Status { code = 1, message = 2 }; OTLP omits `code`.
-  refused: (message, contentType) =>
+  rejected: (message, contentType) =>
     createResponse(contentType, { message }, Writer.create().uint32(18).string(message)),
 };
 

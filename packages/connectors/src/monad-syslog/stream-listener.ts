@@ -93,14 +93,14 @@ export class StreamListener {
       socket.pause();
       socket.unshift(first);
       if (first[0] === TLS_HANDSHAKE) this.#startTls(socket);
-      else if (this.#options.fingerprints().size > 0) this.#refuse(socket, 'plain_refused');
+      else if (this.#options.fingerprints().size > 0) this.#reject(socket, 'plain_refused');
       else this.#serve(socket, socket, 'tcp');
     });
   }
 
   #startTls(socket: Socket): void {
     const { losses } = this.#options;
-    if (!this.#secure) return this.#refuse(socket, 'no_tls');
+    if (!this.#secure) return this.#reject(socket, 'no_tls');
     const allowed = this.#options.fingerprints();
     const requestCert = allowed.size > 0;
     const options = { isServer: true, secureContext: this.#secure, requestCert, rejectUnauthorized: false };
@@ -116,13 +116,13 @@ export class StreamListener {
       clearTimeout(late);
       secured.off('close', failed);
       const fingerprint = secured.getPeerX509Certificate()?.fingerprint256.replaceAll(':', '') ?? '';
-      if (requestCert && !allowed.has(fingerprint)) this.#refuse(secured, 'certificate_refused');
+      if (requestCert && !allowed.has(fingerprint)) this.#reject(secured, 'certificate_refused');
       else this.#serve(secured, socket, 'tls');
     });
     return undefined;
   }
 
-  #refuse(socket: Socket, loss: 'no_tls' | 'plain_refused' | 'certificate_refused'): void {
+  #reject(socket: Socket, loss: 'no_tls' | 'plain_refused' | 'certificate_refused'): void {
     this.#options.losses.add(loss);
     socket.destroy();
   }

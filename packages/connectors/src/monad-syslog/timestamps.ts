@@ -53,7 +53,7 @@ export function bsdAt(text: string, now: number): Timestamp | undefined {
   if (date < 1 || date > 31 || hours > 23 || minutes > 59 || seconds > 60) return undefined;
   const milliseconds = Number(fraction.padEnd(3, '0').slice(0, 3));
   const shift = (zone === undefined ? 0 : (ZONES[zone] ?? 0)) * 3_600_000;
-  const at = (wanted: number): number => Date.UTC(wanted, ...parts, milliseconds) - shift;
+  const at = (year: number): number => Date.UTC(year, ...parts, milliseconds) - shift;
   const time = new Date(year === undefined ? nearest(at, now) : at(Number(year))).toISOString();
   return { time, text: whole, length: whole.length };
 }

@@ -28,7 +28,7 @@ test('a retry creates no duplicates', async () => {
   const cluster = createFakeCluster(AUTHORIZATION);
   const { origin } = (server = await startVendor(cluster.respond));
   const output = createOpensearchOutput(configFor(`${origin}/`), context());
-  for (let n = 0; n < 2; n += 1) expect(await attempt(output, noted(2))).toEqual({ written: [0, 1], refused: [] });
+  for (let n = 0; n < 2; n += 1) expect(await attempt(output, noted(2))).toEqual({ written: [0, 1], rejected: [] });
   expect([...cluster.documents.keys()]).toEqual(['batch-0.0', 'batch-0.1']);
 });
 

@@ -135,7 +135,7 @@ async function attempt(
     socket.destroy();
   };
   const stop = (): void => disconnect();
-  const onTimeout = (): void => disconnect(new EgressError('timeout', `${host} does not answer`));
+  const onTimeout = (): void => disconnect(new EgressError('timeout', `${host} does not respond`));
   signal.addEventListener('abort', stop, { once: true });
   try {
     const stream = encrypted ? await encrypt(socket, host, signal, encryption) : socket;
@@ -197,9 +197,9 @@ function createClient({ host, port, database, user, password }: Database, socket
 }
 
 /** Converts pg's errors to errors without the server's text. */
-async function withoutServerText<T>(answer: Promise<T>, signedIn = false): Promise<T> {
+async function withoutServerText<T>(query: Promise<T>, signedIn = false): Promise<T> {
   try {
-    return await answer;
+    return await query;
   } catch (error) {
     if (error instanceof EgressError || error instanceof QueryError) throw error;
     if (error instanceof DatabaseError && error.code !== undefined) throw new QueryError(error.code);

@@ -107,8 +107,8 @@ export async function encrypt(
   await once(socket, 'readable', { signal }).catch((error: unknown) => {
     throw new EgressError('connect_failed', `${host} closed the connection`, { cause: error });
   });
-  const answer: unknown = socket.read();
-  const word = Buffer.isBuffer(answer) ? answer.toString('latin1') : '';
+  const response: unknown = socket.read();
+  const word = Buffer.isBuffer(response) ? response.toString('latin1') : '';
   if (word === 'S') return secure(socket, host, signal, tls);
   if (word === 'N' && mayRefuse) return socket;
   socket.destroy();

@@ -122,9 +122,9 @@ async function planChosen(query: Query, rows: readonly Record<string, unknown>[]
     const name = text(row, 'table') ?? '';
     const oid = (await findTable(query, found, name))?.['oid'];
     const [description] = oid === undefined ? [] : await query(described, [[oid]]);
-    const answer = planTable(description && readTable(description), row, `The table ${name}`);
-    if ('sql' in answer) plan.tables.push(answer);
-    else plan.problems.push({ index, ...answer });
+    const planned = planTable(description && readTable(description), row, `The table ${name}`);
+    if ('sql' in planned) plan.tables.push(planned);
+    else plan.problems.push({ index, ...planned });
   }
   return plan;
 }
@@ -137,10 +137,10 @@ function planTable(
   if (!table) return { field: 'table', code: 'not_found', message: `${label} does not exist.` };
   if (!table.plain) return { field: 'table', code: 'not_found', message: `${label} is a view. Name a table.` };
   if (!table.readable) return { field: 'table', code: 'forbidden', message: `${label} may not be read by this user.` };
-  const wanted = text(row, 'cursor_column');
-  const cursor = wanted === undefined ? chooseCursor(table) : table.columns.find(({ name }) => name === wanted);
-  if (!cursor && wanted !== undefined)
-    return { field: 'cursor_column', code: 'not_found', message: `${label} has no column ${wanted}.` };
+  const configured = text(row, 'cursor_column');
+  const cursor = configured === undefined ? chooseCursor(table) : table.columns.find(({ name }) => name === configured);
+  if (!cursor && configured !== undefined)
+    return { field: 'cursor_column', code: 'not_found', message: `${label} has no column ${configured}.` };
   if (!cursor)
     return { field: 'cursor_column', code: 'no_cursor', message: `${label} has no cursor column. Specify one.` };
   return createPlan(table, cursor, label);

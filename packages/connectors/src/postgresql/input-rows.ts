@@ -44,12 +44,12 @@ export async function fetchRows(
   const rows: ScannedRow[] = [];
   let [bytes, fresh] = [0, 0];
   for (;;) {
-    const answer = (await query(`FETCH ${FETCH_ROWS} FROM page`)).map(readScannedRow);
-    rows.push(...answer);
-    bytes += answer.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
-    fresh += answer.filter((row) => row.fresh).length;
+    const fetched = (await query(`FETCH ${FETCH_ROWS} FROM page`)).map(readScannedRow);
+    rows.push(...fetched);
+    bytes += fetched.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
+    fresh += fetched.filter((row) => row.fresh).length;
     // The query always returns the last scanned row, so the next page can continue after it.
-    if (answer.length < FETCH_ROWS) return { rows, end: (rows[0]?.total ?? 0) < SCAN_ROWS };
+    if (fetched.length < FETCH_ROWS) return { rows, end: (rows[0]?.total ?? 0) < SCAN_ROWS };
     if (fresh >= PAGE_ROWS || bytes >= PAGE_BYTES) return { rows, end: false };
   }
 }

@@ -32,20 +32,20 @@ function reasonOf(error: unknown): string | undefined {
  */
 export async function insertBatch(query: Query, table: OutputTable, batch: Batch): Promise<Rejection[]> {
   const groups = groupByColumns(table, batch);
-  const refused = (groups.get('') ?? []).map((index) => ({ index, reason: 'no_matching_column' }));
+  const rejected = (groups.get('') ?? []).map((index) => ({ index, reason: 'no_matching_column' }));
   groups.delete('');
   const parts = [...groups.values()];
   try {
     await insertParts(query, table, batch, parts);
-    return refused;
+    return rejected;
   } catch (error) {
     if (reasonOf(error) === undefined) throw error;
   }
   return transaction(query, async () => {
     // A deferred constraint fails at commit, without telling which row violates it.
     await query('SET CONSTRAINTS ALL IMMEDIATE');
-    for (const part of parts) refused.push(...(await halve(query, table, batch, part)));
-    return refused;
+    for (const part of parts) rejected.push(...(await halve(query, table, batch, part)));
+    return rejected;
   });
 }
 

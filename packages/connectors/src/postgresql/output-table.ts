@@ -42,20 +42,20 @@ export async function describeOutputTable(query: Query, settings: Record<string,
   const row = await findTable(query, described, name);
   if (!row) throw new ConnectorError('not_found', `The table ${name} does not exist.`, 'permanent');
   const columns = readColumns(row['columns']);
-  const column = (wanted: string | undefined): Column | undefined => {
-    if (wanted === undefined) return undefined;
-    const found = columns.find((each) => each.name === wanted);
-    if (!found) throw new ConnectorError('not_found', `The table ${name} has no column ${wanted}.`, 'permanent');
+  const column = (configured: string | undefined): Column | undefined => {
+    if (configured === undefined) return undefined;
+    const found = columns.find((each) => each.name === configured);
+    if (!found) throw new ConnectorError('not_found', `The table ${name} has no column ${configured}.`, 'permanent');
     if (found.takes) return found;
     throw new ConnectorError(
       'forbidden',
-      `This user may not insert into the column ${wanted} of ${name}.`,
+      `This user may not insert into the column ${configured} of ${name}.`,
       'permanent',
     );
   };
   const record = column(text(settings, 'record_column'));
   const id = column(text(settings, 'id_column'));
-  const chosen = texts(settings, 'column_names').flatMap((wanted) => column(wanted) ?? []);
+  const chosen = texts(settings, 'column_names').flatMap((configured) => column(configured) ?? []);
   const fields = (chosen.length > 0 ? chosen : columns.filter(({ takes }) => takes))
     .map((each) => each.name)
     .filter((each) => each !== record?.name && each !== id?.name);

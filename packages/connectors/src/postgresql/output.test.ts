@@ -106,7 +106,7 @@ test('inserts selected columns only, or the whole record into one column', async
     { id: null, a: null, b: null, whole: { z: 3 } },
   ]);
   expect(await write(create({ column_names: ['id'] }), { other: 1 })).toEqual({
-    refused: [{ index: 0, reason: 'no_matching_column' }],
+    rejected: [{ index: 0, reason: 'no_matching_column' }],
   });
 });
 
@@ -123,7 +123,7 @@ test('rejects only the bad rows', async () => {
   records[301] = { id: 99999999999 };
   records[499] = { id: 498 };
   expect(await write(create({}), ...records)).toEqual({
-    refused: expect.arrayContaining([
+    rejected: expect.arrayContaining([
       { index: 3, reason: 'invalid_value' },
       { index: 50, reason: 'missing_value' },
       { index: 77, reason: 'already_there' },
@@ -176,7 +176,7 @@ test('retries after a deadlock; a missing table or column is permanent', async (
     CREATE TRIGGER busy BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION busy()`);
   const output = create({});
   for (const n of [1, 2, 3]) await expect(write(output, { n })).rejects.toMatchObject({ kind: 'retry' });
-  expect(await write(output, { n: 4 })).toEqual({ refused: [{ index: 0, reason: 'refused_by_trigger' }] });
+  expect(await write(output, { n: 4 })).toEqual({ rejected: [{ index: 0, reason: 'refused_by_trigger' }] });
   await admin.query('DROP TRIGGER busy ON t; ALTER TABLE t RENAME n TO m');
   await expect(write(output, { n: 1 })).rejects.toMatchObject({ code: 'not_found', kind: 'permanent' });
   expect(await write(output, { m: 1 })).toEqual({});

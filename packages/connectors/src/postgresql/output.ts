@@ -66,8 +66,8 @@ export function createPostgresqlOutput(config: ConnectorConfig, { egress }: Conn
     open: (signal) => guarded(signal, async () => undefined),
     write: (batch, signal) =>
       guarded(signal, async (open): Promise<WriteResult> => {
-        const refused = await insertBatch(open.query, open.table, batch);
-        return refused.length === 0 ? {} : { refused };
+        const rejected = await insertBatch(open.query, open.table, batch);
+        return rejected.length === 0 ? {} : { rejected };
       }),
     close: async () => {
       // A clean shutdown of the session is optional: wait at most 1 s for it.

@@ -44,9 +44,9 @@ export async function assumeRole(
     region,
   }).sign();
   const response = await egress.fetch(signed.url, { method: 'POST', headers: signed.headers, body });
-  const answer = await response.text();
+  const text = await response.text();
   if (response.status !== 200) {
-    const code = element(answer, 'Code');
+    const code = element(text, 'Code');
     if (code === 'AccessDenied') {
       return failed('forbidden', 'This access key may not assume the role.', {
         hint: "Allow it in the role's trust policy, and sts:AssumeRole for the user.",
@@ -55,7 +55,7 @@ export async function assumeRole(
     }
     return failureOfCode(code) ?? statusFailure(response.status, sts);
   }
-  const taken = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map((name) => element(answer, name));
+  const taken = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map((name) => element(text, name));
   const [id, secret, token] = taken;
   return id && secret && token ? { accessKey: id, secretKey: secret, sessionToken: token } : unexpected(sts);
 }

@@ -44,10 +44,10 @@ export class ObjectFinder {
 
   /**
    * Lists the bucket and returns the earliest objects to read.
-   * @param isWanted also receives the storage's time, in milliseconds since the epoch
+   * @param isSelected also receives the storage's time, in milliseconds since the epoch
    * @throws ConnectorError
    */
-  async find(isWanted: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<FoundObjects> {
+  async find(isSelected: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<FoundObjects> {
     const { client, prefix, layout, matches, now } = this.#options;
     const startAfter =
       layout && this.#inOrder && this.#fullListingAt !== undefined && now() - this.#fullListingAt < FULL_LISTING_MS
@@ -70,7 +70,7 @@ export class ObjectFinder {
         // A folder marker, or an object without records.
         if (object.size === 0) continue;
         inOrder &&= layout !== undefined && isInLayout(layout, object.key.slice(prefix.length));
-        if (matches(object.key) && isWanted(object, at)) earliest.add(object);
+        if (matches(object.key) && isSelected(object, at)) earliest.add(object);
       }
     }
     const { objects, more } = earliest.take();

@@ -27,25 +27,25 @@ describe('unreadable objects', () => {
   ])('%s', async (_name, body, changes, reason) => {
     bucket.put('bad', body, OLD);
     bucket.put('good', 'compression' in changes ? gzipSync(lines(7, 1)) : lines(7, 1), OLD + 1_000);
-    const { numbers, refused, codes, cursor } = await read(quick(changes));
+    const { numbers, rejected, codes, cursor } = await read(quick(changes));
     expect(numbers.filter((n) => n !== undefined)).toEqual([7]);
-    expect(refused).toEqual([`object_skipped: ${reason}`]);
+    expect(rejected).toEqual([`object_skipped: ${reason}`]);
     expect(codes).toEqual(['object_skipped']);
     expect(bucket.read.filter((key) => key === 'bad').length).toBe(3);
-    expect((await read(quick(changes), cursor)).refused).toEqual([]);
+    expect((await read(quick(changes), cursor)).rejected).toEqual([]);
   });
 
   test('reports a bad line, and reads the others of its object', async () => {
     bucket.put('a', `${lines(0, 2)}not json\n${lines(2, 1)}`, OLD);
-    const { numbers, refused, codes } = await read(quick({}));
-    expect([numbers, refused, codes]).toEqual([[0, 1, 2], ['invalid_json'], []]);
+    const { numbers, rejected, codes } = await read(quick({}));
+    expect([numbers, rejected, codes]).toEqual([[0, 1, 2], ['invalid_json'], []]);
   });
 
   test('skips an archived object at once', async () => {
     bucket.put('cold', lines(9, 1), OLD);
     bucket.put('warm', lines(0, 1), OLD);
     bucket.intercept = ({ key }) => (key === 'cold' ? problem(403, 'InvalidObjectState') : undefined);
-    expect(await read(quick({}))).toMatchObject({ numbers: [0], refused: ['object_skipped: archived'] });
+    expect(await read(quick({}))).toMatchObject({ numbers: [0], rejected: ['object_skipped: archived'] });
   });
 
   test('skips an object that was denied three times, without delaying others', async () => {
@@ -54,11 +54,11 @@ describe('unreadable objects', () => {
     bucket.intercept = ({ key }) => (key === 'a-closed' ? problem(403, 'AccessDenied') : undefined);
     const input = quick({});
     const first = await read(input);
-    expect([first.numbers, first.refused]).toEqual([[0], []]);
+    expect([first.numbers, first.rejected]).toEqual([[0], []]);
     const second = await read(input, first.cursor);
     const third = await read(input, second.cursor);
-    expect([...second.refused, ...third.refused]).toEqual(['object_skipped: denied']);
-    expect((await read(input, third.cursor)).refused).toEqual([]);
+    expect([...second.rejected, ...third.rejected]).toEqual(['object_skipped: denied']);
+    expect((await read(input, third.cursor)).rejected).toEqual([]);
     expect(bucket.read.filter((key) => key === 'b-open').length).toBe(1);
   });
 

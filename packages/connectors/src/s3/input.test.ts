@@ -66,9 +66,9 @@ describe('listing', () => {
     bucket.put('../other/secrets.json', lines(8, 1), OLD);
     bucket.put('a/./b', lines(9, 1), OLD);
     bucket.put('fine', lines(0, 1), OLD);
-    const { numbers, refused } = await read(open());
+    const { numbers, rejected } = await read(open());
     expect(numbers).toEqual([0]);
-    expect(refused).toEqual(['object_skipped: unaddressable', 'object_skipped: unaddressable']);
+    expect(rejected).toEqual(['object_skipped: unaddressable', 'object_skipped: unaddressable']);
     expect(bucket.requests.map(({ key }) => key)).toEqual(['', 'fine']);
   });
 
@@ -78,8 +78,8 @@ describe('listing', () => {
     bucket.put('gone', lines(9, 1), OLD);
     bucket.put('here', lines(0, 1), OLD);
     bucket.intercept = ({ key }) => (key === 'gone' ? problem(404, 'NoSuchKey') : undefined);
-    const { numbers, refused, codes } = await read(open());
-    expect([numbers, refused, codes]).toEqual([[0], [], []]);
+    const { numbers, rejected, codes } = await read(open());
+    expect([numbers, rejected, codes]).toEqual([[0], [], []]);
   });
 
   test.each([

@@ -215,7 +215,7 @@ const skipReasons: Readonly<Record<string, string>> = {
 
 /** Skips an object. Its key is third-party text, so it goes to the dead letters, not to the log. */
 function skip({ key, size, time }: Listed, reason: string, page: PageBuilder): void {
-  page.refuse({
+  page.reject({
     reason: `object_skipped: ${reason}`,
     found: { key, size, last_modified: new Date(time).toISOString() },
   });

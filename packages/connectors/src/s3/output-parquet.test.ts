@@ -143,7 +143,7 @@ describe('Parquet', () => {
       }),
       expect.objectContaining({ time: '7', status: null, size: null, ok: null, at: null }),
     ]);
-    expect(result.refused).toEqual([{ index: 2, reason: 'no value for the required column time' }]);
+    expect(result.rejected).toEqual([{ index: 2, reason: 'no value for the required column time' }]);
   });
 
   test.each([

@@ -86,7 +86,7 @@ describe('text', () => {
       '[2]',
     ]);
     expect(JSON.parse(body.toString())).toEqual([{ n: 1 }]);
-    expect(result.refused).toEqual([
+    expect(result.rejected).toEqual([
       { index: 1, reason: 'no_json_object' },
       { index: 2, reason: 'no_json_object' },
     ]);

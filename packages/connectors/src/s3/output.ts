@@ -37,26 +37,27 @@ export const createS3Output =
     const output: Output = {
       batching: readBatching(settings, encoding.maxBytes),
       async open(signal) {
-        const answer = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
+        const response = await client.send('GET', '?list-type=2&max-keys=0', [200], { signal });
         // A key with write access may lack permission to list (`AccessDenied`), and some storages
         // reject `max-keys=0` (`InvalidArgument`).
-        if ('isError' in answer) {
-          if (!['AccessDenied', 'InvalidArgument'].includes(answer.code ?? '')) throw client.problem(answer, RIGHTS);
-        } else if (!(await answer.text()).includes('<ListBucketResult')) throw unexpected();
+        if ('isError' in response) {
+          if (!['AccessDenied', 'InvalidArgument'].includes(response.code ?? ''))
+            throw client.problem(response, RIGHTS);
+        } else if (!(await response.text()).includes('<ListBucketResult')) throw unexpected();
       },
       async write(batch, signal) {
-        const { body, refused } = await encoding.encode(batch);
-        if (!body) return { refused };
+        const { body, rejected } = await encoding.encode(batch);
+        if (!body) return { rejected };
         const path = addressOf(`${keyOf(batch, folder, layout, clock)}${encoding.extension}`);
         const headers = {
           'content-type': encoding.contentType,
           'content-md5': createHash('md5').update(body).digest('base64'),
         };
-        const answer = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
-        if ('isError' in answer) throw client.problem(answer, RIGHTS);
+        const response = await client.send('PUT', path, [200, 201, 204], { signal, headers, body, timeoutMs: PUT_MS });
+        if ('isError' in response) throw client.problem(response, RIGHTS);
         // Every S3-compatible storage returns the ETag of a stored object.
-        if (!answer.headers.has('etag')) throw unexpected();
-        return { refused };
+        if (!response.headers.has('etag')) throw unexpected();
+        return { rejected };
       },
     };
     return output;

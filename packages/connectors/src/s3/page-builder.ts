@@ -31,7 +31,7 @@ export class PageBuilder {
     this.#text += length;
   }
 
-  refuse(unreadable: Unreadable): void {
+  reject(unreadable: Unreadable): void {
     this.#unreadable.push(unreadable);
   }
 

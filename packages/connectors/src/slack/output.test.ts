@@ -151,8 +151,8 @@ test('posts one message per second', async () => {
 test('rejects a record with an empty message, alone or in a digest', async () => {
   for (const digest of [false, true]) {
     const output = await outputFor({ message_template: '{{ title }}', digest });
-    const { written, refused } = await attempt(output, batchOf({ n: 0, title: 'a' }, { n: 1 }, { n: 2, title: ' ' }));
-    expect([written, refused.map(({ n }) => n)]).toEqual([[0], [1, 2]]);
+    const { written, rejected } = await attempt(output, batchOf({ n: 0, title: 'a' }, { n: 1 }, { n: 2, title: ' ' }));
+    expect([written, rejected.map(({ n }) => n)]).toEqual([[0], [1, 2]]);
     expect(texts()).toEqual(['a']);
     await server?.close();
   }
@@ -170,20 +170,20 @@ test('resumes an interrupted batch without duplicates', async () => {
 });
 
 test.each([
-  ['no_text', 400, 'refused'],
-  ['invalid_payload', 400, 'refused'],
+  ['no_text', 400, 'rejected'],
+  ['invalid_payload', 400, 'rejected'],
   ['no_service', 404, 'permanent'],
   ['channel_is_archived', 410, 'permanent'],
   ['action_prohibited', 403, 'permanent'],
   ['rollup_error', 500, 'retry'],
   ['words', 200, 'permanent'],
 ])('a webhook that responds %s with %i: %s', async (body, status, expected) => {
-  const { failure, refused } = await attempt(await outputFor({ webhook: true }, () => ({ status, body })), noted(1));
-  expect(refused.length > 0 ? 'refused' : failure?.kind).toBe(expected);
+  const { failure, rejected } = await attempt(await outputFor({ webhook: true }, () => ({ status, body })), noted(1));
+  expect(rejected.length > 0 ? 'rejected' : failure?.kind).toBe(expected);
 });
 
 test.each([
-  ['msg_too_long', 'refused'],
+  ['msg_too_long', 'rejected'],
   ['invalid_auth', 'permanent'],
   ['not_in_channel', 'permanent'],
   ['missing_scope', 'permanent'],
@@ -194,8 +194,8 @@ test.each([
   const output = await outputFor({}, (request) =>
     request.url === '/api/auth.test' ? api(request) : { body: { ok: false, error } },
   );
-  const { failure, refused } = await attempt(output, noted(1));
-  expect(refused.length > 0 ? 'refused' : failure?.kind).toBe(expected);
+  const { failure, rejected } = await attempt(output, noted(1));
+  expect(rejected.length > 0 ? 'rejected' : failure?.kind).toBe(expected);
 });
 
 test.each(['https://evil.example/services/x', 'http://hooks.slack.com/services/x', 'nonsense', ''])(

@@ -57,9 +57,9 @@ export function createSlackOutput({
         );
         return writeParts(batch, parts, async (indexes) => {
           const blank = indexes.filter((index) => texts[index]?.trim() === '');
-          const refused = blank.map((index) => ({ index, reason: 'The message of this record is empty.' }));
+          const rejected = blank.map((index) => ({ index, reason: 'The message of this record is empty.' }));
           const open = indexes.filter((index) => !blank.includes(index) && !posted.has(batch.recordId(index)));
-          if (open.length === 0) return { refused };
+          if (open.length === 0) return { rejected };
           await takeTurn(signal);
           const message = { ...destination.message, text: open.map((index) => texts[index]).join('\n') };
           const response = await send(
@@ -73,9 +73,9 @@ export function createSlackOutput({
             signal,
           );
           const outcome = outcomeOf(response, clock.now());
-          if ('rejected' in outcome) return outcome;
+          if ('partRejection' in outcome) return outcome;
           for (const index of open) remember(batch.recordId(index));
-          return { refused };
+          return { rejected };
         });
       },
     };

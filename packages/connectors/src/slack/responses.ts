@@ -52,7 +52,7 @@ const BROKEN = new Set(['internal_error', 'fatal_error', 'service_unavailable', 
 export function outcomeOf(response: HttpResponse, now: number): PartResult {
   const { ok, word } = read(response);
   if (response.status === 200 && ok) return {};
-  if (MESSAGE.has(word)) return { rejected: 'Slack does not accept the message of this record.' };
+  if (MESSAGE.has(word)) return { partRejection: 'Slack does not accept the message of this record.' };
   throw failureOf(response, word, now);
 }
 

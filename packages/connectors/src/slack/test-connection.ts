@@ -84,8 +84,8 @@ async function testBot(egress: Egress, api: string, token: string, channel: stri
   const headers = { authorization: `Bearer ${token}` };
   const signedIn = await egress.fetch(`${api}/api/auth.test`, { method: 'POST', headers });
   if (signedIn.status !== 200) return statusFailure(signedIn.status, { ...slack, credential: TOKEN });
-  const answer = await json(signedIn);
-  if (at(answer, 'ok') !== true) return apiFailure(answer);
+  const body = await json(signedIn);
+  if (at(body, 'ok') !== true) return apiFailure(body);
   const scopes = signedIn.headers.get('x-oauth-scopes')?.split(/\s*,\s*/);
   if (scopes && !scopes.includes('chat:write')) {
     return failed('forbidden', 'This bot may not write messages.', {
@@ -120,9 +120,9 @@ async function testBot(egress: Egress, api: string, token: string, channel: stri
 }
 
 /** Converts an error of the Web API, which responds with status 200, `ok: false` and a code. */
-function apiFailure(answer: unknown): TestOutcome {
-  const word = at(answer, 'error');
-  if (at(answer, 'ok') !== false || typeof word !== 'string') return unexpected(slack);
+function apiFailure(body: unknown): TestOutcome {
+  const word = at(body, 'error');
+  if (at(body, 'ok') !== false || typeof word !== 'string') return unexpected(slack);
   if (word === 'ratelimited') return statusFailure(429, slack);
   if (['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'].includes(word))
     return statusFailure(500, slack);

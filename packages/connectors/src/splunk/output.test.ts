@@ -81,7 +81,7 @@ test('rejects one event; those around it arrive, each twice at most', async () =
   });
   expect(await attempt(output, noted(10))).toMatchObject({
     written: [0, 1, 4, 5, 6, 8, 9],
-    refused: [{ n: 2, reason: expect.stringContaining('HEC code 6') }, { n: 3 }, { n: 7 }],
+    rejected: [{ n: 2, reason: expect.stringContaining('HEC code 6') }, { n: 3 }, { n: 7 }],
   });
   expect(new Set(stored)).toEqual(new Set([0, 1, 4, 5, 6, 8, 9]));
   for (const n of stored) expect(stored.filter((other) => other === n).length).toBeLessThanOrEqual(2);
@@ -94,7 +94,7 @@ test('isolates a rejected event by bisection if its number is missing or wrong',
         ? { status: 400, body: { code: 13, ...(place !== undefined && { 'invalid-event-number': place }) } }
         : hec(request),
     );
-    expect(await attempt(output, noted(8))).toMatchObject({ written: [0, 1, 2, 3, 4, 6, 7], refused: [{ n: 5 }] });
+    expect(await attempt(output, noted(8))).toMatchObject({ written: [0, 1, 2, 3, 4, 6, 7], rejected: [{ n: 5 }] });
     await server?.close();
   }
 });
@@ -112,9 +112,9 @@ test.each([
   [400, 10, 'rejected', 'permanent'],
 ])('%i with code %i is %s, %s', async (status, code, expected, kind) => {
   const output = await outputFor({}, (request) => (request.body === '' ? hec(request) : { status, body: { code } }));
-  const { failure, refused } = await attempt(output, noted(2));
+  const { failure, rejected } = await attempt(output, noted(2));
   expect(failure).toMatchObject({ code: expected, kind });
-  expect(refused).toEqual([]);
+  expect(rejected).toEqual([]);
 });
 
 test('reports a wrong token before it sends a record', async () => {

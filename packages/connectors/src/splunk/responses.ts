@@ -34,9 +34,9 @@ export function outcomeOf(response: HttpResponse, now: number): PartResult {
   if (code !== undefined && EVENT.includes(code)) {
     const index = at(body, 'invalid-event-number');
     const reason = `Splunk does not accept this record (HEC code ${code}).`;
-    return { rejected: reason, ...(typeof index === 'number' && { at: index }) };
+    return { partRejection: reason, ...(typeof index === 'number' && { at: index }) };
   }
-  if (response.status === 413) return { rejected: 'Splunk does not accept a record of this size (HTTP 413).' };
+  if (response.status === 413) return { partRejection: 'Splunk does not accept a record of this size (HTTP 413).' };
   throw failureOf(response, code, now);
 }
 

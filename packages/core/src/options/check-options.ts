@@ -21,7 +21,7 @@ const table: OptionTable = { ...formOptions, ...frameOptions, ...callbackOptions
  *   expected
  */
 export function checkOptions(given: UncheckedOptions): CheckedOptions {
-  const refuse = (name: string, expected: string): never => {
+  const reject = (name: string, expected: string): never => {
     throw new ConnectorFrameError('invalid_options', name + ': "' + given[name] + '" is not ' + expected);
   };
   const { container, fetchSession, sessionToken } = given;
@@ -30,17 +30,17 @@ export function checkOptions(given: UncheckedOptions): CheckedOptions {
     const value = given[name] ?? initial;
     // `fetchSession` provides the session. But a token that is given needs its organization.
     const isOptional = session ? fetchSession && !sessionToken : !required;
-    if (!value && !isOptional) refuse(name, `set: use the option or the attribute ${attributeOf(name)}`);
-    if (value !== undefined && typeof value !== type) refuse(name, 'a ' + type);
-    if (values?.includes(value) === false) refuse(name, values.join(' or '));
+    if (!value && !isOptional) reject(name, `set: use the option or the attribute ${attributeOf(name)}`);
+    if (value !== undefined && typeof value !== type) reject(name, 'a ' + type);
+    if (values?.includes(value) === false) reject(name, values.join(' or '));
     checked[name] = value;
   }
   // Functions are not sent either: JSON has none.
   const { frameOrigin = '', loadTimeout = 0, ...form } = checked;
   // Longer timers fire at once.
-  if (!(loadTimeout > 0 && loadTimeout < 2e9)) refuse('loadTimeout', 'a time');
-  const url = frameUrl(frameOrigin) ?? refuse('frameOrigin', 'another https origin');
+  if (!(loadTimeout > 0 && loadTimeout < 2e9)) reject('loadTimeout', 'a time');
+  const url = frameUrl(frameOrigin) ?? reject('frameOrigin', 'another https origin');
   const parent =
     typeof container === 'string' ? attempt(() => document.querySelector<HTMLElement>(container)) : container;
-  return [parent?.style ? parent : refuse('container', 'an element'), url, loadTimeout, form];
+  return [parent?.style ? parent : reject('container', 'an element'), url, loadTimeout, form];
 }

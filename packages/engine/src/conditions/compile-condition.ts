@@ -31,8 +31,8 @@ function logical({ operator, conditions = [] }: LogicalCondition): Predicate {
 function leaf({ type_id: type, config }: LeafCondition): Predicate {
   const path = parseKeyPath(config.key) ?? [];
   const test = leaves[type](config);
-  const wanted = config.not !== true;
-  return (record) => test(valueAt(record, path)) === wanted;
+  const expected = config.not !== true;
+  return (record) => test(valueAt(record, path)) === expected;
 }
 
 const leaves: Record<LeafType, (config: LeafConfig) => Test> = {
@@ -42,16 +42,16 @@ const leaves: Record<LeafType, (config: LeafConfig) => Test> = {
   equals_any: (config) => equalsAny(config, listIn(config)),
   key_values: (config) => equalsAny(config, listIn(config)),
   contains: (config) => {
-    const inText = text(config, (value, wanted) => value.includes(wanted));
+    const inText = text(config, (value, expected) => value.includes(expected));
     const asElement = equalsAny(config, [config.value]);
     return (value) => (Array.isArray(value) ? value.some((one: JsonValue) => asElement(one)) : inText(value));
   },
-  starts_with: (config) => text(config, (value, wanted) => value.startsWith(wanted)),
-  ends_with: (config) => text(config, (value, wanted) => value.endsWith(wanted)),
-  greater_than: (config) => ordered(config, (value, wanted) => value > wanted),
-  greater_than_or_equal: (config) => ordered(config, (value, wanted) => value >= wanted),
-  less_than: (config) => ordered(config, (value, wanted) => value < wanted),
-  less_than_or_equal: (config) => ordered(config, (value, wanted) => value <= wanted),
+  starts_with: (config) => text(config, (value, expected) => value.startsWith(expected)),
+  ends_with: (config) => text(config, (value, expected) => value.endsWith(expected)),
+  greater_than: (config) => ordered(config, (value, expected) => value > expected),
+  greater_than_or_equal: (config) => ordered(config, (value, expected) => value >= expected),
+  less_than: (config) => ordered(config, (value, expected) => value < expected),
+  less_than_or_equal: (config) => ordered(config, (value, expected) => value <= expected),
 };
 
 function listIn({ value, values }: LeafConfig): readonly (JsonValue | undefined)[] {
@@ -72,23 +72,23 @@ function scalar(config: LeafConfig, value: JsonValue | undefined): string | null
 }
 
 function equalsAny(config: LeafConfig, list: readonly (JsonValue | undefined)[]): Test {
-  const wanted = new Set(list.map((one) => scalar(config, one)).filter((one) => one !== undefined));
+  const expected = new Set(list.map((one) => scalar(config, one)).filter((one) => one !== undefined));
   return (value) => {
     const one = scalar(config, value);
-    return one !== undefined && wanted.has(one);
+    return one !== undefined && expected.has(one);
   };
 }
 
-function text(config: LeafConfig, compare: (value: string, wanted: string) => boolean): Test {
-  const wanted = scalar(config, config.value) ?? '';
-  return (value) => typeof value === 'string' && compare(fold(config, value), wanted);
+function text(config: LeafConfig, compare: (value: string, expected: string) => boolean): Test {
+  const expected = scalar(config, config.value) ?? '';
+  return (value) => typeof value === 'string' && compare(fold(config, value), expected);
 }
 
-function ordered(config: LeafConfig, compare: (value: number, wanted: number) => boolean): Test {
-  const wanted = orderOf(config.value);
+function ordered(config: LeafConfig, compare: (value: number, expected: number) => boolean): Test {
+  const expected = orderOf(config.value);
   return (value) => {
     const order = orderOf(value);
-    return order !== undefined && order.kind === wanted?.kind && compare(order.order, wanted.order);
+    return order !== undefined && order.kind === expected?.kind && compare(order.order, expected.order);
   };
 }
 

@@ -13,7 +13,7 @@ export interface Rejection {
 
 /** Result of writing a batch. Records that are not listed were written. */
 export interface WriteResult {
-  readonly refused?: readonly Rejection[];
+  readonly rejected?: readonly Rejection[];
   readonly retry?: {
     readonly indexes: readonly number[];
     readonly reason: string;

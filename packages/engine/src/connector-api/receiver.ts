@@ -20,7 +20,7 @@ export interface Receiver {
    */
   accepted(count: number, tooLarge: readonly number[], contentType: string | undefined): ReceiverResponse;
   /** Builds the body of an error response. Absent: the API's own error format is used. */
-  refused?(message: string, contentType: string | undefined): ReceiverResponse;
+  rejected?(message: string, contentType: string | undefined): ReceiverResponse;
 }
 
 export interface ReceiverResponse {

@@ -8,7 +8,7 @@ import { ConnectorError, WRITTEN, type PageInput, type PushInput } from '../conn
 test('retries only the failed records until they are written', async () => {
   const world = await openWorld();
   const out = new Collector();
-  out.answer = (batch) => {
+  out.respond = (batch) => {
     const odd = batch.records.flatMap(({ n }, index) => (Number(n) % 2 ? [index] : []));
     return batch.lines.length > 5 ? { retry: { indexes: odd, reason: 'busy' } } : WRITTEN;
   };
@@ -27,8 +27,8 @@ test('an output that fails is Erroring, loses nothing, and is Running after it r
   const out = new Collector();
   const secret = 'hunter2';
   let down = true;
-  out.answer = () => {
-    if (down) throw Object.assign(new Error(`refused: ${secret}`), { code: 'ECONNREFUSED' });
+  out.respond = () => {
+    if (down) throw Object.assign(new Error(`rejected: ${secret}`), { code: 'ECONNREFUSED' });
     return WRITTEN;
   };
   const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: fast(100) }, outputs: { out } });
@@ -46,7 +46,7 @@ test('an output that fails is Erroring, loses nothing, and is Running after it r
 test('a permanent error is Erroring at once, with its message', async () => {
   const world = await openWorld();
   const out = new Collector();
-  out.answer = () => {
+  out.respond = () => {
     throw new ConnectorError('unauthorized', 'The token was refused. Enter another one.', 'permanent');
   };
   const runner = world.runner({
@@ -111,7 +111,7 @@ test('a worker that loses its lease during delivery does not commit the cursor',
   const out = new Collector();
   const coordinator = createEmbeddedCoordinator({ store: world.store });
   let stolen = false;
-  out.answer = async () => {
+  out.respond = async () => {
     if (!stolen) {
       stolen = true;
       const held = await coordinator.holder('p');
@@ -134,7 +134,7 @@ test('a worker that loses its lease during delivery does not commit the cursor',
 test('abandons an output that ignores its abort signal', async () => {
   const world = await openWorld();
   const out = new Collector();
-  out.answer = () => new Promise(() => undefined);
+  out.respond = () => new Promise(() => undefined);
   const runner = world.runner({
     definition: graph('in out', 'in>out'),
     inputs: { in: push },
@@ -146,7 +146,7 @@ test('abandons an output that ignores its abort signal', async () => {
   await expect.poll(async () => (await runner.state()).nodes[1]?.ingress.records).toBe(1);
   await runner.pause();
   expect(await status(runner)).toBe('Disabled');
-  out.answer = () => WRITTEN;
+  out.respond = () => WRITTEN;
   await runner.resume();
   await expect.poll(() => out.numbers).toEqual([0]);
 });

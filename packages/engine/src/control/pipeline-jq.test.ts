@@ -45,7 +45,7 @@ test('ids are unique, and the same when a batch is redelivered', async () => {
     jq('if .n == 2 then (., .) else . end'),
   ]);
   const tried: string[][] = [];
-  out.answer = (batch) => {
+  out.respond = (batch) => {
     tried.push([batch.id, ...batch.lines.map((_, index) => batch.recordId(index))]);
     if (tried.length < 3) throw new Error('not now');
     return {};

@@ -36,8 +36,8 @@ test('delivers pages to two outputs, commits the cursor and counts the records',
 test('applies conditions and transforms, and stores rejected records with the reason', async () => {
   const world = await openWorld();
   const [high, all] = [new Collector(), new Collector()];
-  all.answer = (batch) => ({
-    refused: batch.records.flatMap(({ n }, index) => (n === 13 ? [{ index, reason: 'unlucky' }] : [])),
+  all.respond = (batch) => ({
+    rejected: batch.records.flatMap(({ n }, index) => (n === 13 ? [{ index, reason: 'unlucky' }] : [])),
   });
   const runner = world.runner({
     definition: graph('in tag out out2', 'in>tag tag>out in>out2', { 'tag>out': above(89) }),
@@ -109,7 +109,7 @@ test('an output that hangs does not block the other; the buffer fills, reports i
   const world = await openWorld(20_000);
   const [stuck, free] = [new Collector(), new Collector()];
   const gate = new AbortController();
-  stuck.answer = async () => {
+  stuck.respond = async () => {
     if (!gate.signal.aborted) await once(gate.signal, 'abort');
     return WRITTEN;
   };

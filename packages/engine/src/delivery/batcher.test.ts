@@ -78,7 +78,7 @@ test.each(['push', 'pages'])(
     const world = await openWorld();
     const out = new Gatherer({ ...wide, records: 20 });
     let down = true;
-    out.answer = () => {
+    out.respond = () => {
       if (down) throw new ConnectorError('upstream_error', 'It has a problem.', 'retry');
       return WRITTEN;
     };

@@ -26,10 +26,10 @@ export async function deliver(context: RunContext, nodeId: string, output: Outpu
       if (!(await waitBeforeRetry(context, nodeId, outcome.failure, attempt, output.retry))) return false;
       continue;
     }
-    const { refused = [], retry } = outcome.result;
-    const entries = refused.map(({ index, reason }) => deadLetter(nodeId, rest, index, reason));
+    const { rejected = [], retry } = outcome.result;
+    const entries = rejected.map(({ index, reason }) => deadLetter(nodeId, rest, index, reason));
     if (!(await storeDeadLetters(context, nodeId, entries))) return false;
-    const open = new Set([...refused.map(({ index }) => index), ...(retry?.indexes ?? [])]);
+    const open = new Set([...rejected.map(({ index }) => index), ...(retry?.indexes ?? [])]);
     const written = open.size === 0 ? rest : rest.pick([...rest.lines.keys()].filter((index) => !open.has(index)));
     context.counters.add(nodeId, 'egress', written.lines.length, written.bytes);
     if (!retry || retry.indexes.length === 0) return true;

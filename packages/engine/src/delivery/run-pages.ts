@@ -46,7 +46,7 @@ async function readPages(run: PagesRun, uncommitted: UncommittedPages): Promise<
       for await (const page of withDeadlines(pages, () => uncommitted.dueIn, context.clock)) {
         if (page) {
           attempt = 1;
-          context.health.answered(nodeId);
+          context.health.responded(nodeId);
           if (stopping.aborted || !(await uncommitted.take(page))) return 'stopped';
         }
         if (!input.readsAhead || (uncommitted.dueIn ?? 0) <= 0) {
@@ -56,7 +56,7 @@ async function readPages(run: PagesRun, uncommitted: UncommittedPages): Promise<
         if (stopping.aborted) return 'stopped';
       }
       if (stopping.aborted) break;
-      context.health.answered(nodeId);
+      context.health.responded(nodeId);
       attempt = 1;
       for (let left = input.intervalMs ?? DEFAULT_INTERVAL; left > 0 && !stopping.aborted;) {
         const ms = Math.min(left, uncommitted.dueIn ?? left);

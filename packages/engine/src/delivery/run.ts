@@ -159,7 +159,7 @@ async function open(context: RunContext, { nodeId, output }: OutputPaths): Promi
   for (let attempt = 1; !context.stopping.aborted; attempt += 1) {
     try {
       await output.open?.(context.aborted);
-      context.health.answered(nodeId);
+      context.health.responded(nodeId);
       return true;
     } catch (error) {
       if (!(await waitBeforeRetry(context, nodeId, failureOf(error), attempt, output.retry))) return false;

@@ -3,7 +3,7 @@ import { EgressError } from './error.js';
 /** Limits of a response body, and what happens beyond them. */
 export interface BodyBounds {
   maxBytes: number;
-  longer: 'refuse' | 'cut';
+  overflow: 'reject' | 'truncate';
 }
 
 /** An incoming body that can be aborted. */
@@ -14,13 +14,13 @@ export interface IncomingBody extends AsyncIterable<Uint8Array> {
 /** Reads a whole body. `whole`: the body was read to its end, so the connection can be reused. */
 export async function readBody(
   body: IncomingBody,
-  { maxBytes, longer }: BodyBounds,
+  { maxBytes, overflow }: BodyBounds,
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; whole: boolean }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.byteLength;
-    if (size > maxBytes && longer === 'refuse') throw tooLarge(maxBytes);
+    if (size > maxBytes && overflow === 'reject') throw tooLarge(maxBytes);
     chunks.push(chunk);
     if (size > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), whole: false };
   }
@@ -40,7 +40,7 @@ export interface StreamOptions extends BodyBounds {
 
 /** Returns the body as a stream. It reads from the connection only when the consumer pulls. */
 export function streamBody(body: IncomingBody, options: StreamOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { maxBytes, longer, silenceMs, signal, explain } = options;
+  const { maxBytes, overflow, silenceMs, signal, explain } = options;
   const chunks = body[Symbol.asyncIterator]();
   let size = 0;
   let over = false;
@@ -70,7 +70,7 @@ export function streamBody(body: IncomingBody, options: StreamOptions): Readable
             return;
           }
           size += next.value.byteLength;
-          if (size > maxBytes && longer === 'refuse') throw tooLarge(maxBytes);
+          if (size > maxBytes && overflow === 'reject') throw tooLarge(maxBytes);
           const excess = Math.max(0, size - maxBytes);
           controller.enqueue(new Uint8Array(next.value.subarray(0, next.value.byteLength - excess)));
           if (excess === 0) return;
@@ -90,4 +90,4 @@ export function streamBody(body: IncomingBody, options: StreamOptions): Readable
 }
 
 const tooLarge = (maxBytes: number): EgressError =>
-  new EgressError('too_large', `the answer is longer than ${maxBytes} bytes`);
+  new EgressError('too_large', `the response is longer than ${maxBytes} bytes`);

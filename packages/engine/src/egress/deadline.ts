@@ -13,7 +13,7 @@ export async function withDeadline<T>(
   const controller = new AbortController();
   const { signal } = controller;
   const timer = setTimeout(
-    () => controller.abort(new EgressError('timeout', `no answer within ${timeoutMs} ms`)),
+    () => controller.abort(new EgressError('timeout', `no response within ${timeoutMs} ms`)),
     timeoutMs,
   );
   const followed = [callers].flat().map((caller) => {

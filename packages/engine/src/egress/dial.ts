@@ -41,9 +41,9 @@ export function createDialer(policy: AddressPolicy, lookup: Lookup): (to: Destin
     }
     const addresses = await resolve(host);
     const test = 'internal' in host && host.internal ? policy.opened : policy.permits;
-    const refused = addresses.find((address) => !test(address));
-    if (refused !== undefined)
-      throw new EgressError('egress_refused', `${text} resolves to ${refused}, which is blocked`);
+    const blocked = addresses.find((address) => !test(address));
+    if (blocked !== undefined)
+      throw new EgressError('egress_refused', `${text} resolves to ${blocked}, which is blocked`);
     return openFirst(addresses.slice(0, MAX_ATTEMPTS), port, signal);
   };
 }

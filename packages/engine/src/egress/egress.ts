@@ -26,9 +26,9 @@ export interface EgressInit {
   /** Maximum size of the response body in bytes. Default 65,536; unlimited with `stream`. */
   maxBytes?: number;
   /**
-   * What to do with a longer body: `refuse` (default) fails with `too_large`, `cut` truncates it.
+   * What to do with a longer body: `reject` (default) fails with `too_large`, `truncate` cuts it off.
    */
-  longer?: 'refuse' | 'cut';
+  overflow?: 'reject' | 'truncate';
   /** Resolve as soon as the status is known, with an empty body. Default `false`. */
   discardBody?: boolean;
   /**

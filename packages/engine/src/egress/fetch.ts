@@ -54,7 +54,7 @@ export async function exchange(address: string | URL, init: EgressInit, bounds: 
     body: init.body,
     mode: init.discardBody ? 'head' : init.stream ? 'stream' : 'whole',
     maxBytes: init.maxBytes ?? (init.stream ? Infinity : MAX_BODY),
-    longer: init.longer ?? 'refuse',
+    overflow: init.overflow ?? 'reject',
     reuse: init.repeatable ?? IDEMPOTENT.has(method),
   };
   for (let hop = 0; ; hop += 1) {
@@ -119,8 +119,8 @@ async function sendOver(connection: PooledConnection, step: Exchange, pool: Pool
       return response('');
     }
     if (step.mode === 'stream' && !BODILESS.includes(received.statusCode)) {
-      const { maxBytes, longer, silenceMs, caller } = step;
-      return response(streamBody(received.body, { maxBytes, longer, silenceMs, signal: caller, explain, done }));
+      const { maxBytes, overflow, silenceMs, caller } = step;
+      return response(streamBody(received.body, { maxBytes, overflow, silenceMs, signal: caller, explain, done }));
     }
     const { bytes, whole } = await readBody(received.body, step);
     const result = response(bytes);
@@ -140,7 +140,7 @@ async function drain(body: IncomingBody, done: (whole: boolean) => void): Promis
   const timer = setTimeout(() => body.destroy(new Error('too slow')), DRAIN_MS);
   let whole = false;
   try {
-    ({ whole } = await readBody(body, { maxBytes: DRAIN_BYTES, longer: 'cut' }));
+    ({ whole } = await readBody(body, { maxBytes: DRAIN_BYTES, overflow: 'truncate' }));
   } catch {
     // `whole` stays false.
   }

@@ -51,10 +51,10 @@ test('streams megabytes completely; refuses or truncates at maxBytes', async () 
   await expect((await open(server.origin, { maxBytes: 2_999_999 })).length()).rejects.toMatchObject({
     reason: 'too_large',
   });
-  expect(await (await open(server.origin, { maxBytes: 100_000, longer: 'cut' })).length()).toBe(100_000);
+  expect(await (await open(server.origin, { maxBytes: 100_000, overflow: 'truncate' })).length()).toBe(100_000);
   const whole = await egress.fetch(server.origin, { maxBytes: 3_000_000 });
   expect((await whole.arrayBuffer()).byteLength).toBe(3_000_000);
-  const cut = await egress.fetch(server.origin, { maxBytes: 10, longer: 'cut' });
+  const cut = await egress.fetch(server.origin, { maxBytes: 10, overflow: 'truncate' });
   expect(await cut.text()).toBe('x'.repeat(10));
 });
 

@@ -26,7 +26,7 @@ export class Listener {
   /** Reports the current state to the health of a new run. */
   reportState(): void {
     const { health } = this.#context;
-    if (this.#state === 'open') health.answered(this.#nodeId);
+    if (this.#state === 'open') health.responded(this.#nodeId);
     else if (this.#state !== 'closed') health.failed(this.#nodeId, this.#state, 0);
   }
 
@@ -50,7 +50,7 @@ export class Listener {
     try {
       await this.#input.start?.(sink);
       this.#state = 'open';
-      if (attempt > 1) health.answered(this.#nodeId);
+      if (attempt > 1) health.responded(this.#nodeId);
       return true;
     } catch (error) {
       this.#state = failureOf(error);

@@ -5,7 +5,7 @@ import type { NodeFacts } from './pipeline-state.js';
 
 interface NodeHealth {
   /** It has responded in this run. */
-  answered: boolean;
+  responded: boolean;
   failures: number;
   permanent: boolean;
   throttledUntil?: number;
@@ -38,16 +38,16 @@ export class Health {
   reset(nodeIds: readonly string[]): void {
     this.#nodes.clear();
     for (const id of nodeIds)
-      this.#nodes.set(id, { answered: false, failures: 0, permanent: false, open: 0, acknowledged: false });
+      this.#nodes.set(id, { responded: false, failures: 0, permanent: false, open: 0, acknowledged: false });
   }
 
   /** Records a successful response of an input or output. */
-  answered(nodeId: string): void {
+  responded(nodeId: string): void {
     const node = this.#nodes.get(nodeId);
     if (!node) return;
-    const statusChanged = !node.answered || node.failures > 0 || node.permanent || node.throttledUntil !== undefined;
+    const statusChanged = !node.responded || node.failures > 0 || node.permanent || node.throttledUntil !== undefined;
     if (node.failures > 0) this.#log({ level: 'info', code: 'recovered', message: 'recovered', nodeId });
-    node.answered = true;
+    node.responded = true;
     node.failures = 0;
     node.permanent = false;
     delete node.throttledUntil;
@@ -67,7 +67,7 @@ export class Health {
     node.open = Math.max(0, node.open - 1);
     const statusChanged = !node.acknowledged;
     node.acknowledged = true;
-    this.answered(nodeId);
+    this.responded(nodeId);
     if (statusChanged) this.#changed();
   }
 
@@ -92,7 +92,7 @@ export class Health {
     const facts = [...this.#nodes].map(([id, node]): [string, NodeFacts] => [
       id,
       {
-        acknowledged: node.answered && (node.acknowledged || node.open === 0),
+        acknowledged: node.responded && (node.acknowledged || node.open === 0),
         failures: node.failures,
         permanent: node.permanent,
         ...(node.throttledUntil !== undefined && { throttledUntil: node.throttledUntil }),

@@ -46,7 +46,7 @@ function checkNodes({ nodes }: Graph, problems: Problems): void {
 
 function checkEdges({ nodes, edges }: Graph, problems: Problems): void {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const ways = new Set<string>();
+  const pairs = new Set<string>();
   for (const [index, edge] of edges.entries()) {
     const place = problems.at(index);
     const from = byId.get(edge.from_node_instance_id);
@@ -57,10 +57,10 @@ function checkEdges({ nodes, edges }: Graph, problems: Problems): void {
       place.at('from_node_instance_id').add('shape', `Nothing leaves the output ${shown(from.slug)}.`);
     if (to?.component_type === 'input')
       place.at('to_node_instance_id').add('shape', `Nothing leads to the input ${shown(to.slug)}.`);
-    const way = `${edge.from_node_instance_id} ${edge.to_node_instance_id}`;
-    if (ways.has(way))
+    const pair = `${edge.from_node_instance_id} ${edge.to_node_instance_id}`;
+    if (pairs.has(pair))
       place.add('duplicate', 'Another edge joins the same nodes. Put both conditions into one, with "or".');
-    ways.add(way);
+    pairs.add(pair);
     if (edge.conditions !== undefined) validateCondition(edge.conditions, place.at('conditions'));
   }
 }

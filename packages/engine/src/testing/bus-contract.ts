@@ -72,8 +72,8 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
     test('stores concurrent batches once each', async () => {
       const { bus } = await start(['a']);
       const sent = Array.from({ length: 200 }, () => someBatch());
-      const answers = await Promise.all(sent.map((batch) => bus.publish('s', batch)));
-      expect(new Set(answers.map((answer) => (answer.stored ? answer.sequence : 0))).size).toBe(200);
+      const results = await Promise.all(sent.map((batch) => bus.publish('s', batch)));
+      expect(new Set(results.map((result) => (result.stored ? result.sequence : 0))).size).toBe(200);
       expect(ids(await take(bus, 'a', 200)).sort()).toEqual(ids(sent).sort());
     });
 
@@ -89,8 +89,8 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
     test('detects a duplicate by its id: at once, later, after a restart, and during the first write', async () => {
       const opened = await start(['a']);
       const [batch, last] = [someBatch(2), someBatch()];
-      const answers = await Promise.all([opened.bus.publish('s', batch), opened.bus.publish('s', batch)]);
-      expect(answers.map((answer) => answer.stored && answer.repeated)).toEqual([false, true]);
+      const results = await Promise.all([opened.bus.publish('s', batch), opened.bus.publish('s', batch)]);
+      expect(results.map((result) => result.stored && result.repeated)).toEqual([false, true]);
       expect(await opened.bus.publish('s', batch)).toMatchObject({ stored: true, repeated: true });
       const bus = await opened.reopen();
       await bus.declare('s', ['a']);

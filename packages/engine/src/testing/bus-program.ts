@@ -30,8 +30,8 @@ const numbered = (n: number) =>
 
 async function publish(n: number): Promise<void> {
   try {
-    const answer = await bus.publish('s', numbered(n), { waitMs: 10_000 });
-    if (answer.stored) say(`${answer.repeated ? 'repeated' : 'stored'} b${n}`);
+    const result = await bus.publish('s', numbered(n), { waitMs: 10_000 });
+    if (result.stored) say(`${result.repeated ? 'repeated' : 'stored'} b${n}`);
   } catch (error) {
     say(`failed ${error instanceof BusError ? error.code : String(error)} b${n}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -69,10 +69,10 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
 
     test('one of many concurrent requests acquires the lease', async () => {
       const { one, other } = await start();
-      const asked = await Promise.all(
+      const leases = await Promise.all(
         Array.from({ length: 20 }, (_, n) => (n % 2 ? one : other).acquire('p', `holder-${n}`, TTL)),
       );
-      expect(asked.filter((lease) => lease !== undefined)).toHaveLength(1);
+      expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
     });
 
     test('a cursor is committed only from the version that was read', async () => {

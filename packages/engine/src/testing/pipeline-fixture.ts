@@ -46,15 +46,15 @@ export function graph(
   };
 }
 
-/** An output in memory; `answer` computes the result of each batch. */
+/** An output in memory; `respond` computes the result of each batch. */
 export class Collector implements Output {
   readonly batches: Batch[] = [];
   closed = 0;
-  answer: (batch: Batch, signal: AbortSignal) => WriteResult | Promise<WriteResult> = () => WRITTEN;
+  respond: (batch: Batch, signal: AbortSignal) => WriteResult | Promise<WriteResult> = () => WRITTEN;
 
   async write(batch: Batch, signal: AbortSignal): Promise<WriteResult> {
-    const result = await this.answer(batch, signal);
-    const open = [...(result.refused ?? []).map(({ index }) => index), ...(result.retry?.indexes ?? [])];
+    const result = await this.respond(batch, signal);
+    const open = [...(result.rejected ?? []).map(({ index }) => index), ...(result.retry?.indexes ?? [])];
     this.batches.push(batch.pick([...batch.lines.keys()].filter((index) => !open.includes(index))));
     return result;
   }

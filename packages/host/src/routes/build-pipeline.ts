@@ -17,7 +17,7 @@ const runningTimeout = 5_000;
 export function buildPipelineRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   return {
     method: 'POST',
-    async answer(call) {
+    async handle(call) {
       const fields = await readJson(call.request);
       const inputName = text(fields, 'inputName');
       const outputId = fields['outputId'] === undefined ? undefined : connectorId(fields, 'outputId', 'output');

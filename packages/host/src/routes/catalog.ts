@@ -17,10 +17,10 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
   const cache = new Map<ComponentKind, { until: number; types: Promise<CatalogType[]> }>();
 
   async function load(kind: ComponentKind): Promise<CatalogType[]> {
-    const answer = await service(`/v1/${kind}s`, {});
-    if (!Array.isArray(answer)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
+    const body = await service(`/v1/${kind}s`, {});
+    if (!Array.isArray(body)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
     const offered = options.allow && new Set(options.allow[kind]);
-    return answer
+    return body
       .filter(isRecord)
       .flatMap((row) => catalogType(row, options.apiBase))
       .filter((type) => !offered || offered.has(type.type_id));
@@ -28,7 +28,7 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
 
   return {
     method: 'GET',
-    async answer({ url }) {
+    async handle({ url }) {
       const kind = kindOf(queryFields(url));
       let entry = cache.get(kind);
       if (!entry || entry.until <= Date.now()) {

@@ -5,5 +5,5 @@ import type { Route, RouteTools } from '../route.js';
 /** `GET /monad/config`: returns the URLs of the form and the service. */
 export function configRoute<Context>({ options }: RouteTools<Context>): Route<Context> {
   const config: HostConfig = { frameOrigin: options.frameOrigin, apiBase: options.apiBase };
-  return { method: 'GET', answer: () => json(config, { keep: true }) };
+  return { method: 'GET', handle: () => json(config, { keep: true }) };
 }

@@ -10,7 +10,7 @@ import type { Route, RouteTools } from '../route.js';
 export function connectorsRoute<Context>(tools: RouteTools<Context>): Route<Context> {
   return {
     method: 'GET',
-    async answer(call) {
+    async handle(call) {
       const fields = queryFields(call.url);
       const kind = kindOf(fields);
       const organizationId = await authorize(tools, call, text(fields, 'tenantId'));

@@ -17,7 +17,7 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
   const { options } = tools;
   return {
     method: 'POST',
-    async answer(call) {
+    async handle(call) {
       const fields = await readJson(call.request);
       const action = actionOf(fields);
       const cleanup = action === 'delete' ? cleanupOf(fields, options.cleanup) : undefined;
@@ -37,14 +37,14 @@ export function integrationActionRoute<Context>(tools: RouteTools<Context>): Rou
       const { pipelineId, outputId } = found;
       let { enabled } = found;
       const status = () => pipelineStatus(tools.service, input.org, pipelineId);
-      const answer = { hasPipeline: true, pipelineId, ...(outputId !== undefined && { outputId }) };
-      if (action === 'status') return json({ ...answer, enabled, ...(await status()) } satisfies IntegrationStatus);
+      const base = { hasPipeline: true, pipelineId, ...(outputId !== undefined && { outputId }) };
+      if (action === 'status') return json({ ...base, enabled, ...(await status()) } satisfies IntegrationStatus);
 
       enabled = action === 'resume';
       await setIntegrationEnabled({ ...input, pipelineId, enabled });
       // The action succeeded even if the status can't be read.
       const current = await status().catch((error: unknown) => options.onError(error, call.request));
-      return json({ ...answer, enabled, ...current } satisfies IntegrationStatus);
+      return json({ ...base, enabled, ...current } satisfies IntegrationStatus);
     },
   };
 }

@@ -16,7 +16,7 @@ export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context
   const { options, service } = tools;
   return {
     method: 'POST',
-    async answer(call) {
+    async handle(call) {
       const fields = await readJson(call.request);
       const tenantId = text(fields, 'tenantId');
       const typeId = optionalId(fields, 'typeId');
@@ -47,9 +47,9 @@ function narrow(allow: AllowedTypes | undefined, requestedKind: ComponentKind | 
   return { kind: kinds.length === 1 ? kinds[0] : undefined, type_ids: ids };
 }
 
-function sessionOf(answer: unknown): HostSession {
-  if (isRecord(answer)) {
-    const { session_token, expires_at, organizationId } = answer;
+function sessionOf(body: unknown): HostSession {
+  if (isRecord(body)) {
+    const { session_token, expires_at, organizationId } = body;
     if (typeof session_token === 'string' && typeof expires_at === 'string' && typeof organizationId === 'string') {
       return { session_token, expires_at, organizationId };
     }

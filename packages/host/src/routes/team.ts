@@ -8,14 +8,14 @@ import type { Route, RouteTools } from '../route.js';
 export function teamRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
   return {
     method: 'POST',
-    async answer({ request, context }) {
+    async handle({ request, context }) {
       const name = text(await readJson(request), 'name');
       if ((await options.authorizeTeam?.(request, name, context)) !== true) {
         throw new HostError('forbidden', 'You may not create a team.');
       }
       const parent = encodeURIComponent(options.parentOrganizationId ?? '');
-      const answer = await service(`/v3/${parent}/organizations`, { method: 'POST', body: JSON.stringify({ name }) });
-      const id = isRecord(answer) ? answer['id'] : undefined;
+      const body = await service(`/v3/${parent}/organizations`, { method: 'POST', body: JSON.stringify({ name }) });
+      const id = isRecord(body) ? body['id'] : undefined;
       if (typeof id !== 'string' || id === '') {
         throw new HostError('upstream_error', 'The service sent an unexpected response.');
       }

@@ -189,5 +189,5 @@ it('a route that would replay answers to sessions without a check is not registe
     () => ({ status: 200 }),
   );
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- refused before any of it is used
-  expect(() => mountRoutes(new OpenAPIHono(), [route], {} as MountOptions)).toThrow(/Give it "authorize"/);
+  expect(() => mountRoutes(new OpenAPIHono(), [route], {} as MountOptions)).toThrow(/Pass "authorize"/);
 });

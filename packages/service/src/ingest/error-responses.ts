@@ -64,7 +64,7 @@ export function responseOf(
 ): IngestResponse {
   const { status, type, message, options } = error;
   const { headers = {}, details } = options;
-  const custom = receiver?.refused?.(message, contentType);
+  const custom = receiver?.rejected?.(message, contentType);
   if (custom) return { status, ...custom, headers };
   const body = { error: message, error_type: type, code: status, ...(details && { additional_details: details }) };
   return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body), headers };

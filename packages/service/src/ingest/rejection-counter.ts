@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 const LOG_INTERVAL_MS = 60_000;
 
 /**
- * Counts refused requests by connector and status. Logs the first one immediately and the following
+ * Counts rejected requests by connector and status. Logs the first one immediately and the following
  * ones once a minute, because a sender may be fast.
  */
 export interface RejectionCounter {
@@ -15,7 +15,8 @@ export function createRejectionCounter(log: Logger): RejectionCounter {
   let counts = new Map<string, Record<number, number>>();
   let timer: NodeJS.Timeout | undefined;
   const logCounts = (): void => {
-    for (const [connectorId, refused] of counts) log.warn({ connector_id: connectorId, refused }, 'requests rejected');
+    for (const [connectorId, rejected] of counts)
+      log.warn({ connector_id: connectorId, rejected }, 'requests rejected');
     timer = counts.size > 0 ? setTimeout(logCounts, LOG_INTERVAL_MS).unref() : undefined;
     counts = new Map();
   };

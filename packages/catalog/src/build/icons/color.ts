@@ -38,18 +38,18 @@ export function toHex(color: string): string | undefined {
 }
 
 /**
- * Returns the color, shifted toward `toward` until its contrast with `background` reaches `wanted`.
+ * Returns the color, shifted toward `toward` until its contrast with `background` reaches `minContrast`.
  * A color without a hue becomes `toward`: a black mark should be white on black, not gray.
  */
-export function readable(hex: string, background: string, toward: string, wanted: number): string {
-  if (contrast(hex, background) >= wanted) return hex;
+export function readable(hex: string, background: string, toward: string, minContrast: number): string {
+  if (contrast(hex, background) >= minContrast) return hex;
   const from = channels(hex);
   if (Math.max(...from) - Math.min(...from) < 32) return toward;
   const to = channels(toward);
   for (let share = 0.05; share < 1; share += 0.05) {
     const mixed = from.map((channel, index) => Math.round(channel + ((to[index] ?? 0) - channel) * share));
     const color = `#${mixed.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
-    if (contrast(color, background) >= wanted) return color;
+    if (contrast(color, background) >= minContrast) return color;
   }
   return toward;
 }

@@ -39,7 +39,7 @@ export async function send(
       method,
       signal,
       maxBytes,
-      longer: 'cut',
+      overflow: 'truncate',
       timeoutMs: TIMEOUT_MS,
       repeatable: true,
     });

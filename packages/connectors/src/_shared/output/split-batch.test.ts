@@ -12,9 +12,9 @@ test('isolates one bad record of 500 in 18 requests and writes the others', asyn
   let asked = 0;
   const result = await createPartWriter()(noted(500), all(500), (part) => {
     asked += 1;
-    return Promise.resolve<PartResult>(part.includes(123) ? { rejected: 'bad' } : {});
+    return Promise.resolve<PartResult>(part.includes(123) ? { partRejection: 'bad' } : {});
   });
-  expect(result).toEqual({ refused: [{ index: 123, reason: 'bad' }] });
+  expect(result).toEqual({ rejected: [{ index: 123, reason: 'bad' }] });
   expect(asked).toBeLessThanOrEqual(19);
 });
 
@@ -22,20 +22,20 @@ test('isolates a bad record even if every second request fails', async () => {
   const write = createPartWriter();
   let batch = noted(500);
   let asked = 0;
-  const refused: unknown[] = [];
+  const rejected: unknown[] = [];
   for (let tries = 0; tries < 100; tries += 1) {
     const numbers = batch.records.map(({ n }) => Number(n));
     const result = await write(batch, all(batch.lines.length), (part) => {
       asked += 1;
       if (asked % 2 === 0) broken();
-      return Promise.resolve<PartResult>(part.some((at) => numbers[at] === 77) ? { rejected: 'bad' } : {});
+      return Promise.resolve<PartResult>(part.some((at) => numbers[at] === 77) ? { partRejection: 'bad' } : {});
     }).catch((): undefined => undefined);
     if (!result) continue;
-    refused.push(...(result.refused ?? []).map(({ index }) => numbers[index]));
+    rejected.push(...(result.rejected ?? []).map(({ index }) => numbers[index]));
     if (!result.retry) break;
     batch = batch.pick(result.retry.indexes);
   }
-  expect(refused).toEqual([77]);
+  expect(rejected).toEqual([77]);
   expect(asked).toBeLessThan(100);
 });
 

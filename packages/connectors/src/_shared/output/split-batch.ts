@@ -16,7 +16,7 @@ export type PartResult =
    * within the part, if the server reports it; otherwise the part is halved until the record is
    * isolated.
    */
-  | { rejected: string; at?: number };
+  | { partRejection: string; at?: number };
 
 /**
  * Writes the parts of a batch sequentially and collects the result of each record. If a request
@@ -36,18 +36,18 @@ export type WriteParts = (
  * record continues where it stopped if a request fails in between.
  */
 export function createPartWriter(): WriteParts {
-  const rejected = new Set<string>();
+  const rejectedIds = new Set<string>();
   const remember = (id: string): void => {
-    rejected.add(id);
-    for (const oldest of rejected) {
-      if (rejected.size <= REMEMBERED) return;
-      rejected.delete(oldest);
+    rejectedIds.add(id);
+    for (const oldest of rejectedIds) {
+      if (rejectedIds.size <= REMEMBERED) return;
+      rejectedIds.delete(oldest);
     }
   };
 
   return async (batch, parts, write) => {
     const todo = parts.toReversed();
-    const refused: Rejection[] = [];
+    const rejected: Rejection[] = [];
     let retry: WriteResult['retry'];
     let settled = 0;
     let splits = 0;
@@ -59,10 +59,10 @@ export function createPartWriter(): WriteParts {
     const result = (more?: WriteResult['retry']): WriteResult => {
       const indexes = [...(retry?.indexes ?? []), ...(more?.indexes ?? [])];
       const last = more ?? retry;
-      return { ...(refused.length > 0 && { refused }), ...(last && { retry: { ...last, indexes } }) };
+      return { ...(rejected.length > 0 && { rejected }), ...(last && { retry: { ...last, indexes } }) };
     };
     for (let part = todo.pop(); part !== undefined; part = todo.pop()) {
-      if (part.length > 1 && rejected.size > 0 && rejected.has(batch.pick(part).id)) {
+      if (part.length > 1 && rejectedIds.size > 0 && rejectedIds.has(batch.pick(part).id)) {
         halve(part);
         continue;
       }
@@ -73,12 +73,12 @@ export function createPartWriter(): WriteParts {
         if (!(error instanceof ConnectorError) || settled === 0) throw error;
         return result(toRetry(error, [...part, ...rest()]));
       }
-      if ('rejected' in outcome) {
-        const { rejected: reason } = outcome;
+      if ('partRejection' in outcome) {
+        const { partRejection: reason } = outcome;
         const at = part.length === 1 ? 0 : outcome.at;
         const index = at === undefined ? undefined : part[at];
         if (index !== undefined && at !== undefined) {
-          refused.push({ index, reason });
+          rejected.push({ index, reason });
           // The records before it were not acknowledged either. Sending them as a separate part
           // ensures that they are written twice at most.
           todo.push(...[part.slice(at + 1), part.slice(0, at)].filter((side) => side.length > 0));
@@ -92,7 +92,7 @@ export function createPartWriter(): WriteParts {
           return result({ indexes: [...part, ...rest()], reason: why, afterMs: 0 });
         }
       } else {
-        refused.push(...(outcome.refused ?? []));
+        rejected.push(...(outcome.rejected ?? []));
         const more = outcome.retry;
         if (more?.throttled) return result({ ...more, indexes: [...more.indexes, ...rest()] });
         if (more) retry = { ...more, indexes: [...(retry?.indexes ?? []), ...more.indexes] };

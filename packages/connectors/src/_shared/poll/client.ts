@@ -157,11 +157,15 @@ export class PollClient {
     const { status } = response;
     const tokenBody = await this.#body(response);
     // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
-    const refused = [400, 401, 403].includes(status);
+    const isPermanent = [400, 401, 403].includes(status);
     if (!response.ok)
-      throw new PollError(statusFailure(refused ? 401 : status, this.subject), refused ? 'permanent' : kindOf(status), {
-        status,
-      });
+      throw new PollError(
+        statusFailure(isPermanent ? 401 : status, this.subject),
+        isPermanent ? 'permanent' : kindOf(status),
+        {
+          status,
+        },
+      );
     const value: unknown = getAt(tokenBody, '/access_token');
     const lifetime = Number(getAt(tokenBody, '/expires_in') ?? DEFAULT_LIFETIME_S);
     if (typeof value !== 'string' || value === '') throw new PollError(unexpected(this.subject), 'retry');

@@ -23,9 +23,9 @@ const plain = (item: unknown): string | number | boolean | null =>
     : JSON.stringify(item ?? null);
 
 /** Whether a record passes the filter that a setting configures. */
-export function isWanted({ only }: PollRecords, settings: Record<string, unknown>, record: DataRecord): boolean {
+export function isSelected({ only }: PollRecords, settings: Record<string, unknown>, record: DataRecord): boolean {
   if (!only) return true;
-  const wanted = texts({ settings }, ...only.field.split('/').slice(1));
+  const selected = texts({ settings }, ...only.field.split('/').slice(1));
   const value: unknown = getAt(record, only.path);
-  return wanted.length === 0 || (typeof value === 'string' && wanted.includes(value));
+  return selected.length === 0 || (typeof value === 'string' && selected.includes(value));
 }

@@ -7,7 +7,7 @@ import { failed } from '../connection-test/outcome.js';
 import type { PollResponse, PollClient } from './client.js';
 import { nextPosition, pageUrl } from './pagination.js';
 import { PollError } from './poll-error.js';
-import { isWanted, recordsIn } from './records.js';
+import { isSelected, recordsIn } from './records.js';
 import { Deduplicator } from './deduplicator.js';
 import type { StreamState } from './state.js';
 import { seenLimit, valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
@@ -125,11 +125,11 @@ export class StreamReader {
   #newRecords(found: readonly DataRecord[], deduplicator: Deduplicator): DataRecord[] {
     const { stream, config } = this.#context;
     const { cursor, records: shape } = stream;
-    const wanted = found.filter((record) => isWanted(shape, config.settings, record));
-    if (cursor.kind !== 'time' && cursor.kind !== 'link') return wanted;
+    const selected = found.filter((record) => isSelected(shape, config.settings, record));
+    if (cursor.kind !== 'time' && cursor.kind !== 'link') return selected;
     const { since = 0 } = this.#state;
     const exact = cursor.kind !== 'time' || cursor.whole_days !== true;
-    const timed = wanted.map((record) => {
+    const timed = selected.map((record) => {
       const time = shape.time === undefined ? undefined : parseTime(getAt(record, shape.time), shape.time_form);
       return { record, time };
     });

@@ -40,9 +40,9 @@ export function unlz4(source: Buffer, most: number): Buffer {
 }
 
 function withRoom(sink: Sink, room: number, most: number): Sink {
-  const wanted = Math.min(most, sink.length + room);
-  if (sink.room >= wanted - sink.length) return sink;
-  const larger = new Sink(Math.min(most, 2 * wanted), most);
+  const needed = Math.min(most, sink.length + room);
+  if (sink.room >= needed - sink.length) return sink;
+  const larger = new Sink(Math.min(most, 2 * needed), most);
   larger.literal(sink.bytes, 0, sink.length);
   return larger;
 }

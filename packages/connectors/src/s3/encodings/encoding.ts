@@ -4,7 +4,7 @@ import { type Batch, type DataRecord, isRecord, type Rejection } from '@connecto
 export interface Encoded {
   /** Content of the object; `undefined` if no record is left to write. */
   body: Uint8Array | undefined;
-  refused: readonly Rejection[];
+  rejected: readonly Rejection[];
 }
 
 /** Converts records to an object. */
@@ -29,15 +29,15 @@ export interface Row {
 /**
  * Parses the records of a batch. Rejects each line that is not a JSON object and keeps the others.
  */
-export function rowsOf({ lines }: Batch): { rows: Row[]; refused: Rejection[] } {
+export function rowsOf({ lines }: Batch): { rows: Row[]; rejected: Rejection[] } {
   const rows: Row[] = [];
-  const refused: Rejection[] = [];
+  const rejected: Rejection[] = [];
   for (const [index, line] of lines.entries()) {
     const record = read(line);
     if (record) rows.push({ index, record });
-    else refused.push({ index, reason: 'no_json_object' });
+    else rejected.push({ index, reason: 'no_json_object' });
   }
-  return { rows, refused };
+  return { rows, rejected };
 }
 
 function read(line: string): DataRecord | undefined {

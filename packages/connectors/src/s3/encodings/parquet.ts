@@ -18,17 +18,17 @@ export function createParquetEncoding(gzip: boolean, schema?: string): Encoding 
     contentType: 'application/vnd.apache.parquet',
     maxBytes: 16 * 1024 * 1024,
     encode(batch) {
-      const { rows, refused } = rowsOf(batch);
+      const { rows, rejected } = rowsOf(batch);
       const columns = declared ?? columnsOf(rows.map(({ record }) => record));
       const data = columns.map((): Cell[] => []);
       for (const { index, record } of rows) {
         const cells = columns.map((column) => column.cell(record));
         const missing = cells.indexOf(undefined);
-        if (missing >= 0) refused.push(missingValue(index, columns[missing]));
+        if (missing >= 0) rejected.push(missingValue(index, columns[missing]));
         else for (const [at, cell] of cells.entries()) data[at]?.push(cell ?? null);
       }
       const body = data[0]?.length ? write(columns, data, gzip) : undefined;
-      return Promise.resolve({ body, refused });
+      return Promise.resolve({ body, rejected });
     },
   };
 }

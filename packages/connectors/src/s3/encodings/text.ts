@@ -10,7 +10,7 @@ interface TextOptions {
   contentType: string;
   gzip: boolean;
   /** Returns the text of the object. */
-  write: (batch: Batch) => { text: string | undefined; refused: Encoded['refused'] };
+  write: (batch: Batch) => { text: string | undefined; rejected: Encoded['rejected'] };
 }
 
 function createTextEncoding({ extension, contentType, gzip: compressed, write }: TextOptions): Encoding {
@@ -19,9 +19,9 @@ function createTextEncoding({ extension, contentType, gzip: compressed, write }:
     contentType: compressed ? 'application/gzip' : contentType,
     maxBytes: 32 * 1024 * 1024,
     async encode(batch) {
-      const { text, refused } = write(batch);
-      if (text === undefined) return { body: undefined, refused };
-      return { body: compressed ? await compress(text) : Buffer.from(text), refused };
+      const { text, rejected } = write(batch);
+      if (text === undefined) return { body: undefined, rejected };
+      return { body: compressed ? await compress(text) : Buffer.from(text), rejected };
     },
   };
 }
@@ -32,7 +32,7 @@ export const createLineEncoding = (gzip: boolean): Encoding =>
     extension: '.json',
     contentType: 'application/x-ndjson',
     gzip,
-    write: ({ lines }) => ({ text: `${lines.join('\n')}\n`, refused: [] }),
+    write: ({ lines }) => ({ text: `${lines.join('\n')}\n`, rejected: [] }),
   });
 
 /** Creates an encoding with one JSON array of all records, in an object under `key` if given. */
@@ -42,10 +42,10 @@ export const createArrayEncoding = (gzip: boolean, key?: string): Encoding =>
     contentType: 'application/json',
     gzip,
     write(batch) {
-      const { rows, refused } = rowsOf(batch);
-      if (rows.length === 0) return { text: undefined, refused };
+      const { rows, rejected } = rowsOf(batch);
+      if (rows.length === 0) return { text: undefined, rejected };
       const list = `[${rows.map(({ index }) => batch.lines[index]).join(',\n')}]`;
-      return { text: key === undefined ? `${list}\n` : `{${JSON.stringify(key)}:${list}}\n`, refused };
+      return { text: key === undefined ? `${list}\n` : `{${JSON.stringify(key)}:${list}}\n`, rejected };
     },
   });
 
@@ -59,10 +59,10 @@ export const createDelimitedEncoding = (gzip: boolean, delimiter: string, fields
     contentType: delimiter === ',' ? 'text/csv' : 'text/plain',
     gzip,
     write(batch) {
-      const { rows, refused } = rowsOf(batch);
-      if (rows.length === 0) return { text: undefined, refused };
+      const { rows, rejected } = rowsOf(batch);
+      if (rows.length === 0) return { text: undefined, rejected };
       const body = rows.map(({ record }) => row(fields.map((field) => textOf(valueAt(record, field)))));
-      return { text: `${[row(fields), ...body].join('\r\n')}\r\n`, refused };
+      return { text: `${[row(fields), ...body].join('\r\n')}\r\n`, rejected };
     },
   });
 };

@@ -18,7 +18,7 @@ interface PendingValue {
   depth: number;
   inText: boolean;
   scalar: boolean;
-  wanted: boolean;
+  selected: boolean;
 }
 
 const MAX_DEPTH = 100;
@@ -67,11 +67,11 @@ export class DocumentParser implements Parser {
           found.push(...this.#cached());
           continue;
         }
-        if (this.#pending.wanted && this.#at - this.#from > MAX_TEXT) {
+        if (this.#pending.selected && this.#at - this.#from > MAX_TEXT) {
           found.push(unreadable('too_large', this.#text.slice(this.#from, this.#from + 3_000)));
-          this.#pending.wanted = false;
+          this.#pending.selected = false;
         }
-        if (!this.#pending.wanted) this.#from = this.#at;
+        if (!this.#pending.selected) this.#from = this.#at;
         break;
       } else if (!this.#step()) break;
     }
@@ -147,9 +147,9 @@ export class DocumentParser implements Parser {
       return;
     }
     // Collect every top-level value, so that a scalar is reported as unreadable.
-    const wanted = here || this.#frames.length === 0;
+    const selected = here || this.#frames.length === 0;
     this.#from = this.#at;
-    this.#pending = { depth: 0, inText: false, scalar: !opens && char !== '"', wanted };
+    this.#pending = { depth: 0, inText: false, scalar: !opens && char !== '"', selected };
   }
 
   /** Advances to the end of a value. Returns `false` if it is incomplete. */
@@ -185,7 +185,7 @@ export class DocumentParser implements Parser {
   }
 
   #cached(): Found[] {
-    const found = this.#pending?.wanted === true ? recordsOf(this.#text.slice(this.#from, this.#at), []) : [];
+    const found = this.#pending?.selected === true ? recordsOf(this.#text.slice(this.#from, this.#at), []) : [];
     this.#pending = undefined;
     this.#from = this.#at;
     return found;

@@ -1,6 +1,6 @@
 interface Waiter {
   bytes: number;
-  finish(admitted: boolean): void;
+  finish(acquired: boolean): void;
 }
 
 /** Byte quota of a bounded buffer, granted in the order of the requests. */
@@ -9,7 +9,7 @@ export class ByteQuota {
   readonly #stored: () => number;
   readonly #queue: Waiter[] = [];
   #reserved = 0;
-  #refused: number | undefined;
+  #rejectedBytes: number | undefined;
 
   /**
    * @param stored returns the bytes currently in the buffer; code that removes some must call
@@ -22,7 +22,7 @@ export class ByteQuota {
 
   /** Whether a request was rejected or is waiting and still does not fit. */
   get full(): boolean {
-    return this.#queue.length > 0 || this.#refused !== undefined;
+    return this.#queue.length > 0 || this.#rejectedBytes !== undefined;
   }
 
   /** Reserves `bytes` if they fit within `waitMs` milliseconds. */
@@ -32,12 +32,12 @@ export class ByteQuota {
       return true;
     }
     if (waitMs <= 0 || signal?.aborted) {
-      this.#refused = bytes;
+      this.#rejectedBytes = bytes;
       return false;
     }
     return new Promise((resolve) => {
       const giveUp = (): void => {
-        this.#refused = bytes;
+        this.#rejectedBytes = bytes;
         waiter.finish(false);
         // The next waiter may need less.
         this.admitWaiters();
@@ -45,11 +45,11 @@ export class ByteQuota {
       const timer = setTimeout(giveUp, waitMs);
       const waiter: Waiter = {
         bytes,
-        finish: (admitted) => {
+        finish: (acquired) => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', giveUp);
           this.#queue.splice(this.#queue.indexOf(waiter), 1);
-          resolve(admitted);
+          resolve(acquired);
         },
       };
       signal?.addEventListener('abort', giveUp);
@@ -68,7 +68,7 @@ export class ByteQuota {
       this.#reserved += first.bytes;
       first.finish(true);
     }
-    if (this.#refused !== undefined && this.#fits(this.#refused)) this.#refused = undefined;
+    if (this.#rejectedBytes !== undefined && this.#fits(this.#rejectedBytes)) this.#rejectedBytes = undefined;
   }
 
   /** Rejects all waiters. */

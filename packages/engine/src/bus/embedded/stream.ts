@@ -208,8 +208,8 @@ export class EmbeddedStream {
   async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
     // Lines with their line ends, id, head.
     const bytes = batch.bytes + batch.lines.length + Buffer.byteLength(batch.id) + HEAD_BYTES;
-    const admitted = await this.#quota.acquire(bytes, waitMs, signal);
-    if (!admitted) {
+    const acquired = await this.#quota.acquire(bytes, waitMs, signal);
+    if (!acquired) {
       this.#assertOpen();
       return { stored: false, reason: 'full' };
     }
