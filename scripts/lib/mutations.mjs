@@ -80,7 +80,7 @@ export const mutations = [
   {
     row: 'S04',
     what: 'a session may call any route',
-    file: service('http/gate.ts'),
+    file: service('http/access-control.ts'),
     find: "if (access.session === 'deny') throw forbidden(",
     replace: "if (access.session === 'deny' && id === '') throw forbidden(",
     test: service('http/session-access.test.ts'),
@@ -113,7 +113,7 @@ export const mutations = [
   {
     row: 'S24',
     what: 'pages of any origin may call the API',
-    file: service('http/gate.ts'),
+    file: service('http/access-control.ts'),
     find: 'if (origin !== undefined && !embedOrigins.has(origin)) {',
     replace: "if (origin === '' && !embedOrigins.has(origin)) {",
     test: service('http/cors.test.ts'),

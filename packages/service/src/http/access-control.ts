@@ -92,8 +92,7 @@ export function createAccessControl({
       }
       const { id, organizationId, parentOrigins } = principal.session;
       const headers = await limits.consume({ session: id, organization: organizationId });
-      if (access.session === 'deny')
-        throw forbidden('Sessions are not allowed for this operation. Use an API key on your backend.');
+      if (access.session === 'deny') throw forbidden('Sessions may not call this route. Use an API key.');
       const parent = c.req.header('connector-frame-parent');
       if (parent !== undefined && !parentOrigins.includes(parent)) {
         throw new ApiError(403, 'origin_not_allowed', 'This session was created for another page.');

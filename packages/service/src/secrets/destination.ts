@@ -54,17 +54,17 @@ export function createDestination(
   ];
   const config = effectiveConfig(schema, settings);
 
-  function values(wanted: readonly string[]): Map<string, string> {
-    const asked = new Set(wanted);
+  function values(selected: readonly string[]): Map<string, string> {
+    const included = new Set(selected);
     const found = new Map<string, string>();
-    if (asked.has(TYPE)) found.set(TYPE, JSON.stringify([type.kind, type.type_id]));
+    if (included.has(TYPE)) found.set(TYPE, JSON.stringify([type.kind, type.type_id]));
     // A hidden field is not sent anywhere, so it equals an absent one.
-    for (const pointer of known.keys()) if (asked.has(SETTINGS + pointer)) found.set(SETTINGS + pointer, 'null');
-    for (const [pointer, value] of boundValues(schema, config, (_field, pointer) => asked.has(SETTINGS + pointer)))
+    for (const pointer of known.keys()) if (included.has(SETTINGS + pointer)) found.set(SETTINGS + pointer, 'null');
+    for (const [pointer, value] of boundValues(schema, config, (_field, pointer) => included.has(SETTINGS + pointer)))
       if (value !== undefined) found.set(SETTINGS + pointer, JSON.stringify(value));
     for (const field of secrets) {
       const pointer = `${SECRETS}/${field}`;
-      if (asked.has(pointer)) found.set(pointer, JSON.stringify(marked?.get(field) ?? null));
+      if (included.has(pointer)) found.set(pointer, JSON.stringify(marked?.get(field) ?? null));
     }
     return found;
   }
