@@ -7,7 +7,7 @@ export interface HttpListener {
   serve(handle: RequestListener): void;
   /**
    * Stops accepting connections. Resolves when the requests in flight are complete, or cut off
-   * after `patience.shutdown`.
+   * after `timeouts.shutdown`.
    */
   drain(): Promise<void>;
 }
@@ -28,16 +28,16 @@ const defaultTimeouts: Timeouts = { headers: 10_000, request: 30_000, shutdown: 
  * Opens a port and listens.
  * @throws Error naming the variable to set if the port is in use
  */
-export async function openListener(port: number, host: string, patience = defaultTimeouts): Promise<HttpListener> {
+export async function openListener(port: number, host: string, timeouts = defaultTimeouts): Promise<HttpListener> {
   let handle = unavailable;
   const http = createServer(
     {
-      headersTimeout: patience.headers,
-      requestTimeout: patience.request,
+      headersTimeout: timeouts.headers,
+      requestTimeout: timeouts.request,
       // Longer than load balancers keep idle connections open. Otherwise they occasionally send a
       // request on a connection that the server is closing.
       keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: patience.headers / 10,
+      connectionsCheckingInterval: timeouts.headers / 10,
     },
     (request, response) => handle(request, response),
   );
@@ -51,7 +51,7 @@ export async function openListener(port: number, host: string, patience = defaul
         http.close(() => resolve());
       });
       const idle = setInterval(() => http.closeIdleConnections(), 50);
-      const late = setTimeout(() => http.closeAllConnections(), patience.shutdown);
+      const late = setTimeout(() => http.closeAllConnections(), timeouts.shutdown);
       await closed;
       clearInterval(idle);
       clearTimeout(late);

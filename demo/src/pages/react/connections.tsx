@@ -9,7 +9,7 @@ import {
   words,
 } from '../shared/lists.js';
 import '../shared/pipelines/pipeline-row.js';
-import type { Gone } from '../shared/pipelines/pipeline-row.js';
+import type { InputDeletedEvent } from '../shared/pipelines/pipeline-row.js';
 import { routeHref } from '../shared/navigation.js';
 import { Mark } from './mark.js';
 
@@ -19,7 +19,7 @@ interface Props {
   connectors: ConfiguredConnector[];
   types: CatalogType[];
   savedId: string | undefined;
-  onGone: (name: string) => void;
+  onDeleted: (name: string) => void;
 }
 
 /** Lists the tenant's connectors. */
@@ -29,7 +29,7 @@ export function Connections({
   connectors,
   types,
   savedId,
-  onGone,
+  onDeleted,
 }: Props) {
   if (connectors.length === 0)
     return (
@@ -81,9 +81,11 @@ export function Connections({
                   input-name={name}
                   type-id={connector.type_id}
                   is-new={isNew || undefined}
-                  ongone={(event: Gone) => {
+                  ondeleted={(
+                    event: InputDeletedEvent,
+                  ) => {
                     event.preventDefault();
-                    onGone(event.detail.inputName);
+                    onDeleted(event.detail.inputName);
                   }}
                 />
               )}

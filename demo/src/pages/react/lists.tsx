@@ -25,7 +25,8 @@ export function Lists({ kind, tenantId, saved }: Props) {
   const connectors = useList(() =>
     api.connectors(kind, tenantId),
   );
-  const [gone, setGone] = useState<string>();
+  const [deletedName, setDeletedName] =
+    useState<string>();
   const retry = () => {
     types.load();
     connectors.load();
@@ -37,12 +38,12 @@ export function Lists({ kind, tenantId, saved }: Props) {
         Credentials are typed into a form of another
         origin: this page can’t see them.
       </p>
-      {gone !== undefined && (
+      {deletedName !== undefined && (
         <p className="note success" role="status">
-          <b>{gone}</b> is deleted.
+          <b>{deletedName}</b> is deleted.
         </p>
       )}
-      {saved && gone === undefined && (
+      {saved && deletedName === undefined && (
         <p className="note success" role="status">
           <b>{saved.name}</b> is {saved.how}. Its id:{' '}
           <code>{saved.id}</code>
@@ -68,8 +69,8 @@ export function Lists({ kind, tenantId, saved }: Props) {
             connectors={connectors.items ?? []}
             types={types.items ?? []}
             savedId={saved?.id}
-            onGone={(name) => {
-              setGone(name);
+            onDeleted={(name) => {
+              setDeletedName(name);
               connectors.load();
               focusView();
             }}

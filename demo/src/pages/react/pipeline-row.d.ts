@@ -1,5 +1,5 @@
 import type { HTMLAttributes } from 'react';
-import type { Gone } from '../shared/pipelines/pipeline-row.js';
+import type { InputDeletedEvent } from '../shared/pipelines/pipeline-row.js';
 
 declare module 'react' {
   namespace JSX {
@@ -10,7 +10,7 @@ declare module 'react' {
         'input-name': string;
         'type-id': string;
         'is-new': true | undefined;
-        ongone: (event: Gone) => void;
+        ondeleted: (event: InputDeletedEvent) => void;
       };
     }
   }

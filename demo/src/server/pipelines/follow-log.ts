@@ -1,6 +1,6 @@
 import { countOf, fieldsOf, listOf } from './read.js';
 import { HttpError } from './http-error.js';
-import { unlessGone, type Finder, type Scope } from './scope.js';
+import { nullIfNotFound, type Finder, type Scope } from './scope.js';
 
 /** Maximum number of stored lines sent first. */
 const firstLines = 50;
@@ -24,19 +24,19 @@ export async function followLog(source: LogSource, scope: Scope, id: string, aft
   if (!found) throw new HttpError(404, 'not_found', 'This connection has no pipeline.');
   const path = `/v2/${encodeURIComponent(scope.org)}/pipelines/${encodeURIComponent(found.pipelineId)}/logs`;
 
-  const lines = listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(unlessGone))['entries']);
+  const lines = listOf(fieldsOf(await scope.request(`${path}?limit=${firstLines}`).catch(nullIfNotFound))['entries']);
   const from = countOf(lines.at(-1)?.['sequence']);
   // A last sequence number below `after` means that the log restarted with the service.
   const seen = Number(after) <= from ? Number(after) : 0;
   const known = lines.filter(({ sequence }) => countOf(sequence) > seen);
 
-  const gone = new AbortController();
+  const closing = new AbortController();
   const upstream = await fetch(`${source.serviceUrl}${path}/stream`, {
     headers: { authorization: `ApiKey ${source.apiKey}`, accept: 'text/event-stream', 'last-event-id': String(from) },
-    signal: gone.signal,
+    signal: closing.signal,
   });
   if (!upstream.ok || !upstream.body) {
-    gone.abort();
+    closing.abort();
     if (upstream.status === 404) source.finder.forget(scope, id);
     throw new HttpError(502, 'upstream_error', 'The log is not available right now.');
   }
@@ -51,7 +51,7 @@ export async function followLog(source: LogSource, scope: Scope, id: string, aft
       if (done) controller.close();
       else controller.enqueue(value);
     },
-    cancel: () => gone.abort(),
+    cancel: () => closing.abort(),
   });
   const headers = {
     'content-type': 'text/event-stream',

@@ -1,7 +1,7 @@
 import type { IngestAddress, TestEventResult } from '../../pages/shared/pipelines/shapes.js';
 import { countOf, fieldsOf, textOf, type Fields } from './read.js';
 import { HttpError } from './http-error.js';
-import { unlessGone, type Scope } from './scope.js';
+import { nullIfNotFound, type Scope } from './scope.js';
 
 /** Timeout of a test event in milliseconds. */
 const timeout = 10_000;
@@ -50,7 +50,7 @@ export async function sendTestEvent(scope: Scope, id: string): Promise<TestEvent
 }
 
 async function ingestOf({ request, org }: Scope, id: string): Promise<Fields> {
-  const input = await request(`/v1/${encodeURIComponent(org)}/inputs/${encodeURIComponent(id)}`).catch(unlessGone);
+  const input = await request(`/v1/${encodeURIComponent(org)}/inputs/${encodeURIComponent(id)}`).catch(nullIfNotFound);
   if (input === null) throw new HttpError(404, 'not_found', 'There is no such input.');
   return fieldsOf(fieldsOf(input)['ingest']);
 }

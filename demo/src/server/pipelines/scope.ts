@@ -57,7 +57,7 @@ export function createFinder() {
       const last = known.get(keyOf(scope, id));
       if (last && last.until > now) return last.found;
       for (const [key, { until }] of known) if (until <= now) known.delete(key);
-      const found = await findIntegrationPipeline({ ...scope, inputId: id }).catch(unlessGone);
+      const found = await findIntegrationPipeline({ ...scope, inputId: id }).catch(nullIfNotFound);
       if (found) known.set(keyOf(scope, id), { found, until: now + kept });
       return found;
     },
@@ -72,7 +72,7 @@ export type Finder = ReturnType<typeof createFinder>;
  * Maps 404 to `null`: the resource does not exist or belongs to another tenant, which are
  * indistinguishable. Rethrows every other error.
  */
-export function unlessGone(error: unknown): null {
+export function nullIfNotFound(error: unknown): null {
   if (error instanceof ServiceRequestError && error.status === 404) return null;
   throw error;
 }

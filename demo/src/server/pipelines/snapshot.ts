@@ -1,7 +1,7 @@
 import type { PipelineSnapshot } from '../../pages/shared/pipelines/shapes.js';
 import { states } from '../../pages/shared/pipelines/states.js';
 import { countOf, fieldsOf, listOf, textOf } from './read.js';
-import { unlessGone, type Finder, type Scope } from './scope.js';
+import { nullIfNotFound, type Finder, type Scope } from './scope.js';
 
 /**
  * Length of the service's metric intervals and the delay until a completed interval is available,
@@ -28,7 +28,7 @@ export function createSnapshots(finder: Finder) {
     const last = histories.get(key);
     if (last && last.until > now) return last.points;
     for (const [old, { until }] of histories) if (until <= now) histories.delete(old);
-    const metrics = fieldsOf(await request(`${path}/metrics`).catch(unlessGone));
+    const metrics = fieldsOf(await request(`${path}/metrics`).catch(nullIfNotFound));
     const seconds = countOf(metrics['interval_seconds']) || 1;
     const points = listOf(metrics['points']).map(({ ingress }) => countOf(fieldsOf(ingress)['records']) / seconds);
     histories.set(key, { points, until: now - (now % interval) + interval + moment });
@@ -41,7 +41,7 @@ export function createSnapshots(finder: Finder) {
       const found = await finder.find(scope, id);
       if (!found) return null;
       const path = `/v2/${encodeURIComponent(scope.org)}/pipelines/${encodeURIComponent(found.pipelineId)}`;
-      const state = fieldsOf(await scope.request(`${path}/status`).catch(unlessGone));
+      const state = fieldsOf(await scope.request(`${path}/status`).catch(nullIfNotFound));
       if (state['status'] !== undefined) {
         const problem = fieldsOf(state['last_error']);
         return {

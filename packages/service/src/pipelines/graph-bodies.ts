@@ -32,7 +32,7 @@ export const NodeWrite = z
 export const EdgeWrite = z
   .looseObject({
     id: Reference.optional().openapi({
-      description: 'ID of an existing edge to keep. Absent: matched by its nodes, or a new edge.',
+      description: 'ID of an existing edge to keep. Absent: a new edge.',
     }),
     name: Label.default(''),
     description: Text.default(''),

@@ -54,13 +54,13 @@ const TAKEOVER_MS = 10_000;
 export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<FolderLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, LOCK);
-  const mine: Holder = {
+  const own: Holder = {
     pid: process.pid,
     host: hostname(),
     started: startedAt(process.pid),
     since: new Date().toISOString(),
   };
-  if (!(await createExclusively(path, mine))) await replaceStaleLock(path, mine, words);
+  if (!(await createExclusively(path, own))) await replaceStaleLock(path, own, words);
   await clearDrafts(folder);
 
   const heartbeat = setInterval(() => {
@@ -74,7 +74,7 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
     release: async () => {
       clearInterval(heartbeat);
       const holder = await readHolder(path);
-      if (holder && sameHolder(holder, mine)) await rm(path, { force: true });
+      if (holder && sameHolder(holder, own)) await rm(path, { force: true });
     },
   };
 }
@@ -83,16 +83,16 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
  * Takes over a dead lock. Of several concurrent attempts, the one that creates the guard file
  * beside the lock wins.
  */
-async function replaceStaleLock(path: string, mine: Holder, words: LockMessages): Promise<void> {
+async function replaceStaleLock(path: string, own: Holder, words: LockMessages): Promise<void> {
   const guard = `${path}.takeover`;
   // A process that was killed during a takeover leaves its guard file, which is a lock like any
   // other.
-  if (!(await createExclusively(guard, mine))) await replaceStaleLock(guard, mine, words);
+  if (!(await createExclusively(guard, own))) await replaceStaleLock(guard, own, words);
   try {
     const holder = await readHolder(path);
     if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder, words);
     await rm(path, { force: true });
-    if (!(await createExclusively(path, mine))) throw inUse(path, await readHolder(path), words);
+    if (!(await createExclusively(path, own))) throw inUse(path, await readHolder(path), words);
   } finally {
     await rm(guard, { force: true });
   }

@@ -91,7 +91,7 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
         const stamp = known.get(pipeline.id)?.stamp;
         if (stamp === undefined) return [];
         const own = [...new Set(pipeline.nodes.map((node) => node.component_id))];
-        const mine = <T extends { organizationId: string }>(all: ReadonlyMap<string, T>): Map<string, T> =>
+        const ofOrganization = <T extends { organizationId: string }>(all: ReadonlyMap<string, T>): Map<string, T> =>
           new Map(
             own.flatMap((id): [string, T][] => {
               const row = all.get(id);
@@ -102,9 +102,9 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
           {
             pipeline,
             stamp,
-            connectors: mine(connectorById),
+            connectors: ofOrganization(connectorById),
             secrets: own.flatMap((id) => secretsOf.get(id) ?? []),
-            transforms: mine(transformById),
+            transforms: ofOrganization(transformById),
           },
         ];
       });

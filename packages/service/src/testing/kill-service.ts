@@ -13,13 +13,13 @@ const KEY = 'an-operators-own-key-0123456789';
  * Repeatedly kills a service that runs pipelines, and compares what arrived with what it had
  * acknowledged.
  * @param environment variables of the service; they override the ones set here
- * @param patience milliseconds of work before a kill, at most
+ * @param maxWorkMs milliseconds of work before a kill, at most
  */
 export async function killService(
   kills: number,
   random: () => number,
   environment: Readonly<Record<string, string>> = {},
-  patience = 1_000,
+  maxWorkMs = 1_000,
 ): Promise<ServiceKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-service-'));
   const receiver = await startReceiver();
@@ -54,7 +54,7 @@ export async function killService(
       const expected = customer.acknowledged.length + random() * 600;
       const started = Date.now();
       // A run in which nothing was acknowledged would prove nothing, so a slow machine gets more time.
-      const limit = (): number => (customer.acknowledged.length === 0 ? Math.max(patience, 30_000) : patience);
+      const limit = (): number => (customer.acknowledged.length === 0 ? Math.max(maxWorkMs, 30_000) : maxWorkMs);
       while (customer.acknowledged.length < expected && Date.now() < started + limit()) await sleep(5);
       await sleep(random() * 50);
       child.kill('SIGKILL');

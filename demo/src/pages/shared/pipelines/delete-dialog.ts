@@ -6,26 +6,26 @@ interface Policy {
   cleanup: Cleanup;
   label: string;
   /** Explains what is deleted and what is kept. */
-  gone: (input: string, output: string) => string;
+  effect: (input: string, output: string) => string;
 }
 
 const policies: readonly Policy[] = [
   {
     cleanup: 'pipeline-only',
     label: 'Only the pipeline',
-    gone: (input, output) =>
-      `Gone: the pipeline, its counts, its log, and records still waiting in it. ${input} stays connected, ${output} stays too.`,
+    effect: (input, output) =>
+      `Deletes the pipeline with its counts, its log and its buffered records. Keeps ${input} and ${output}.`,
   },
   {
     cleanup: 'keep-output',
     label: 'The connection, but keep the destination',
-    gone: (input, output) => `Gone: the pipeline, and ${input} with its credentials. ${capital(output)} stays.`,
+    effect: (input, output) => `Deletes the pipeline, and ${input} with its credentials. Keeps ${output}.`,
   },
   {
     cleanup: 'full',
     label: 'Everything',
-    gone: (input, output) =>
-      `Gone: the pipeline, ${input} with its credentials, and ${output} with its own. What another pipeline uses stays.`,
+    effect: (input, output) =>
+      `Deletes the pipeline, and ${input} and ${output} with their credentials. Keeps what other pipelines use.`,
   },
 ];
 
@@ -50,7 +50,7 @@ export function openDeleteDialog(
     'fieldset',
     {},
     el('legend', { class: 'hidden' }, 'What to delete'),
-    ...policies.map(({ cleanup, label, gone }, index) =>
+    ...policies.map(({ cleanup, label, effect }, index) =>
       el(
         'label',
         { class: 'choice' },
@@ -61,7 +61,7 @@ export function openDeleteDialog(
           checked: index === 0,
           'aria-describedby': `${id}-${cleanup}`,
         }),
-        el('span', {}, el('b', {}, label), el('span', { id: `${id}-${cleanup}` }, gone(named, target))),
+        el('span', {}, el('b', {}, label), el('span', { id: `${id}-${cleanup}` }, effect(named, target))),
       ),
     ),
   );
@@ -69,11 +69,11 @@ export function openDeleteDialog(
   const cancel = button('Cancel', '', 'secondary', () => dialog.close());
   const dialog = el(
     'dialog',
-    { class: 'ask', 'aria-labelledby': id },
+    { class: 'delete-dialog', 'aria-labelledby': id },
     el('h2', { id }, outputName === undefined ? `Delete ${named}?` : `Delete the pipeline of ${named}?`),
-    outputName === undefined ? el('p', {}, `Gone: ${named} with its credentials. It has no pipeline.`) : choices,
+    outputName === undefined ? el('p', {}, `Deletes ${named} with its credentials. It has no pipeline.`) : choices,
     problem,
-    el('div', { class: 'ask-buttons' }, cancel, remove),
+    el('div', { class: 'delete-dialog-buttons' }, cancel, remove),
   );
 
   async function run(): Promise<void> {
@@ -88,5 +88,3 @@ export function openDeleteDialog(
   container.append(dialog);
   dialog.showModal();
 }
-
-const capital = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);

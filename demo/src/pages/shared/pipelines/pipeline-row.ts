@@ -13,7 +13,7 @@ import { watch } from './watch.js';
  * resumes and deletes it, and expands to its ingest address and log. Styled by the page's style
  * sheet.
  *
- * Dispatches `gone` after the input itself was deleted. Unless the page prevents the default, the
+ * Dispatches `deleted` after the input itself was deleted. Unless the page prevents the default, the
  * list reloads.
  */
 export class PipelineRow extends HTMLElement {
@@ -35,7 +35,7 @@ export class PipelineRow extends HTMLElement {
 }
 
 /** Dispatched after an input was deleted, with its name. */
-export type Gone = CustomEvent<{ inputName: string }>;
+export type InputDeletedEvent = CustomEvent<{ inputName: string }>;
 
 interface About {
   inputName: string;
@@ -131,8 +131,12 @@ function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew
       row.refresh();
       return;
     }
-    const gone: Gone = new CustomEvent('gone', { bubbles: true, cancelable: true, detail: { inputName } });
-    if (element.dispatchEvent(gone)) location.assign('?kind=input&deleted');
+    const event: InputDeletedEvent = new CustomEvent('deleted', {
+      bubbles: true,
+      cancelable: true,
+      detail: { inputName },
+    });
+    if (element.dispatchEvent(event)) location.assign('?kind=input&deleted');
   }
 
   function end(): void {
