@@ -7,7 +7,7 @@ import type { Tenant } from './sign-in.js';
 import { aside } from './views/aside.js';
 import { gallery } from './views/gallery.js';
 import { formHead, lists, type Listed } from './views/lists.js';
-import { bar, gate, side, type PageName, type Embedding } from './views/shell.js';
+import { bar, signInCard, side, type PageName, type Embedding } from './views/shell.js';
 import type { SourceFile } from './views/source-panel.js';
 
 /** Dependencies of the pages. */
@@ -40,25 +40,27 @@ export async function renderPage(
   const query = readPageQuery(new URL(request.url));
   const theme = themeOf(request);
   const tenant = parts.tenantOf(request);
-  const files = query.typeId !== '' && tenant ? filled(page, query, tenant, parts) : page.files;
+  const files = query.typeId !== '' && tenant ? fillTemplates(page, query, tenant, parts) : page.files;
   if (page.name === 'gallery')
-    return finished(
+    return renderDocument(
       page,
       theme,
       'Every form · Northwind Security',
-      html`${bar(page.name, theme, query)}${tenant ? gallery(tenant) : html`<main class="gallery" id="main">${gate(parts.tenants)}</main>`}`,
+      html`${bar(page.name, theme, query)}${tenant ? gallery(tenant) : html`<main class="gallery" id="main">${signInCard(parts.tenants)}</main>`}`,
     );
-  const main = tenant ? await product(request, page.name, query, tenant, files, parts, rowScript) : gate(parts.tenants);
+  const main = tenant
+    ? await product(request, page.name, query, tenant, files, parts, rowScript)
+    : signInCard(parts.tenants);
   const body = html`${bar(page.name, theme, query)}
     <div class="product-page" ${tenant && html` data-signed-in`}>
       ${side(query, tenant, parts.tenants)}
       <main class="main" id="main" tabindex="-1">${main}</main>
       ${tenant && aside(page.name, files)}
     </div>`;
-  return finished(page, theme, tenant ? 'Connect your data · Northwind Security' : 'Northwind Security', body);
+  return renderDocument(page, theme, tenant ? 'Connect your data · Northwind Security' : 'Northwind Security', body);
 }
 
-function finished(page: BuiltPage, theme: Theme, title: string, body: Html): string {
+function renderDocument(page: BuiltPage, theme: Theme, title: string, body: Html): string {
   return page.document
     .replace('{{theme}}', `${theme.preset} ${theme.scheme}`)
     .replace('{{title}}', escape(title))
@@ -71,7 +73,7 @@ function finished(page: BuiltPage, theme: Theme, title: string, body: Html): str
  */
 const embedFile = 'connector.html';
 
-function filled(page: BuiltPage, query: PageQuery, tenant: Tenant, { serviceUrl }: PageParts): SourceFile[] {
+function fillTemplates(page: BuiltPage, query: PageQuery, tenant: Tenant, { serviceUrl }: PageParts): SourceFile[] {
   const { kind, typeId, connectorId } = query;
   const values = { service: serviceUrl, kind, 'type-id': typeId, 'existing-id': connectorId, 'tenant-id': tenant.id };
   return page.files.map((file) => (file.name === embedFile ? { ...file, code: fill(file.code, values) } : file));

@@ -91,7 +91,7 @@ export function side(query: PageQuery, tenant: Tenant | undefined, tenants: read
 }
 
 /** Renders the sign-in card. It asks for no password. */
-export function gate(tenants: readonly Tenant[]): Html {
+export function signInCard(tenants: readonly Tenant[]): Html {
   return html`<section class="gate" aria-labelledby="sign-in-title">
     <h1 id="sign-in-title">Sign in to Northwind</h1>
     <p class="lead">This demo has two customers. Each sees only its own connections.</p>

@@ -19,11 +19,9 @@ const TypeHead = z.object({
   vendor: z.string(),
   supported_features: z.object({
     test_connection: z.boolean(),
-    runtime: z
-      .boolean()
-      .openapi({
-        description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
-      }),
+    runtime: z.boolean().openapi({
+      description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
+    }),
   }),
   in_beta: z.boolean(),
   version: z.string(),
