@@ -59,7 +59,7 @@ describe("the operator's certificate", () => {
     await writeFile(files.other, two.key);
     expect(readCertificate(files.key, files.cert)).toEqual({ key: one.key, cert: one.cert });
     expect(() => readCertificate(files.other, files.cert)).toThrow('does not match the certificate');
-    expect(() => readCertificate(join(folder, 'none'), files.cert)).toThrow('SYSLOG_TLS_KEY names a file');
+    expect(() => readCertificate(join(folder, 'none'), files.cert)).toThrow('The file in SYSLOG_TLS_KEY');
     expect(() => readCertificate(files.cert, files.cert)).toThrow('a private key without a passphrase');
   });
 });
