@@ -1,4 +1,4 @@
-import { request as send, type IncomingHttpHeaders } from 'node:http';
+import { request as startRequest, type IncomingHttpHeaders } from 'node:http';
 import { loadCatalog } from '@connector-frame/catalog';
 import type { AppendOptions } from '@connector-frame/engine';
 import { connectors } from '@connector-frame/connectors';
@@ -12,7 +12,7 @@ import { createTestService } from './service.js';
 
 export const MIB = 1024 * 1024;
 
-export interface Sent {
+export interface SentResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -28,12 +28,12 @@ export interface SendOptions {
 
 const stored = (): Promise<Ingested> => Promise.resolve({ stored: true, tooLarge: [] });
 
-export type IngestDoor = Awaited<ReturnType<typeof openIngestDoor>>;
+export type IngestListener = Awaited<ReturnType<typeof startIngestListener>>;
 
 /**
  * Starts the ingest listener on a port, in front of an engine stub that returns what the test sets.
  */
-export async function openIngestDoor() {
+export async function startIngestListener() {
   const service = await createTestService({ database: await embedded().open() });
   const acme = await service.tenant('Northwind');
   const tokens = createIngestTokens(service.vault);
@@ -57,10 +57,10 @@ export async function openIngestDoor() {
     log: service.logger,
     metrics: service.metrics,
   });
-  const listener = await listenHttp((request, response) => {
+  const server = await listenHttp((request, response) => {
     if (!ingest(request, response)) response.writeHead(418).end();
   });
-  const { port } = listener;
+  const { port } = server;
 
   async function newInput(type: string, tenant = acme): Promise<string> {
     const body = { name: 'Pushed', type, config: { settings: {}, secrets: {} } };
@@ -75,19 +75,19 @@ export async function openIngestDoor() {
     path: string,
     body: string | Uint8Array,
     { token, headers = {}, method = 'POST' }: SendOptions = {},
-  ): Promise<Sent> {
+  ): Promise<SentResponse> {
     return new Promise((resolve, reject) => {
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const request = send({ port, method, path, headers: { ...authorization, ...headers } }, (response) => {
+      const request = startRequest({ port, method, path, headers: { ...authorization, ...headers } }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.once('end', () => {
           const whole = Buffer.concat(chunks);
           const isJson = response.headers['content-type']?.startsWith('application/json') === true;
-          const { statusCode = 0, headers: answered } = response;
+          const { statusCode = 0, headers: responseHeaders } = response;
           resolve({
             status: statusCode,
-            headers: answered,
+            headers: responseHeaders,
             body: whole,
             json: isJson ? JSON.parse(whole.toString()) : {},
           });
@@ -110,7 +110,7 @@ export async function openIngestDoor() {
     newInput,
     post,
     /** Sends records to an input with its own token. */
-    give: (body: string | Uint8Array, headers?: Record<string, string>, id = http): Promise<Sent> =>
+    send: (body: string | Uint8Array, headers?: Record<string, string>, id = http): Promise<SentResponse> =>
       post(`/ingest/${id}`, body, { token: tokens.of(id), ...(headers && { headers }) }),
     /** Resets the engine stub before each test: no batches, every append succeeds. */
     reset(): void {
@@ -118,7 +118,7 @@ export async function openIngestDoor() {
       engine.store = stored;
     },
     async close(): Promise<void> {
-      await listener.close();
+      await server.close();
       await service.store.close();
     },
   };
