@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cache, root } from './root.mjs';
-import { dependenciesOf, packages } from './packages.mjs';
+import { dependenciesOf, manifestOf, packages } from './packages.mjs';
 
 /** Output folders of the projects that only check types: those of the form, its gallery, the tests. */
 const typeChecks = ['form-types', 'gallery-types', 'test-types', 'elements-types'];
@@ -15,12 +15,14 @@ const isTest = (path) => /\.test\.tsx?$/.test(path);
 /** Inputs of every step: compiler settings, versions of the tools, and the license in the bundles. */
 const shared = ['tsconfig.base.json', 'package-lock.json', 'LICENSE'];
 
+const isBuiltByVite = (folder) => /\bvite build\b/.test(manifestOf(folder).scripts?.build ?? '');
+
 /**
  * Reads all inputs once and returns what to compare them with.
  *
  * A package is up to date if the contents of its sources, of its dependencies' sources and of the
  * shared files are those of its last successful build, and if the files of `dist` were not touched
- * since. Tests are inputs of the type check only.
+ * since. The Vite configuration is an input of the packages that Vite builds. Tests are inputs of the type check only.
  */
 export function readBuildState() {
   const base = createHash('sha256').update(process.version);
@@ -29,15 +31,18 @@ export function readBuildState() {
   for (const name of Object.keys(process.env).sort())
     if (name.startsWith('CONNECTOR_FRAME_')) base.update(`${name}=${process.env[name]}\n`);
   const common = base.digest('hex');
+  const vite = digest([readFileSync(`${root}vite.config.ts`, 'utf8'), ...[...hashFiles('scripts/vite')].flat()]);
 
   const files = new Map([...packages, 'test'].map((folder) => [folder, hashFiles(folder)]));
   const inputs = new Map();
   for (const folder of packages) {
     const own = [...files.get(folder)].filter(([path]) => !isTest(path));
-    inputs.set(folder, digest([common, ...own.flat(), ...dependenciesOf(folder).map((name) => inputs.get(name))]));
+    const tools = isBuiltByVite(folder) ? [common, vite] : [common];
+    inputs.set(folder, digest([...tools, ...own.flat(), ...dependenciesOf(folder).map((name) => inputs.get(name))]));
   }
   const everything = digest([
     common,
+    vite,
     readFileSync(`${root}tsconfig.json`, 'utf8'),
     ...[...files.values()].flatMap((hashes) => [...hashes].flat()),
   ]);

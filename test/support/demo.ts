@@ -40,8 +40,8 @@ export interface DemoFixture {
  */
 export async function startDemoFixture(environment: Readonly<Record<string, string>> = {}): Promise<DemoFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'demo-pages-'));
-  const configFile = fileURLToPath(new URL('../../demo/vite.config.ts', import.meta.url));
-  await build({ configFile, logLevel: 'error', build: { outDir: join(folder, 'pages') } });
+  const configFile = fileURLToPath(new URL('../../vite.config.ts', import.meta.url));
+  await build({ configFile, mode: 'demo', logLevel: 'error', build: { outDir: join(folder, 'pages') } });
   const data = await newDataFolder('demo-data');
   const variables = { SERVICE_PORT: '0', HOST_PORT: '0', DATA_DIR: data, LOG_LEVEL: 'silent', ...environment };
   const [demo, browser] = await Promise.all([startDemo(variables, join(folder, 'pages')), launchBrowser()]);

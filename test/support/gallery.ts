@@ -115,7 +115,8 @@ async function buildGallery(): Promise<Map<string, string | Uint8Array>> {
   vi.stubEnv('NODE_ENV', 'production');
   const built = await build({
     root: fileURLToPath(new URL('../../packages/form/gallery', import.meta.url)),
-    configFile: fileURLToPath(new URL('../../packages/form/vite.config.ts', import.meta.url)),
+    configFile: fileURLToPath(new URL('../../vite.config.ts', import.meta.url)),
+    mode: 'form',
     logLevel: 'error',
     build: { write: false },
   });

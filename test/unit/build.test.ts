@@ -56,13 +56,17 @@ describe('a build', () => {
     symlinkSync(`${root}node_modules/typescript`, join(folder, 'node_modules/typescript'));
     write('package-lock.json', '{}');
     write('LICENSE', '');
+    write('package.json', JSON.stringify({ workspaces: packages }));
+    write('vite.config.ts', '');
+    write('scripts/vite/plugin.ts', '');
     write('test/one.test.ts', '');
     write('tsconfig.json', JSON.stringify({ files: [], references: packages.map((path) => ({ path })) }));
     for (const name of packages) {
       const dependencies = Object.fromEntries(dependenciesOf(name).map((path) => [path, '*']));
       const options = { rootDir: 'src', outDir: 'dist' };
       const base = `${name.split('/').fill('..').join('/')}/tsconfig.base.json`;
-      write(`${name}/package.json`, JSON.stringify({ name, type: 'module', dependencies }));
+      const scripts = name === 'demo' ? { build: 'echo vite build' } : {};
+      write(`${name}/package.json`, JSON.stringify({ name, type: 'module', scripts, dependencies }));
       write(
         `${name}/tsconfig.json`,
         JSON.stringify({ extends: base, compilerOptions: options, include: ['src'], exclude: ['**/*.test.ts'] }),
@@ -109,6 +113,12 @@ describe('a build', () => {
   test('builds everything after a change of the dependencies', () => {
     write('package-lock.json', '{ }');
     expect(build()).toEqual(packages);
+  });
+
+  test.each(['vite.config.ts', 'scripts/vite/plugin.ts'])('builds what Vite builds after a change of %s', (path) => {
+    write(path, '// Changed.\n');
+    expect(build()).toEqual(['demo']);
+    expect(build()).toEqual([]);
   });
 
   test('builds again after a failure', () => {

@@ -23,7 +23,7 @@ const tsc = `${root}node_modules/typescript/bin/tsc`;
 async function buildForm() {
   const { build: bundle } = await import('vite');
   try {
-    await bundle({ configFile: `${root}packages/form/vite.config.ts`, mode: 'production', logLevel: 'warn' });
+    await bundle({ configFile: `${root}vite.config.ts`, mode: 'form', logLevel: 'warn' });
     return true;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

@@ -72,7 +72,7 @@ const pathOf = (file) => relative(root, file).replaceAll('\\', '/');
 /** Calls back with the path of each source file that was written, created or deleted. */
 async function watch(onChange) {
   const watcher = chokidar.watch(
-    ['packages', 'demo', 'test'].map((folder) => root + folder),
+    ['packages', 'demo', 'test', 'vite.config.ts', 'scripts/vite'].map((folder) => root + folder),
     { ignored: (file) => ignored.test(pathOf(file)), ignoreInitial: true },
   );
   for (const event of ['add', 'change', 'unlink']) watcher.on(event, (file) => onChange(pathOf(file)));
