@@ -17,9 +17,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
+/** Returns how many bytes follow the first one of the length in DER. */
+const lengthBytes = (length: number): number => (length < 0x80 ? 0 : length < 0x1_00 ? 1 : 2);
+
 describe('a self-signed certificate', () => {
   it('is accepted by OpenSSL, for host names, IPv4 and IPv6 addresses', async () => {
-    const { key, cert } = createSelfSigned(['logs.example.com', '192.0.2.1', '2001:db8::7'], Date.now());
+    const { key, cert } = await createSelfSigned(['logs.example.com', '192.0.2.1', '2001:db8::7'], Date.now());
     const file = join(folder, 'cert.pem');
     await writeFile(file, cert);
     for (const host of [
@@ -36,15 +39,32 @@ describe('a self-signed certificate', () => {
     expect(readCertificate(join(folder, 'key.pem'), file)).toEqual({ key, cert });
   });
 
+  it('is encoded in DER, also for a long name', async () => {
+    const host = `${'logs.'.repeat(12)}example.com`;
+    const { cert } = await createSelfSigned([host, 'localhost', '127.0.0.1'], Date.now());
+    const listed = execFileSync('openssl', ['asn1parse'], { input: cert, encoding: 'utf8' });
+    const values = [...listed.matchAll(/hl=(\d+) l= *(\d+)/g)].map(([, header, length]) =>
+      [header, length].map(Number),
+    );
+    expect(values.some(([, length = 0]) => length > 127 && length < 256)).toBe(true);
+    // DER writes a length in as few bytes as possible. Strict decoders reject everything else.
+    for (const [header, length = 0] of values) expect([header, length]).toEqual([2 + lengthBytes(length), length]);
+  });
+
+  it('that ends after 2049 says so', async () => {
+    const { cert } = await createSelfSigned(['localhost'], Date.UTC(2045, 0, 1));
+    expect(new Date(new X509Certificate(cert).validTo).getUTCFullYear()).toBe(2054);
+  });
+
   it('stays the same until it is near its end, or is for another host', async () => {
     const clock = createTestClock();
-    const first = ownCertificate(folder, 'logs.example', clock);
+    const first = await ownCertificate(folder, 'logs.example', clock);
     clock.advance(9 * YEAR);
-    expect(ownCertificate(folder, 'logs.example', clock)).toEqual(first);
-    const other = ownCertificate(folder, '192.0.2.9', clock);
+    expect(await ownCertificate(folder, 'logs.example', clock)).toEqual(first);
+    const other = await ownCertificate(folder, '192.0.2.9', clock);
     expect(new X509Certificate(other.cert).checkIP('192.0.2.9')).toBe('192.0.2.9');
     clock.advance(10 * YEAR);
-    const later = ownCertificate(folder, '192.0.2.9', clock);
+    const later = await ownCertificate(folder, '192.0.2.9', clock);
     expect(later.cert).not.toBe(other.cert);
     expect(await readFile(join(folder, 'syslog-certificate.pem'), 'utf8')).toBe(later.cert);
   });

@@ -5,6 +5,7 @@ import type { ListenAt } from '@connector-frame/engine/connector-api';
 import type { Clock } from '../clock.js';
 import type { Connector } from '../store/store.js';
 import type { PortRange } from '../connectors/ports.js';
+import type { KeyAndCertificate } from './self-signed.js';
 import { ownCertificate, readCertificate } from './syslog-certificate.js';
 
 export interface ListenOptions {
@@ -26,7 +27,7 @@ export interface ListenOptions {
  * Returns where an input listens on a port of its own, or `undefined` if its type does not listen.
  * @throws ConnectorError `no_port`, permanent
  */
-export type ListenAtOf = (connector: Connector) => ListenAt | undefined;
+export type ListenAtOf = (connector: Connector) => Promise<ListenAt | undefined>;
 
 /**
  * Creates the function that returns where an input listens.
@@ -34,8 +35,20 @@ export type ListenAtOf = (connector: Connector) => ListenAt | undefined;
  */
 export function createListenAt(options: ListenOptions): ListenAtOf {
   const { catalog, connectors, clock, host, range, publicHost, files, folder } = options;
-  let tls = files && readCertificate(files.key, files.cert);
-  return ({ kind, type: typeId, port }) => {
+  const given = files && readCertificate(files.key, files.cert);
+  let own: Promise<KeyAndCertificate> | undefined;
+
+  async function createOwn(): Promise<KeyAndCertificate> {
+    try {
+      return await ownCertificate(folder, publicHost, clock);
+    } catch (error) {
+      // The next start of the input tries again.
+      own = undefined;
+      throw error;
+    }
+  }
+
+  return async ({ kind, type: typeId, port }) => {
     const type = catalog.get(kind, typeId);
     if (!type || connectors(type).listens !== true) return undefined;
     const { first, last } = range;
@@ -47,7 +60,6 @@ export function createListenAt(options: ListenOptions): ListenAtOf {
       throw new ConnectorError('no_port', `${why} (SYSLOG_PORTS is ${first}-${last}).`, 'permanent');
     }
     // Created on first use: most services never need it.
-    tls ??= ownCertificate(folder, publicHost, clock);
-    return { host, port, tls };
+    return { host, port, tls: given ?? (await (own ??= createOwn())) };
   };
 }

@@ -31,11 +31,11 @@ export function readCertificate(keyFile: string, certFile: string): KeyAndCertif
  * Returns a self-signed certificate. Creates one if the folder has none, or if it expires soon or
  * is for another host. `syslog-certificate.pem` is for senders; the key is in `syslog.pem`.
  */
-export function ownCertificate(folder: string, host: string, clock: Clock): KeyAndCertificate {
+export async function ownCertificate(folder: string, host: string, clock: Clock): Promise<KeyAndCertificate> {
   const path = join(folder, 'syslog.pem');
   const known = readOwn(path);
   const usable = known && isUsable(known.cert, host, clock.now());
-  const { key, cert } = usable ? known : createSelfSigned([host, 'localhost', '127.0.0.1'], clock.now());
+  const { key, cert } = usable ? known : await createSelfSigned([host, 'localhost', '127.0.0.1'], clock.now());
   if (!usable) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(`${path}.new`, key + cert, { mode: 0o600 });

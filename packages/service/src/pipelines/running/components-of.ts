@@ -29,7 +29,7 @@ export interface ComponentTools {
    */
   filesFolder?: (connector: Connector) => string;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
-  listenAt?: (connector: Connector) => ListenAt | undefined;
+  listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
 }
 
 /** The opened secrets of a pipeline's connectors, by the connector's id. */
@@ -50,7 +50,11 @@ export function openedOf({ connectors: all, secrets }: RunningRow, vault: Organi
  * Creates the components of a pipeline's nodes. A node that can't run gets a problem with a fixed
  * message instead; the other nodes of the pipeline, and other pipelines, are not affected.
  */
-export function componentsOf(row: RunningRow, secrets: OpenedByConnector, tools: ComponentTools): Components {
+export async function componentsOf(
+  row: RunningRow,
+  secrets: OpenedByConnector,
+  tools: ComponentTools,
+): Promise<Components> {
   const inputs = new Map<string, Input>();
   const outputs = new Map<string, Output>();
   const transforms = new Map<string, TransformConfig>();
@@ -63,10 +67,10 @@ export function componentsOf(row: RunningRow, secrets: OpenedByConnector, tools:
         const transform = row.transforms.get(node.component_id);
         if (transform) transforms.set(node.id, transform.config);
       } else if (node.component_type === 'input') {
-        const input = connector && createInputOf(...partsOf(node, connector, secrets, tools));
+        const input = connector && createInputOf(...(await partsOf(node, connector, secrets, tools)));
         if (input) inputs.set(node.id, input);
       } else if (node.component_type === 'output') {
-        const output = connector && createOutputOf(...partsOf(node, connector, secrets, tools));
+        const output = connector && createOutputOf(...(await partsOf(node, connector, secrets, tools)));
         if (output) outputs.set(node.id, output);
       }
     } catch (error) {
@@ -81,18 +85,18 @@ type Parts = [ConnectorContext['type'], ConnectorConfig, ConnectorContext];
 const createOutputOf = (...[type, config, context]: Parts): Output | undefined =>
   connectors(type).createOutput?.(config, context);
 
-function partsOf(
+async function partsOf(
   node: StoredNode,
   connector: Connector,
   secrets: OpenedByConnector,
   { catalog, egress, clock, filesFolder, listenAt }: ComponentTools,
-): Parts {
+): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
     const message = `This release has no ${connector.kind} type ${connector.type}, which ${node.slug} is of.`;
     throw new ConnectorError('no_runtime', message, 'permanent');
   }
-  const listen = listenAt?.(connector);
+  const listen = await listenAt?.(connector);
   const context: ConnectorContext = {
     type,
     egress,

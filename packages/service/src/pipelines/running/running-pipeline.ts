@@ -208,7 +208,7 @@ export class RunningPipeline {
     const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.#tools;
     const { id, nodes, edges, enabled, organizationId } = row.pipeline;
     const opened = openedOf(row, await vaultOf(organizationId), this.#tools.catalog);
-    const components = componentsOf(row, opened, this.#tools);
+    const components = await componentsOf(row, opened, this.#tools);
     const reseals = [...opened.values()].flatMap((each) => each.reseals);
     await reseal(reseals);
     await this.#discardRunner(row);
