@@ -1,4 +1,5 @@
 import { PipelineLog } from '@connector-frame/engine';
+import { Hono } from 'hono';
 import { expect, it, vi, onTestFinished } from 'vitest';
 import { eventStream, type ServerEvent } from './event-stream.js';
 
@@ -7,6 +8,8 @@ async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, 
   for await (const entry of log.tail(signal))
     yield { id: String(entry.sequence), event: 'entry', data: { text: entry.message } };
 }
+const open = async (signal: AbortSignal, ended?: () => void): Promise<Response> =>
+  new Hono().get('/', (c) => eventStream(c, entries, signal, ended)).request('/');
 const decoder = new TextDecoder();
 const text = async (reader: ReadableStreamDefaultReader<Uint8Array>) => decoder.decode((await reader.read()).value);
 
@@ -14,14 +17,14 @@ it('sends events as they come, and a comment when there are none', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const over = new AbortController();
-  const response = eventStream(entries, over.signal);
+  const response = await open(over.signal);
   expect(response.headers.get('content-type')).toContain('text/event-stream');
   const reader = response.body?.getReader();
   if (!reader) throw new Error('no body');
   expect(await text(reader)).toMatch(/^:.*\n\n$/);
   log.add({ level: 'info', code: 'c', message: 'two\nlines' });
-  expect(await text(reader)).toBe('id: 1\nevent: entry\ndata: {"text":"two\\nlines"}\n\n');
-  vi.advanceTimersByTime(15_000);
+  expect(await text(reader)).toBe('event: entry\ndata: {"text":"two\\nlines"}\nid: 1\n\n');
+  await vi.advanceTimersByTimeAsync(15_000);
   expect(await text(reader)).toBe(':\n\n');
   over.abort();
   expect((await reader.read()).done).toBe(true);
@@ -34,7 +37,7 @@ it.each([
 ])('%s', async (_name, more) => {
   for (let n = 0; n < more; n += 1) log.add({ level: 'info', code: 'c', message: String(n) });
   const ended = vi.fn();
-  const reader = eventStream(entries, new AbortController().signal, ended).body?.getReader();
+  const reader = (await open(new AbortController().signal, ended)).body?.getReader();
   await reader?.read();
   await expect.poll(() => log.followers).toBe(1);
   await reader?.cancel();
@@ -45,10 +48,39 @@ it.each([
 it('releases everything when it is aborted while no client reads', async () => {
   const over = new AbortController();
   const ended = vi.fn();
-  const response = eventStream(entries, over.signal, ended);
+  const response = await open(over.signal, ended);
   await expect.poll(() => log.followers).toBe(1);
   over.abort();
   await expect.poll(() => log.followers).toBe(0);
   expect(ended).toHaveBeenCalledOnce();
   await response.body?.cancel();
+});
+
+it('does not read ahead of a client that reads slowly', async () => {
+  let sent = 0;
+  async function* numbers(): AsyncGenerator<ServerEvent, void, void> {
+    for (;;) yield { id: String((sent += 1)), event: 'number', data: sent };
+  }
+  const app = new Hono().get('/', (c) => eventStream(c, numbers, new AbortController().signal));
+  const reader = (await app.request('/')).body?.getReader();
+  if (!reader) throw new Error('no body');
+  for (let n = 0; n < 10; n += 1) await reader.read();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toBeLessThan(20);
+  await reader.cancel();
+});
+
+async function* failing(): AsyncGenerator<ServerEvent, void, void> {
+  yield { id: '1', event: 'number', data: 1 };
+  throw new Error('select $1 -- secret');
+}
+
+it('ends when the events fail, without telling the client or the console why', async () => {
+  const printed = vi.spyOn(console, 'error').mockReturnValue();
+  onTestFinished(() => printed.mockRestore());
+  const ended = vi.fn();
+  const app = new Hono().get('/', (c) => eventStream(c, failing, new AbortController().signal, ended));
+  expect(await (await app.request('/')).text()).toBe(': here\n\nevent: number\ndata: 1\nid: 1\n\n');
+  expect(ended).toHaveBeenCalledOnce();
+  expect(printed).not.toHaveBeenCalled();
 });

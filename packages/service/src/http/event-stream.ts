@@ -1,3 +1,5 @@
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
 import { apiHeaders } from './respond.js';
 
 /** One server-sent event, as a browser's `EventSource` reads it. */
@@ -24,62 +26,48 @@ const HEARTBEAT = 15_000;
 /**
  * Streams server-sent events until `events` ends, the client disconnects, or `signal` is aborted.
  * @param events receives a signal that is aborted when the stream ends
+ * If `events` throws, the stream ends, and the client reconnects.
  * @param ended called once when the stream ends
  */
 export function eventStream(
+  c: Context,
   events: (signal: AbortSignal) => AsyncIterable<ServerEvent>,
   signal: AbortSignal,
   ended: () => void = () => undefined,
 ): Response {
-  const leaving = new AbortController();
-  const iterator = events(AbortSignal.any([leaving.signal, signal]))[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
-  let heartbeat: NodeJS.Timeout | undefined;
-  let left = false;
-  const end = (): void => {
-    if (leaving.signal.aborted) return;
-    clearInterval(heartbeat);
-    signal.removeEventListener('abort', end);
-    leaving.abort();
-    // The generator may be suspended at a `yield`: `return()` runs its cleanup.
-    iterator.return?.().catch(() => undefined);
-    ended();
-  };
-  signal.addEventListener('abort', end);
-  if (signal.aborted) end();
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        // Send a comment immediately, so that the headers go out.
-        controller.enqueue(encoder.encode(': here\n\n'));
-        if (leaving.signal.aborted) return;
-        heartbeat = setInterval(() => {
-          // Skip the heartbeat while the client has unread events.
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(':\n\n'));
-        }, HEARTBEAT);
-      },
-      async pull(controller) {
-        try {
-          const next = await iterator.next();
-          // The client disconnected while the next event was pending; `enqueue` would throw.
-          if (left) return;
-          if (!next.done) return controller.enqueue(encoder.encode(textOf(next.value)));
-          end();
-          controller.close();
-        } catch (error) {
-          end();
-          controller.error(error);
-        }
-      },
-      cancel() {
-        left = true;
-        end();
-      },
-    },
-    { highWaterMark: 4 },
-  );
-  return new Response(body, { headers: eventStreamHeaders });
+  const response = streamSSE(c, async (stream) => {
+    const leaving = new AbortController();
+    let isWriting = true;
+    const heartbeat = setInterval(() => {
+      // Skip the heartbeat while the client has unread events.
+      if (!isWriting) void stream.write(':\n\n');
+    }, HEARTBEAT);
+    stream.onAbort(() => {
+      clearInterval(heartbeat);
+      leaving.abort();
+    });
+    // Also rejects a pending write, which would otherwise wait for a client that does not read.
+    const abort = (): void => stream.abort();
+    signal.addEventListener('abort', abort);
+    try {
+      // Send a comment immediately, so that the headers go out.
+      await stream.write(': here\n\n');
+      isWriting = false;
+      for await (const { id, event, data } of events(AbortSignal.any([leaving.signal, signal]))) {
+        isWriting = true;
+        await stream.writeSSE({ id, event, data: JSON.stringify(data) });
+        if (stream.aborted) break;
+        isWriting = false;
+      }
+    } catch {
+      // Hono would print the error, which may contain values of a query. If the cause persists, the
+      // request of the client that reconnects fails, and that is logged.
+    } finally {
+      ended();
+      clearInterval(heartbeat);
+      signal.removeEventListener('abort', abort);
+    }
+  });
+  for (const [name, value] of Object.entries(eventStreamHeaders)) response.headers.set(name, value);
+  return response;
 }
-
-const textOf = ({ id, event, data }: ServerEvent): string =>
-  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

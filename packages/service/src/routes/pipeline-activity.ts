@@ -108,7 +108,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
             yield { id: String(entry.sequence), event: 'entry', data: presentLogEntry(entry) };
           }
         }
-        return eventStream(entries, AbortSignal.any([closing, c.req.raw.signal]), release);
+        return eventStream(c, entries, AbortSignal.any([closing, c.req.raw.signal]), release);
       },
     ),
   ];

@@ -184,7 +184,7 @@ class EventReader {
         this.#text += this.#decoder.decode(value, { stream: true });
         continue;
       }
-      const [, id = '', data] = /^id: (\d+)\nevent: entry\ndata: (.*)$/.exec(this.#text.slice(0, end)) ?? [];
+      const [, data, id = ''] = /^event: entry\ndata: (.*)\nid: (\d+)$/.exec(this.#text.slice(0, end)) ?? [];
       this.#text = this.#text.slice(end + 2);
       if (data === undefined) continue;
       const event: Event = { id, data: JSON.parse(data) };
