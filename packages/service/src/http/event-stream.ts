@@ -24,9 +24,9 @@ export const eventStreamHeaders: Readonly<Record<string, string>> = {
 const HEARTBEAT = 15_000;
 
 /**
- * Streams server-sent events until `events` ends, the client disconnects, or `signal` is aborted.
+ * Streams server-sent events until `events` ends, the client disconnects, or `signal` is aborted. If
+ * `events` throws, the stream ends, and the client reconnects.
  * @param events receives a signal that is aborted when the stream ends
- * If `events` throws, the stream ends, and the client reconnects.
  * @param ended called once when the stream ends
  */
 export function eventStream(
