@@ -120,6 +120,29 @@ describe('save', () => {
   });
 });
 
+describe("the form's own Save button", () => {
+  test('accepts a click after a scroll while the form checks whether it is covered', async () => {
+    await page.evaluate(() => document.body.style.setProperty('padding', '200px 0 2000px'));
+    await fill();
+    const top = await inside().evaluate(() => document.querySelector('cf-secret')?.getBoundingClientRect().top ?? 0);
+    // A check takes as long as the control is covered, up to two seconds.
+    const cover = await page.evaluateHandle((offset) => {
+      const y = (document.querySelector('iframe')?.getBoundingClientRect().top ?? 0) + offset;
+      const element = document.body.appendChild(document.createElement('div'));
+      element.style.cssText = `position: absolute; top: ${y}px; left: 0; width: 300px; height: 30px`;
+      return new Promise<Element>((resolve) => setTimeout(() => resolve(element), 700));
+    }, top);
+    await page.evaluate(() => scrollBy(0, 150));
+    // A user moves the pointer to the button and then presses it; `click` does both at once.
+    const save = form().getByRole('button', { name: 'Save' });
+    await save.hover();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await save.click();
+    await cover.evaluate((element) => element.remove());
+    await expect.poll(() => writes).toEqual(['inputs']);
+  });
+});
+
 describe('test and cancel', () => {
   test('test runs one connection test at a time and leaves focus on the page', async () => {
     let release: () => void = () => undefined;

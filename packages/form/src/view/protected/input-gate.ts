@@ -43,6 +43,10 @@ export class InputGate {
   readonly #owner: InputGateOwner;
   #watch: VisibilityWatch | undefined;
   #coverCheck: ReturnType<typeof setTimeout> | undefined;
+  /** Number of scheduled checks for covers in progress. */
+  #scheduled = 0;
+  /** Number of checks in progress on which a save or test waits. */
+  #awaited = 0;
   #blocking: ReturnType<typeof setTimeout> | undefined;
   #blockedBy: 'clipped' | 'covered' | undefined;
   /** Edits queued until it is known whether the element is visible. */
@@ -68,6 +72,7 @@ export class InputGate {
   /** Starts to watch the element, which must be in the document. */
   start(): void {
     this.#watch = watchVisibility(this.#element, () => this.update());
+    addEventListener('pointermove', this.#postponeCoverCheck, true);
   }
 
   /** Stops watching, and drops the queued edits. */
@@ -77,6 +82,7 @@ export class InputGate {
     this.#queue = [];
     clearTimeout(this.#coverCheck);
     this.#coverCheck = undefined;
+    removeEventListener('pointermove', this.#postponeCoverCheck, true);
   }
 
   /**
@@ -109,7 +115,7 @@ export class InputGate {
   async settled(): Promise<void> {
     if (this.#queue.length === 0) return;
     this.#scrollIntoView();
-    if (takesInput(await this.#watch?.certain())) this.#applyQueue();
+    if (takesInput(await this.#untilKnown(this.#watch?.certain()))) this.#applyQueue();
   }
 
   /**
@@ -121,8 +127,18 @@ export class InputGate {
   async confirmDestination(scroll: boolean): Promise<boolean> {
     if (this.destinationSeen) return true;
     if (scroll) this.#scrollIntoView();
-    await this.#checkDestination();
+    await this.#untilKnown(this.#checkDestination());
     return this.destinationSeen;
+  }
+
+  /** Awaits a check that a moving pointer must not interrupt. */
+  async #untilKnown<T>(check: Promise<T> | undefined): Promise<T | undefined> {
+    this.#awaited += 1;
+    try {
+      return await check;
+    } finally {
+      this.#awaited -= 1;
+    }
   }
 
   /** Acts on the last known visibility: applies the queued edits, or blocks input. */
@@ -171,9 +187,23 @@ export class InputGate {
     if (this.#coverCheck !== undefined) return;
     this.#coverCheck = setTimeout(() => {
       this.#coverCheck = undefined;
-      if (this.#owner.isFocused()) void this.#checkDestination();
+      if (!this.#owner.isFocused()) return;
+      this.#scheduled += 1;
+      void this.#checkDestination().finally(() => (this.#scheduled -= 1));
     }, COVER_CHECK_DELAY_MS);
   }
+
+  /**
+   * Postpones a scheduled check. While one runs, Chromium drops clicks into a frame that has just
+   * moved on screen, and a moving pointer may be about to click.
+   */
+  readonly #postponeCoverCheck = (): void => {
+    if (this.#awaited > 0 || (this.#scheduled === 0 && this.#coverCheck === undefined)) return;
+    this.#watch?.interrupt();
+    clearTimeout(this.#coverCheck);
+    this.#coverCheck = undefined;
+    this.#scheduleCoverCheck();
+  };
 
   #applyQueue(): void {
     const edits = this.#queue.splice(0);

@@ -14,10 +14,12 @@ export interface VisibilityWatch {
   check(): Promise<Visibility>;
   /**
    * Checks whether the element is clipped or covered. Resolves with `clipped`, `visible` or
-   * `covered`; with `clipped` only after two seconds, so that a scroll requested just before can
-   * take effect.
+   * `covered`, or `inside` if interrupted; with `clipped` only after two seconds, so that a scroll
+   * requested just before can take effect.
    */
   certain(): Promise<Visibility>;
+  /** Ends running checks for covers: `certain` resolves with `inside`. */
+  interrupt(): void;
   stop(): void;
 }
 
@@ -155,6 +157,10 @@ export function watchVisibility(element: Element, onChange: (visibility: Visibil
         certains.push(resolve);
         observeAgain();
       }),
+    interrupt() {
+      stopCovers();
+      for (const resolve of certains.splice(0)) resolve('inside');
+    },
     stop() {
       clips.disconnect();
       stopCovers();
