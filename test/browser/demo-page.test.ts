@@ -235,11 +235,15 @@ const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?
 describe.each(longOr(allPages, ['html', 'vue'] as const))('%s', (kind) => {
   test('shows why a session failed in place of the form and recovers on retry', async () => {
     const page = await open(kind);
-    await page.route('**/api/session', refuse);
+    // Fails until the click: the frame may request the session once more after the error has
+    // appeared.
+    await page.route('**/api/session', async (route) => {
+      const isUp = await page.evaluate(() => Object(globalThis).clicked === true);
+      return isUp ? route.continue() : refuse(route);
+    });
     await product(page, 'Okta System Log').click();
     await page.getByText('The service is down.').first().waitFor();
-    await page.waitForLoadState('networkidle'); // The frame fetches the session once more when it has loaded.
-    await page.unroute('**/api/session');
+    await page.evaluate(() => addEventListener('click', () => Object.assign(globalThis, { clicked: true }), true));
     await page.getByRole('button', { name: 'Try again' }).click();
     await form(page).getByRole('button', { name: 'Save' }).waitFor();
   });

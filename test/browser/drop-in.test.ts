@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { launchBrowser } from '../support/browser.js';
 import { newDataFolder } from '../support/data-folder.js';
 import { serve } from '../support/serve.js';
+import { press } from '../support/press.js';
 
 // Pages that load the built drop-in from the service, as a customer's page does: two lines of HTML,
 // and a host made with `createHost` at `/api`.
@@ -97,7 +98,7 @@ async function connect(tab: Page): Promise<string> {
   await tab.keyboard.type('https://acme.okta.com');
   await form(tab).getByLabel('API token', { exact: true }).click();
   await tab.keyboard.type('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
-  await form(tab).getByRole('button', { name: 'Save' }).click();
+  await press(form(tab).getByRole('button', { name: 'Save' }));
   return saved;
 }
 

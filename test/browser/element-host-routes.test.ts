@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { startElementWorld, eventsOf, type ElementWorld } from '../support/element-world.js';
+import { press } from '../support/press.js';
 
 /** Embedding without a page script, through `host-url` and `tenant-id`. */
 let browser: Browser;
@@ -23,7 +24,7 @@ test('saves a connector with two tags and no script', async () => {
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
   expect(await page.getByText('<p>Needs JavaScript.</p>').isVisible()).toBe(false);
-  await form.getByRole('button', { name: 'Save' }).click();
+  await press(form.getByRole('button', { name: 'Save' }));
   await expect.poll(() => eventsOf(page)).toHaveLength(2);
   const [ready, save] = await eventsOf(page);
   expect(ready).toEqual(['ready']);
@@ -125,7 +126,7 @@ test('renews a rejected session through the host and keeps what was typed', asyn
   let sessions = 0;
   await page.route('**/api/session', (route) => ((sessions += 1), route.continue()));
   await refuseOnce(page);
-  await form.getByRole('button', { name: 'Save' }).click();
+  await press(form.getByRole('button', { name: 'Save' }));
   await expect
     .poll(() => eventsOf(page).then((recordedEvents) => recordedEvents.map(([event]) => event)))
     .toEqual(['ready', 'save']);

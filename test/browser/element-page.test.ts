@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { useElementPages } from '../support/element-pages.js';
 import { eventsOf } from '../support/element-world.js';
+import { press } from '../support/press.js';
 
 /** The element combined with the page's own policies, buttons, dialogs and style sheets. */
 const on = useElementPages();
@@ -125,7 +126,7 @@ test('the page can style parts and states', async () => {
 
   await url(page).fill('https://acme.okta.com');
   await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
-  await form(page).getByRole('button', { name: 'Save' }).click();
+  await press(form(page).getByRole('button', { name: 'Save' }));
   await expect.poll(() => border(0)).toBe('rgb(2, 2, 2) rgb(2, 2, 2) rgb(2, 2, 2) rgb(4, 4, 4)');
 
   const loading = await page

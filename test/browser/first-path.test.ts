@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { startFakeOkta, type FakeOkta } from '../support/fake-okta.js';
 import { startProcess, type DemoProcess } from '../support/start-process.js';
+import { press } from '../support/press.js';
 
 /**
  * The whole path with only Okta replaced: the process of `npm start`, its database on disk, a
@@ -58,19 +59,19 @@ test('a saved connector is reported to the page, survives a restart and can be e
   // A wrong token first: the connection test reports the error on its field.
   await form(page).getByLabel('Organization URL').fill(okta.url);
   await form(page).getByLabel('API token', { exact: true }).fill(TOKEN.replace('00a', '00b'));
-  await form(page).getByRole('button', { name: 'Test connection' }).click();
+  await press(form(page).getByRole('button', { name: 'Test connection' }));
   await form(page)
     .getByText(/did not accept/i)
     .first()
     .waitFor();
 
   await form(page).getByLabel('API token', { exact: true }).fill(TOKEN);
-  await form(page).getByRole('button', { name: 'Test connection' }).click();
+  await press(form(page).getByRole('button', { name: 'Test connection' }));
   await form(page).getByRole('heading', { name: 'Connection works' }).waitFor();
   expect(okta.hits.at(-1)).toMatchObject({ authorization: `SSWS ${TOKEN}`, status: 200 });
 
   await form(page).getByLabel('Name', { exact: true }).fill('Okta production');
-  await form(page).getByRole('button', { name: 'Save' }).click();
+  await press(form(page).getByRole('button', { name: 'Save' }));
   const status = page.getByRole('status').filter({ hasText: 'Okta production is connected. Its id:' });
   const id = (await status.locator('code').textContent()) ?? '';
   expect(id).toMatch(/^[\w-]{8,}$/);
@@ -87,7 +88,7 @@ test('a saved connector is reported to the page, survives a restart and can be e
 
   // The stored token still works without being typed again.
   const before = okta.hits.length;
-  await form(page).getByRole('button', { name: 'Test connection' }).click();
+  await press(form(page).getByRole('button', { name: 'Test connection' }));
   await form(page).getByRole('heading', { name: 'Connection works' }).waitFor();
   expect(okta.hits.slice(before)).toEqual([expect.objectContaining({ authorization: `SSWS ${TOKEN}` })]);
 
@@ -100,7 +101,7 @@ test('a saved connector is reported to the page, survives a restart and can be e
   await form(page).getByLabel('Organization URL').blur();
 
   await form(page).getByLabel('Name', { exact: true }).fill('Okta, renamed');
-  await form(page).getByRole('button', { name: 'Save' }).click();
+  await press(form(page).getByRole('button', { name: 'Save' }));
   await page
     .getByRole('status')
     .filter({ hasText: `Okta, renamed is updated. Its id: ${id}` })

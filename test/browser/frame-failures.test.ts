@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { callbacks, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
+import { press } from '../support/press.js';
 
 const TOKEN = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD';
 
@@ -17,7 +18,7 @@ afterAll(async () => {
 });
 
 const form = (page: Page) => page.frameLocator('iframe');
-const save = (page: Page) => form(page).getByRole('button', { name: 'Save', exact: true }).click();
+const save = (page: Page) => press(form(page).getByRole('button', { name: 'Save', exact: true }));
 
 async function fill(page: Page): Promise<void> {
   await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
@@ -194,7 +195,7 @@ test('offers a working Retry after a failed load', async () => {
   const retry = form(page).getByRole('button', { name: /retry|try again/i });
   await retry.waitFor();
   await page.unroute(`${world.service.url}/v1/inputs/**`);
-  await retry.click();
+  await press(retry);
   await form(page).getByLabel('Organization URL').waitFor();
   await page.close();
 });

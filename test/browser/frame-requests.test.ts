@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { callbacks, messages, mount, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
+import { press } from '../support/press.js';
 
 let browser: Browser;
 let world: World;
@@ -91,7 +92,7 @@ test('works with blocked storage, because the frame uses none', async () => {
   const form = page.frameLocator('iframe');
   await form.getByLabel('Organization URL').fill('https://acme.okta.com');
   await form.getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
-  await form.getByRole('button', { name: 'Save', exact: true }).click();
+  await press(form.getByRole('button', { name: 'Save', exact: true }));
   await expect.poll(() => callbacks(page)).toContainEqual(expect.objectContaining({ type: 'save' }));
   expect(touched).toEqual([]);
   expect(await context.cookies()).toEqual([]);

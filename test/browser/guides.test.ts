@@ -11,6 +11,7 @@ import { bundle } from '../support/bundle.js';
 import { codeOf } from '../support/guides.js';
 import { newDataFolder } from '../support/data-folder.js';
 import { serve } from '../support/serve.js';
+import { press } from '../support/press.js';
 
 // The guides' code, verbatim except for the service's address: the reader's page on one origin, a
 // real service on another.
@@ -90,7 +91,7 @@ test('script: two tags and a listener', async () => {
   files['/connect.js'] = await code('script', 'connect.js');
   const { page, said } = await open(await code('script', 'connect.html'));
   await fillIn(page);
-  await save(page).click();
+  await press(save(page));
   await expect.poll(() => said.join()).toMatch(/^Okta System Log.* is connected: [\w-]{8,}$/);
 });
 
@@ -196,7 +197,7 @@ describe('events and errors', () => {
   test('save leads to the connector', async () => {
     const page = await openIt(tag);
     await fillIn(page);
-    await save(page).click();
+    await press(save(page));
     await page.waitForURL(/\/connections\/[\w-]{8,}$/);
   });
 
@@ -252,7 +253,7 @@ test('pipelines: built at a save, paused, resumed, deleted', async () => {
     if (asked.url().endsWith('/api/build-pipeline')) ({ inputId } = asked.postDataJSON() as { inputId: string });
   });
   await fillIn(page);
-  await save(page).click();
+  await press(save(page));
   await expect.poll(() => page.locator('output').textContent()).toMatch(/^Okta System Log/);
 
   const call = (name: string, ...more: string[]) =>

@@ -3,6 +3,7 @@ import type { Browser, Frame, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.js';
 import { messages, mount, openHost } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
+import { press } from '../support/press.js';
 
 // The page asks to unload the form: unsaved edits are lost only after the user confirms.
 
@@ -141,7 +142,7 @@ test('moves focus from the page to the question', async () => {
 test('leaves immediately after a save', async () => {
   await type();
   await form().getByLabel('API token', { exact: true }).fill('00QCjAl4MlV-WPXM5mAnoyuY');
-  await form().getByRole('button', { name: 'Save' }).click();
+  await press(form().getByRole('button', { name: 'Save' }));
   await form().getByRole('heading', { name: 'Saved' }).waitFor();
   await leave();
   await expect.poll(() => left()).toBe(1);
@@ -156,7 +157,7 @@ test('leaves once a pending save has succeeded', async () => {
   });
   await type();
   await form().getByLabel('API token', { exact: true }).fill('00QCjAl4MlV-WPXM5mAnoyuY');
-  await form().getByRole('button', { name: 'Save' }).click();
+  await press(form().getByRole('button', { name: 'Save' }));
   await form().locator('.cf-body[inert]').waitFor({ state: 'attached' });
   await leave();
   await question().waitFor();

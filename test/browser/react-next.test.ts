@@ -10,6 +10,7 @@ import { launchBrowser } from '../support/browser.js';
 import { freePort } from '../support/free-port.js';
 import { codeOf, makeFolder, start, writeCode } from '../support/guides.js';
 import { startWorld, type World } from '../support/world.js';
+import { press } from '../support/press.js';
 
 /**
  * The code of the React and Next.js guides, verbatim, in one application: built, started, and
@@ -111,7 +112,7 @@ test('a client component handles the save', async () => {
   const { page, logged, close } = await open('/okta');
   await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
   await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
-  await form(page).getByRole('button', { name: 'Save', exact: true }).click();
+  await press(form(page).getByRole('button', { name: 'Save', exact: true }));
   await expect.poll(() => logged).toEqual([{ type: 'log', text: expect.stringMatching(/ is connected: [\w-]{8,}$/) }]);
   await close();
 });

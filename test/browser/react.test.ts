@@ -4,6 +4,7 @@ import { serveAdapterHost, type AdapterHost } from '../support/adapter-host.js';
 import { launchBrowser } from '../support/browser.js';
 import { reacts } from '../support/react.js';
 import { runOnServer } from '../support/run-on-server.js';
+import { press } from '../support/press.js';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -47,7 +48,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     await name(page).pressSequentially('Okta production');
     await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
     await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
-    await form(page).getByRole('button', { name: 'Save', exact: true }).click();
+    await press(form(page).getByRole('button', { name: 'Save', exact: true }));
     await expect.poll(() => callbacks(page)).toHaveLength(2);
     const id = expect.stringMatching(/^[\w-]{8,}$/);
     expect(await callbacks(page)).toEqual([
