@@ -30,14 +30,6 @@ export const mutations = [
     test: service('http/isolation.test.ts'),
   },
   {
-    row: 'S05',
-    what: 'a secret is named by its id whatever its organization',
-    file: service('store/secrets.ts'),
-    find: 'and(eq(table.organizationId, organizationId), eq(table.id, id))',
-    replace: 'eq(table.id, id)',
-    test: service('http/isolation.test.ts'),
-  },
-  {
     row: 'S12',
     what: 'sealing authenticates no context',
     file: service('secrets/cipher.ts'),
