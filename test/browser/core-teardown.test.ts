@@ -272,12 +272,13 @@ test.each(['destroy', 'drop'])("the token is not in the page's memory after a %s
       const container = document.body.appendChild(document.createElement('div'));
       const frame = coreHost.mount({ frameOrigin, sessionToken, organizationId: 'org_1', container });
       coreHost.callbacks.push(['mounted']);
-      setTimeout(() => (end === 'drop' ? container.remove() : frame.destroy()), 500);
+      Object.assign(globalThis, { unmount: () => (end === 'drop' ? container.remove() : frame.destroy()) });
     },
     { frameOrigin: form.frameOrigin, end },
   );
   await expect.poll(() => callbacksOf(page)).toContainEqual(['ready']);
   expect(await heapHolds('canary~of~the~token')).toBe(true);
+  await page.evaluate(() => Object(globalThis).unmount());
   await expectNothingLeft();
   expect(await heapHolds('canary~of~the~token')).toBe(false);
 });
