@@ -39,6 +39,8 @@ const send = (message: Record<string, unknown>) =>
 const command = async (name: string): Promise<void> => {
   // Clicking the page's own button moves focus out of the form.
   await page.evaluate(() => document.querySelector('iframe')?.blur());
+  // The frame's process is told about it asynchronously.
+  await expect.poll(() => inside().evaluate(() => document.hasFocus())).toBe(false);
   await send({ type: 'command', command: name });
 };
 /** Counts the commands the frame receives from now on; the returned function reads the count. */
