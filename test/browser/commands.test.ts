@@ -39,7 +39,7 @@ const send = (message: Record<string, unknown>) =>
 const command = async (name: string): Promise<void> => {
   // Clicking the page's own button moves focus out of the form.
   await page.evaluate(() => document.querySelector('iframe')?.blur());
-  // The frame's process is told about it asynchronously.
+  // The frame's process receives the change asynchronously.
   await expect.poll(() => inside().evaluate(() => document.hasFocus())).toBe(false);
   await send({ type: 'command', command: name });
 };

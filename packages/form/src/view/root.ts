@@ -77,10 +77,17 @@ export async function runCommand(command: FormCommand, form: Pick<Form, 'reject'
   if (command !== 'cancel') {
     const isTyping = document.hasFocus() && document.activeElement instanceof SecretControl;
     if (isTyping) return form.reject('command_while_typing');
-    if (!(await areDestinationsSeen(false))) return form.reject('destination_not_seen');
+    // The check can outlast a whole connection test, which the repetition would then run again.
+    if (pending.has(command)) return;
+    pending.add(command);
+    const areSeen = await areDestinationsSeen(false).finally(() => pending.delete(command));
+    if (!areSeen) return form.reject('destination_not_seen');
   }
   document.querySelector<HTMLElement>(`.cf-footer > .cf-${command}`)?.click();
 }
+
+/** Commands that wait for the check of the destinations. */
+const pending = new Set<FormCommand>();
 
 /** Returns whether the user could see where each entered secret will be sent. */
 async function areDestinationsSeen(scroll: boolean): Promise<boolean> {
