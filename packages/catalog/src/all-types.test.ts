@@ -43,7 +43,7 @@ function otherChoice(union: UnionSchema, value: unknown): Record<string, string>
   return { [discriminator]: other?.value ?? '' };
 }
 
-it('the sources have no problem', () => {
+it('the catalog sources compile without problems', () => {
   expect(problems).toEqual([]);
 });
 
@@ -136,7 +136,7 @@ describe.each(['input', 'output'])('every %s', (kind) => {
   });
 });
 
-it('together they use every kind of field', () => {
+it('the types together use every kind of field', () => {
   const kinds = new Set<string>();
   for (const type of types)
     for (const { field, secret, inRow } of fieldsOf(type)) {

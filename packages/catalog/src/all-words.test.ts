@@ -34,14 +34,14 @@ function several<T>(all: readonly T[], key: (each: T) => string, value: (each: T
 }
 
 describe('labels', () => {
-  it('are words for people, not the key', () => {
+  it('are present, have no underscore and differ from the key', () => {
     const raw = words.filter(
       ({ title, key, inRow }) => !inRow && (/^$|_/.test(title) || (title === key && /[a-z]/.test(key))),
     );
     expect(raw.map(({ at, title }) => `${at}: ${title}`)).toEqual([]);
   });
 
-  it('are the same wherever many types explain a field in the same words', () => {
+  it('are the same for fields that share a common help text', () => {
     // Help that names a location ("Settings → API keys") may apply to several different values.
     const told = words.filter(({ help }) => help !== '' && !help.includes('→'));
     const count = new Map<string, number>();
@@ -58,7 +58,7 @@ describe('labels', () => {
 });
 
 describe('help', () => {
-  it('says something', () => {
+  it('has at least ten letters and does not repeat the label', () => {
     const idle = words.filter(({ title, help }) => {
       const said = bare(help.replace(/^(?:enter |paste )?(?:the|your|an?) /i, ''));
       return help !== '' && (help.replaceAll(/\P{L}/gu, '').length < 10 || said === bare(title));
@@ -66,7 +66,7 @@ describe('help', () => {
     expect(idle.map(({ at, help }) => `${at}: ${help}`)).toEqual([]);
   });
 
-  it('says when secrets may be left out, where none is asked for', () => {
+  it('explains when secrets can be omitted if none is required', () => {
     const silent = types.filter(({ config }) => {
       const secrets = Object.values(config.secrets.properties);
       const isFree =
@@ -79,18 +79,18 @@ describe('help', () => {
   });
 });
 
-it('examples are values that one could have', () => {
+it('examples are not placeholders', () => {
   const empty = /^(?:\?+|x{3,}|example|string|text|value|foo|bar|test|todo|n\/a|\.{3,}|change_?me)$|\byour[-_ ]|^</i;
   const idle = words.filter(({ examples }) => examples.some((each) => empty.test(each)));
   expect(idle.map(({ at, examples }) => `${at}: ${examples.join(', ')}`)).toEqual([]);
 });
 
 describe('types', () => {
-  it('of a kind have names that differ in more than a plural or a sign', () => {
+  it('of the same kind have names that differ in more than plurals and punctuation', () => {
     expect(several(types, singular, ({ kind, type_id }) => `${kind} ${type_id}`)).toEqual([]);
   });
 
-  it('of a kind say different things about themselves', () => {
+  it('of the same kind have different descriptions', () => {
     expect(
       several(
         types,
@@ -100,7 +100,7 @@ describe('types', () => {
     ).toEqual([]);
   });
 
-  it('spell a vendor in one way, and show one mark for it', () => {
+  it('use one spelling and one icon per vendor', () => {
     expect(
       several(
         types,
@@ -117,7 +117,7 @@ describe('types', () => {
     ).toEqual([]);
   });
 
-  it('with secrets say somewhere where they go, in a field or by a host', () => {
+  it('with secrets have a destination field or a fixed destination', () => {
     const lost = types.filter((type) => {
       const hasSecrets = Object.keys(type.config.secrets.properties).length > 0;
       const decides = fieldsOf(type).some(({ field }) => field['x-destination']);
@@ -126,7 +126,7 @@ describe('types', () => {
     expect(lost.map(({ kind, type_id }) => `${kind} ${type_id}`)).toEqual([]);
   });
 
-  it('name the choices of a field differently', () => {
+  it('use a different label for each choice of a field', () => {
     const alike = types.flatMap((type) =>
       fieldsOf(type).flatMap(({ path, field }) => {
         const labels = isUnion(field)
@@ -141,7 +141,7 @@ describe('types', () => {
   });
 });
 
-it('a label stands once in a form, but for what differs by where it stands', () => {
+it('labels of unconditional top-level fields are unique in a form', () => {
   const twice = types.flatMap((type) => {
     const { settings, secrets } = type.config;
     const titles = [...Object.values(settings.properties), ...Object.values(secrets.properties)]

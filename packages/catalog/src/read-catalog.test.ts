@@ -25,7 +25,7 @@ describe('readCatalog', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('lists a kind by name, and finds one', () => {
+  it('lists the types of a kind sorted by name, and returns a type by its ID', () => {
     for (const kind of ['input', 'output'] as const) {
       const names = catalog.list(kind).map(({ name }) => name);
       expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b, 'en')));
@@ -36,7 +36,7 @@ describe('readCatalog', () => {
     expect(catalog.get('input', '__proto__')).toBeUndefined();
   });
 
-  it('answers the mark of the vendor, one for all its types, none where there is none', () => {
+  it('returns the icon of the vendor for a type, or undefined if it has none', () => {
     expect(catalog.iconName('cloudtrail')).toBe('aws');
     expect(catalog.icon('cloudtrail')).toMatch(/^<svg /);
     expect(catalog.icon('cloudtrail')).toBe(catalog.icon('s3'));
@@ -47,13 +47,13 @@ describe('readCatalog', () => {
         expect(catalog.icon(type.type_id) === undefined).toBe(type.icon === undefined);
   });
 
-  it('hands out what nobody can change', () => {
+  it('returns frozen objects', () => {
     const type = catalog.get('input', 'okta-systemlog');
     expect(Object.isFrozen(type?.config.settings.properties['org_url'])).toBe(true);
     expect(Object.isFrozen(catalog.list('input'))).toBe(true);
   });
 
-  it('says how to build what is not there', () => {
+  it('throws an error with the build command if the catalog is missing', () => {
     expect(() => readCatalog(join(directory, 'nowhere'))).toThrow('npm run build -w packages/catalog');
   });
 });

@@ -5,7 +5,7 @@ import { compile } from './build/compile.js';
 import { describeProblem } from './build/problem.js';
 import { readSources } from './build/read-sources.js';
 
-it('the example in README.md is a good type', () => {
+it('the example in README.md is a valid type', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const [, json = ''] = /```json\n([\s\S]*?)\n```/.exec(readFileSync(`${root}/README.md`, 'utf8')) ?? [];
   const sources = readSources(root);

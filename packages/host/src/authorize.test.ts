@@ -27,17 +27,17 @@ const refusals: [what: string, answer: string | null | undefined | boolean | Err
   ['false', false],
   ['an empty string', ''],
   ['true', true],
-  ['an id that climbs out of the path', '..'],
-  ['a mistake in it', new Error('database is down: password=hunter2')],
+  ['an ID with path traversal', '..'],
+  ['an unexpected error', new Error('database is down: password=hunter2')],
 ];
 
 describe.each(routes)('%s', (_, request) => {
-  test('another customer’s tenant is 403, and the service hears nothing (S06)', async () => {
+  test('returns 403 for the tenant of another customer without calling the service (S06)', async () => {
     expect(await outcome(hosts.create()(request('globex')))).toEqual([403, 'forbidden']);
     expect(hosts.seen).toEqual([]);
   });
 
-  test.each(refusals)('%s refuses', async (_, answer) => {
+  test.each(refusals)('returns 403 if authorizeTenant yields %s', async (_, answer) => {
     const options: object = { authorizeTenant: () => (answer instanceof Error ? Promise.reject(answer) : answer) };
     const response = await hosts.create(options)(request('acme'));
     expect(await response.clone().text()).not.toContain('hunter2');
@@ -45,7 +45,7 @@ describe.each(routes)('%s', (_, request) => {
     expect(hosts.seen).toEqual([]);
   });
 
-  test('a thrown HostError chooses the answer', async () => {
+  test('returns the status, code and message of a thrown HostError', async () => {
     const refusal = new HostError('unauthenticated', 'Sign in first.');
     const response = await hosts.create({ authorizeTenant: () => Promise.reject(refusal) })(request('acme'));
     expect(response.status).toBe(401);
@@ -54,7 +54,7 @@ describe.each(routes)('%s', (_, request) => {
   });
 });
 
-test('a mistake in it is reported; it gets the framework’s context', async () => {
+test('passes the context of the framework to authorizeTenant and reports its errors to onError', async () => {
   const authorizeTenant = vi.fn<HostOptions['authorizeTenant']>(() => Promise.reject(new Error('oops')));
   await hosts.create({ authorizeTenant })(post('/api/session', { tenantId: 'acme' }), { user: 7 });
   expect(authorizeTenant).toHaveBeenCalledWith(expect.any(Request), 'acme', { user: 7 });

@@ -19,26 +19,26 @@ describe('options', () => {
     ['authorizeTeam', { parentOrganizationId: 'org-parent' }],
     ['parentOrganizationId', { authorizeTeam: () => true }],
   ];
-  test.each(wrong)('%s: a wrong one is named when the host starts', (name, options) => {
+  test.each(wrong)('throws an error that names an invalid %s', (name, options) => {
     expect(() => hosts.create(options)).toThrow(new RegExp(`^createHost: ${name} `));
   });
 });
 
-describe('addresses', () => {
-  test('config answers the addresses of form and service, without asking the service', async () => {
+describe('routes', () => {
+  test('config returns frameOrigin and apiBase without calling the service', async () => {
     const answer = await hosts.create()(get('/api/monad/config'));
     expect(await answer.json()).toEqual({ frameOrigin: `${hosts.origin}/embed`, apiBase: hosts.origin });
     expect(hosts.seen).toEqual([]);
   });
 
-  test('config prefers the addresses that browsers use', async () => {
+  test('config returns the configured frameOrigin and apiBase', async () => {
     const options = { apiBase: 'https://api.example/', frameOrigin: 'https://forms.example/v1/' };
     const answer = await hosts.create(options)(get('/api/monad/config'));
     expect(await answer.json()).toEqual({ frameOrigin: 'https://forms.example/v1', apiBase: 'https://api.example' });
   });
 
   test.each(['/', '/api', '/api/sessions', '/api/session/x', '/api//session', '/session', '/api/team'])(
-    '%s is not ours',
+    'returns 404 for %s and does not match it',
     async (path) => {
       const host = hosts.create();
       expect(await outcome(host(get(path)))).toEqual([404, 'not_found']);
@@ -46,7 +46,7 @@ describe('addresses', () => {
     },
   );
 
-  test('basePath moves all routes; a trailing slash is optional', async () => {
+  test('serves the routes below basePath; trailing slashes are optional', async () => {
     for (const basePath of ['/connect', 'connect/', '/connect/']) {
       const moved = hosts.create({ basePath });
       expect(moved.matches('https://product.example/connect/session?x=1')).toBe(true);
@@ -56,34 +56,38 @@ describe('addresses', () => {
     expect(hosts.create({ basePath: '/' }).matches('/session')).toBe(true);
   });
 
-  test('another method is 405 and names the right one', async () => {
+  test('returns 405 with an Allow header for another method', async () => {
     const answer = await hosts.create()(get('/api/session'));
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await hosts.create()(post('/api/catalog?kind=input', {}))).headers.get('allow')).toBe('GET');
   });
 });
 
-describe('other origins (S24)', () => {
+describe('cross-origin requests (S24)', () => {
   const writes: [from: string, headers: Record<string, string>, status: number][] = [
     ['this origin', { 'sec-fetch-site': 'same-origin' }, 200],
     ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['a sibling domain', { 'sec-fetch-site': 'same-site' }, 403],
     ['the address bar', { 'sec-fetch-site': 'none' }, 403],
-    ['who knows where', {}, 403],
-    ['this origin, said by Origin', { origin: 'https://product.example' }, 200],
-    ['another one, said by Origin', { origin: 'https://evil.example' }, 403],
+    ['an unknown origin', {}, 403],
+    ['this origin, given by Origin', { origin: 'https://product.example' }, 200],
+    ['another origin, given by Origin', { origin: 'https://evil.example' }, 403],
     ['an opaque origin', { origin: 'null' }, 403],
-    ['two that disagree', { origin: 'https://product.example', 'sec-fetch-site': 'cross-site' }, 403],
-    ['a caller with the header of ours', { 'connector-frame-request': '1' }, 200],
-    ['a form', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }, 415],
-    ['a plain text', { 'sec-fetch-site': 'same-origin', 'content-type': 'text/plain' }, 415],
     [
-      'JSON with a charset',
+      'an origin that contradicts Sec-Fetch-Site',
+      { origin: 'https://product.example', 'sec-fetch-site': 'cross-site' },
+      403,
+    ],
+    ['a caller with the connector-frame-request header', { 'connector-frame-request': '1' }, 200],
+    ['an HTML form', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }, 415],
+    ['a client that sends text/plain', { 'sec-fetch-site': 'same-origin', 'content-type': 'text/plain' }, 415],
+    [
+      'a client that sends JSON with a charset',
       { 'sec-fetch-site': 'same-origin', 'content-type': 'Application/JSON; charset=utf-8' },
       200,
     ],
   ];
-  test.each(writes)('a write from %s', async (_, headers, status) => {
+  test.each(writes)('returns the expected status for a write from %s', async (_, headers, status) => {
     const request = new Request('https://product.example/api/session', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-signed-in': 'acme', ...headers },
@@ -93,7 +97,7 @@ describe('other origins (S24)', () => {
     expect(hosts.seen).toHaveLength(status === 200 ? 1 : 0);
   });
 
-  test('no preflight is answered, and no answer carries a CORS header', async () => {
+  test('sends no CORS headers, not even for a preflight', async () => {
     const preflight = new Request('https://product.example/api/session', { method: 'OPTIONS' });
     for (const request of [preflight, get('/api/catalog?kind=input')]) {
       const answer = await hosts.create()(request);
@@ -102,7 +106,7 @@ describe('other origins (S24)', () => {
   });
 });
 
-describe('the service fails', () => {
+describe('when the service fails', () => {
   const failures: [answered: number, status: number, code: string][] = [
     [400, 400, 'invalid_request'],
     [401, 502, 'upstream_error'],
@@ -114,22 +118,25 @@ describe('the service fails', () => {
     [500, 502, 'upstream_error'],
     [200, 502, 'upstream_error'],
   ];
-  test.each(failures)('%i: its body reaches the log and no browser', async (answered, status, code) => {
-    await hosts.close();
-    const body = { token: 'canary-4711' };
-    hosts = await startHost({
-      'POST /v3/sessions': { status: answered, headers: { 'retry-after': '60' }, body },
-    });
-    const answer = await hosts.create()(post('/api/session', { tenantId: 'acme' }));
-    const text = await answer.clone().text();
-    expect(await outcome(Promise.resolve(answer))).toEqual([status, code]);
-    expect(text).not.toContain('canary');
-    expect(answer.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
-    expect(hosts.onError).toHaveBeenCalledOnce();
-    expect(String(hosts.onError.mock.calls[0]?.[0])).not.toContain('key-1');
-  });
+  test.each(failures)(
+    'status %i: reports the error to onError and hides the response body from the browser',
+    async (answered, status, code) => {
+      await hosts.close();
+      const body = { token: 'canary-4711' };
+      hosts = await startHost({
+        'POST /v3/sessions': { status: answered, headers: { 'retry-after': '60' }, body },
+      });
+      const answer = await hosts.create()(post('/api/session', { tenantId: 'acme' }));
+      const text = await answer.clone().text();
+      expect(await outcome(Promise.resolve(answer))).toEqual([status, code]);
+      expect(text).not.toContain('canary');
+      expect(answer.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
+      expect(hosts.onError).toHaveBeenCalledOnce();
+      expect(String(hosts.onError.mock.calls[0]?.[0])).not.toContain('key-1');
+    },
+  );
 
-  test('is not there', async () => {
+  test('returns 502 when the service is unreachable', async () => {
     await hosts.close();
     expect(await outcome(hosts.create()(post('/api/session', { tenantId: 'acme' })))).toEqual([502, 'upstream_error']);
   });

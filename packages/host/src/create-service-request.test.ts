@@ -43,8 +43,8 @@ function sent(call = 0): { url: unknown; init: RequestInit; headers: Headers } {
   return { url, init, headers: new Headers(init.headers) };
 }
 
-describe('one request', () => {
-  test('goes to base + path with JSON and the API key', async () => {
+describe('a single request', () => {
+  test('sends JSON and the API key to the base URL plus the path', async () => {
     answers(ok);
     expect(await request('/v1/inputs?limit=1', { method: 'POST', body: '{}' })).toEqual({ id: 'c-1' });
     const { url, init, headers } = sent();
@@ -64,7 +64,7 @@ describe('one request', () => {
         ['x-trace', 't'],
       ] satisfies [string, string][],
     ],
-  ])('headers of init win, given as %s', async (_, headers) => {
+  ])('prefers the headers of init, given as %s', async (_, headers) => {
     answers(ok);
     await request('/v1/inputs', { headers });
     expect(sent().headers.get('authorization')).toBe('Bearer jwt');
@@ -72,14 +72,14 @@ describe('one request', () => {
     expect(sent().headers.get('content-type')).toBe('application/json');
   });
 
-  test('an empty body is undefined', async () => {
+  test('returns undefined for an empty body', async () => {
     answers(() => new Response(null, { status: 204 }));
     expect(await request('/v1/org/inputs/c-1', { method: 'DELETE' })).toBeUndefined();
     answers(() => new Response(''));
     expect(await request('/v1/inputs')).toBeUndefined();
   });
 
-  test('an error says status, path and the first 300 characters of the body', async () => {
+  test('throws an error with the status, the path and the first 300 characters of the body', async () => {
     answers(() => new Response('x'.repeat(301), { status: 422 }));
     await expect(request('/v1/inputs?a=1')).rejects.toMatchObject({
       name: 'ServiceRequestError',
@@ -89,19 +89,19 @@ describe('one request', () => {
     });
   });
 
-  test('a success that is no JSON is an error too', async () => {
+  test('rejects a successful response that is not JSON', async () => {
     answers(() => new Response('<!doctype html>'));
     await expect(request('/v1/inputs')).rejects.toThrow('200 /v1/inputs: <!doctype html>');
   });
 
-  test('a path can’t reach another host', async () => {
+  test('rejects a path that would change the host', async () => {
     await expect(request('.evil.example/')).rejects.toThrow('path must start with "/"');
     expect(fetch).not.toHaveBeenCalled();
   });
 });
 
 describe('retries (R06)', () => {
-  test('429: three more times, after 300, 600 and 1,200 ms at most', async () => {
+  test('retries 429 three times, after at most 300, 600 and 1,200 ms', async () => {
     answers(status(429));
     const outcome = await timed(request('/v3/sessions', { method: 'POST', body: '{}' }));
     expect(outcome).toMatchObject({ error: { status: 429 }, ms: 300 + 600 + 1_200 });
@@ -109,7 +109,7 @@ describe('retries (R06)', () => {
     expect(sent(3).init.body).toBe('{}');
   });
 
-  test('the delay is drawn from all of its range', async () => {
+  test('randomizes the delay down to zero', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     answers(status(429), status(429), ok);
     expect(await timed(request('/v1/inputs'))).toEqual({ value: { id: 'c-1' }, ms: 0 });
@@ -118,25 +118,25 @@ describe('retries (R06)', () => {
   test.each([
     ['seconds', () => '7', 7_000],
     ['a date', () => new Date(Date.now() + 9_000).toUTCString(), 9_000],
-    ['no number at all', () => 'soon', 300],
-  ])('Retry-After in %s', async (_, value, ms) => {
+    ['an invalid value', () => 'soon', 300],
+  ])('waits before the retry for Retry-After with %s', async (_, value, ms) => {
     vi.setSystemTime('2026-11-12T10:00:00Z');
     answers(status(429, { 'retry-after': value() }), ok);
     expect(await timed(request('/v1/inputs'))).toEqual({ value: { id: 'c-1' }, ms });
   });
 
-  test('not when Retry-After is beyond the 30 seconds', async () => {
+  test('does not retry if Retry-After exceeds 30 seconds', async () => {
     answers(status(429, { 'retry-after': '31' }));
     expect(await timed(request('/v1/inputs'))).toMatchObject({ error: { status: 429, retryAfter: '31' }, ms: 0 });
   });
 
-  test('not beyond 30 seconds in all', async () => {
+  test('stops retrying before the total delay exceeds 30 seconds', async () => {
     answers(status(429, { 'retry-after': '14' }));
     expect(await timed(request('/v1/inputs'))).toMatchObject({ error: { status: 429 }, ms: 28_000 });
     expect(fetch).toHaveBeenCalledTimes(3);
   });
 
-  test.each([502, 503, 504])('%i: what can be repeated is, what can’t is not', async (code) => {
+  test.each([502, 503, 504])('retries %i only for idempotent methods', async (code) => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       fetch.mockReset();
       answers(status(code), ok);
@@ -149,19 +149,19 @@ describe('retries (R06)', () => {
     }
   });
 
-  test('502: a POST with an idempotency key can be repeated', async () => {
+  test('retries a POST with an Idempotency-Key after 502', async () => {
     answers(status(502), ok);
     const init = { method: 'POST', body: '{}', headers: { 'Idempotency-Key': 'k' } };
     expect(await timed(request('/v2/org/pipelines', init))).toMatchObject({ value: { id: 'c-1' } });
   });
 
-  test.each([400, 401, 403, 404, 408, 409, 422, 500, 501])('%i: never', async (code) => {
+  test.each([400, 401, 403, 404, 408, 409, 422, 500, 501])('does not retry %i', async (code) => {
     answers(status(code));
     expect(await timed(request('/v1/inputs'))).toMatchObject({ error: { status: code }, ms: 0 });
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  test('a lost connection and a silent server: for what can be repeated', async () => {
+  test('retries a GET after a lost connection or a timeout, but not a POST after a timeout', async () => {
     answers(() => Promise.reject(new TypeError('fetch failed')), silent, ok);
     expect(await timed(request('/v1/inputs'))).toEqual({ value: { id: 'c-1' }, ms: 300 + 10_000 + 600 });
     fetch.mockReset();
@@ -171,7 +171,7 @@ describe('retries (R06)', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  test('a stream can’t be sent twice', async () => {
+  test('does not retry a request with a stream as its body', async () => {
     answers(status(429));
     const body = new Blob(['{}']).stream();
     expect(await timed(request('/v3/sessions', { method: 'POST', body }))).toMatchObject({
@@ -180,7 +180,7 @@ describe('retries (R06)', () => {
     });
   });
 
-  test('the caller’s signal ends it, also while it waits', async () => {
+  test('rejects without a retry when the caller aborts during the delay', async () => {
     answers(status(429, { 'retry-after': '20' }));
     const caller = new AbortController();
     const outcome = timed(request('/v1/inputs', { signal: caller.signal }));

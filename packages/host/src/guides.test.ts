@@ -52,20 +52,20 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
     });
   const session = (tenantId: string, headers: Record<string, string>) => write('session', { tenantId }, headers);
 
-  test('mints a session for the tenant that is signed in', async () => {
+  test('creates a session for the signed-in tenant', async () => {
     const answer = await session('acme', signedIn);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await answer.json()).toMatchObject({ session_token: 'token-1', organizationId: 'org-acme' });
     expect(upstream.seen[0]?.headers['authorization']).toBe('ApiKey key-1');
   });
 
-  test('lists: the configuration, the catalog, the tenant’s connectors', async () => {
+  test('returns 200 for the configuration, the catalog and the tenant’s connectors', async () => {
     for (const path of ['/api/monad/config', '/api/catalog?kind=input', '/api/connectors?kind=input&tenantId=acme']) {
       expect((await fetch(url(path), { headers: signedIn })).status, path).toBe(200);
     }
   });
 
-  test('another customer’s tenant is 403, nobody is 401, and the service hears nothing of both (S06)', async () => {
+  test('returns 403 for another tenant and 401 without a login, without calling the service (S06)', async () => {
     const list = url('/api/connectors?kind=input&tenantId=');
     const deletion = { tenantId: 'globex', inputId: 'i-1', action: 'delete' };
     expect((await write('integration-action', deletion, signedIn)).status).toBe(403);
@@ -77,12 +77,12 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
     expect(upstream.seen).toEqual([]);
   });
 
-  test('another site’s write is refused (S24)', async () => {
+  test('rejects a cross-site write (S24)', async () => {
     const answer = await session('acme', { ...signedIn, 'sec-fetch-site': 'cross-site' });
     expect([answer.status, upstream.seen]).toEqual([403, []]);
   });
 
-  test('what is not the host’s is not found', async () => {
+  test('returns 404 for other paths', async () => {
     expect((await fetch(url('/api/elsewhere'))).status).toBe(404);
   });
 }

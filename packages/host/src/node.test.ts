@@ -45,7 +45,7 @@ function session(tenantId: string, extra: RequestInit = {}): RequestInit {
 }
 
 describe('toNodeHandler', () => {
-  test('answers the host’s routes on node:http', async () => {
+  test('serves the routes of the host on node:http', async () => {
     const origin = await listen(toNodeHandler(host()));
     const answer = await fetch(`${origin}/api/session`, session('acme'));
     expect(answer.status).toBe(200);
@@ -55,7 +55,7 @@ describe('toNodeHandler', () => {
     expect((await fetch(`${origin}/elsewhere`)).status).toBe(404);
   });
 
-  test('another customer’s tenant is 403, and the service hears nothing', async () => {
+  test('returns 403 for the tenant of another customer without calling the service', async () => {
     const origin = await listen(toNodeHandler(host()));
     expect((await fetch(`${origin}/api/session`, session('globex'))).status).toBe(403);
     const list = await fetch(`${origin}/api/connectors?kind=input&tenantId=globex`, {
@@ -64,7 +64,7 @@ describe('toNodeHandler', () => {
     expect([list.status, upstream.seen.length]).toEqual([403, 0]);
   });
 
-  test('as middleware it passes on what is not its own, and what fails', async () => {
+  test('as middleware, calls next() for other paths and next(error) for failures', async () => {
     const next = vi.fn<(error?: unknown) => void>();
     const failing = Object.assign(() => Promise.reject(new Error('no')), { matches: () => true });
     const handlers = [toNodeHandler(host()), toNodeHandler(failing)];
@@ -81,19 +81,19 @@ describe('toNodeHandler', () => {
     expect(next.mock.calls).toEqual([[undefined], [new Error('no')]]);
   });
 
-  test('without middleware a failure is 500', async () => {
+  test('returns 500 for a failure without a next function', async () => {
     const origin = await listen(toNodeHandler(() => Promise.reject(new Error('no'))));
     expect((await fetch(origin)).status).toBe(500);
   });
 
-  test('a body larger than the host reads gets its answer, and the connection ends', async () => {
+  test('returns 413 and closes the connection for a body that is too large', async () => {
     const origin = await listen(toNodeHandler(host()));
     const { answer, body } = await upload(`${origin}/api/session`, 300_000);
     expect([answer.statusCode, answer.headers.connection]).toEqual([413, 'close']);
     expect(body).toContain('invalid_request');
   });
 
-  test('a client that leaves in the middle of its body harms nobody', async () => {
+  test('serves the next request after a client disconnects while sending its body', async () => {
     const seen = vi.fn<(error: unknown) => void>();
     const reader: FetchHandler<IncomingMessage> = async (request) => {
       await request.text().catch(seen);
@@ -107,7 +107,7 @@ describe('toNodeHandler', () => {
   });
 
   test.each(['GET / HTTP/1.1\r\nhost: a b\r\n\r\n', 'GET http://[ HTTP/1.1\r\nhost: [\r\n\r\n'])(
-    'what is no address is 400: %j',
+    'returns 400 for an invalid URL: %j',
     async (head) => {
       const origin = await listen(toNodeHandler(host()));
       const socket = connect(Number(new URL(origin).port), '127.0.0.1');
@@ -116,7 +116,7 @@ describe('toNodeHandler', () => {
     },
   );
 
-  test('a stream arrives piece by piece, and one that its reader left is cancelled', async () => {
+  test('streams the response and cancels the stream when the client disconnects', async () => {
     const cancel = vi.fn<() => void>();
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('first')),
@@ -132,7 +132,7 @@ describe('toNodeHandler', () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce());
   });
 
-  test('several cookies, streamed bodies and HEAD arrive as they were sent', async () => {
+  test('sends multiple cookies and a streamed body, and no body for HEAD', async () => {
     const origin = await listen(toNodeHandler(answerAtLength));
     const answer = await fetch(origin);
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([203, ['a=1; Path=/', 'b=2; Path=/']]);
@@ -142,7 +142,7 @@ describe('toNodeHandler', () => {
 });
 
 describe('toRequest', () => {
-  test('reads the body as it came', async () => {
+  test('reads the path, the body and the content length', async () => {
     const body = 'ä'.repeat(50_000);
     expect(await arrived(body)).toEqual(['/a/b?c=d', body, '100000']);
   });
@@ -151,7 +151,7 @@ describe('toRequest', () => {
     ['an object', { tenantId: 'acme' }, '{"tenantId":"acme"}'],
     ['text', 'text', 'text'],
     ['bytes', Buffer.from('bytes'), 'bytes'],
-  ])('takes what a parser left: %s', async (_, parsed, body) => {
+  ])('uses a body that a parser has read: %s', async (_, parsed, body) => {
     expect(await arrived('the wire', parsed)).toEqual(['/a/b?c=d', body, null]);
   });
 });

@@ -33,7 +33,7 @@ const goodPoll = {
 const good = { ...goodType, poll: goodPoll };
 const told = (value: unknown): string[] => compile(sourcesOf(value)).problems.map(describeProblem);
 
-test('a good one passes, and stays in the type', () => {
+test('accepts a valid poll definition and keeps it in the type', () => {
   const { types, problems } = compile(sourcesOf(good));
   expect(problems).toEqual([]);
   expect(types[0]?.poll).toEqual(goodPoll);
@@ -76,13 +76,13 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 
-test.each(spoiled)('%s = %j is reported at %s', (pointer, value, at, message) => {
+test.each(spoiled)('reports %s = %j at %s', (pointer, value, at, message) => {
   expect(told(setAt(good, pointer, value))).toContainEqual(
     expect.stringMatching(`^${escape(`${FILE}#${at}: `)}.*${escape(message)}`),
   );
 });
 
-test('two streams of one name, a schedule that nothing waits for, an output, a choice that is not complete', () => {
+test('reports duplicate stream names, a poll definition of an output and an incomplete choice', () => {
   const twice = { ...good, poll: { ...goodPoll, streams: [...goodPoll.streams, ...goodPoll.streams] } };
   expect(told(twice)).toEqual([`${FILE}#/poll/streams/1/name: is the name of two streams`]);
   const output = { ...good, kind: 'output', category: 'Universal' };
@@ -100,7 +100,7 @@ test('two streams of one name, a schedule that nothing waits for, an output, a c
   ]);
 });
 
-test('the definition in README.md is a good one', () => {
+test('the definition in README.md is valid', () => {
   const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
   const [, json = ''] = /## Poll[\s\S]*?```json\n([\s\S]*?)\n```/.exec(readme) ?? [];
   const withStart = setAt(goodType, '/config/settings/properties/start', {

@@ -12,7 +12,7 @@ const switchOf = (title: string) => ({ type: 'boolean', title, default: true });
 const told = (value: unknown, file = FILE): string[] => compile(sourcesOf(value, file)).problems.map(describeProblem);
 
 describe('compile', () => {
-  it('takes a good type, and writes out what goes without saying', () => {
+  it('accepts a valid type and adds the implied schema keywords', () => {
     const { types, problems } = compile(sourcesOf(goodType));
     expect(problems).toEqual([]);
     const config = types[0]?.config;
@@ -32,7 +32,7 @@ describe('compile', () => {
     expect(config?.secrets.properties['token']).toMatchObject({ writeOnly: true });
   });
 
-  it('takes a type without settings and secrets', () => {
+  it('accepts a type without settings and secrets', () => {
     const { config: _config, order: _order, ...rest } = goodType;
     expect(told({ ...rest, config: {} })).toEqual([]);
   });
@@ -40,26 +40,31 @@ describe('compile', () => {
   it.each<[name: string, path: string, value: unknown, message: string]>([
     // Shape of the file.
     ['not an object', '', 7, 'must be an object'],
-    ['a word nobody knows', '/colour', 'red', 'is not known here: use "$schema", "type_id"'],
-    ['a missing word', '/vendor', undefined, 'needs "vendor"'],
-    ['a wrong value', '/version', '1', 'must be a version like "1.0.0"'],
-    ['a bad type id', '/type_id', 'Acme_Logs', 'must be lower-case letters, digits and "-"'],
-    ['a bad kind', '/kind', 'inputs', 'must be "input" or "output"'],
-    ['settings that are no object', `/config/settings/properties`, [], 'must be an object of fields'],
-    ['a field word nobody knows', `${settings}/url/titel`, 'x', 'is not known here: use "title"'],
-    ['a word of another kind of field', `${settings}/url/minimum`, 1, 'is not known here'],
+    ['an unknown key', '/colour', 'red', 'is not known here: use "$schema", "type_id"'],
+    ['a missing key', '/vendor', undefined, 'needs "vendor"'],
+    ['an invalid version', '/version', '1', 'must be a version like "1.0.0"'],
+    ['an invalid type ID', '/type_id', 'Acme_Logs', 'must be lower-case letters, digits and "-"'],
+    ['an invalid kind', '/kind', 'inputs', 'must be "input" or "output"'],
+    ['settings that are not an object', `/config/settings/properties`, [], 'must be an object of fields'],
+    ['an unknown field keyword', `${settings}/url/titel`, 'x', 'is not known here: use "title"'],
+    ['a keyword of another field type', `${settings}/url/minimum`, 1, 'is not known here'],
     ['a field without title', `${settings}/depth/title`, undefined, 'needs "title", the label people see'],
     ['a field without type', `${settings}/depth/type`, undefined, 'is no field: give it a "type"'],
     ['an unknown format', `${settings}/url/format`, 'url', 'must be "uri", "hostname"'],
-    ['a bad key', `${settings}/a b`, goodType.config.settings.properties.depth, 'key must be letters'],
+    ['an invalid field key', `${settings}/a b`, goodType.config.settings.properties.depth, 'key must be letters'],
     [
       'an x-when without values',
       `${settings}/only/x-when/in`,
       [],
       'must be { "path": "/settings/...", "in": [values] }',
     ],
-    ['an x-when with more', `${settings}/only/x-when/if`, 1, 'must be made of "path", "in", "and" and "required"'],
-    ['a required field nobody has', '/config/settings/required', ['nope'], 'names "nope", which is not under'],
+    [
+      'an x-when with an unknown keyword',
+      `${settings}/only/x-when/if`,
+      1,
+      'must be made of "path", "in", "and" and "required"',
+    ],
+    ['an unknown required field', '/config/settings/required', ['nope'], 'names "nope", which is not under'],
     ['a secret group', `${secrets}/token`, { title: 'T', properties: {} }, 'a secret is a text or a map of texts'],
     [
       'a list in a row',
@@ -68,52 +73,57 @@ describe('compile', () => {
       'a column of a list is',
     ],
     ['a list of numbers', `${settings}/tags/items/type`, 'integer', 'a row is a text or an object'],
-    ['one variant', union, [goodType.config.settings.properties.auth.oneOf[0]], 'at least two variants'],
+    ['a union with one variant', union, [goodType.config.settings.properties.auth.oneOf[0]], 'at least two variants'],
     ['a variant without title', `${union}/0/title`, undefined, 'needs "title"'],
     ['a variant without const', `${union}/0/properties/type`, undefined, 'must have one property with "const"'],
     [
-      'variants that disagree',
+      'variants with different discriminators',
       `${union}/0/properties`,
       { mode: { const: 'none' } },
       'name their choice differently: mode, type',
     ],
     [
-      'a body that is no group',
+      'a variant body that is not a group',
       `${union}/1/properties/key`,
       { type: 'string', title: 'K' },
       'must be an object with "properties"',
     ],
     // Rules of each field.
     ['a pattern that does not compile', `${settings}/url/pattern`, '^(a$', 'does not compile'],
-    [
-      'a pattern not anchored',
-      `${settings}/url/pattern`,
-      '^https',
-      'must be anchored: begin with "^" and end with "$"',
-    ],
-    ['a pattern that explodes', `${settings}/url/pattern`, '^(a+)+$', 'may take more than linear time'],
-    ['a pattern without words', `${settings}/url/x-message`, undefined, 'needs "x-message"'],
+    ['an unanchored pattern', `${settings}/url/pattern`, '^https', 'must be anchored: begin with "^" and end with "$"'],
+    ['a pattern with more than linear time', `${settings}/url/pattern`, '^(a+)+$', 'may take more than linear time'],
+    ['a pattern without a message', `${settings}/url/x-message`, undefined, 'needs "x-message"'],
     ['a pattern without example', `${settings}/url/examples`, undefined, 'needs "examples"'],
-    ['a bad example', `${settings}/url/examples`, ['http://x'], 'is not a value the field takes: pattern'],
-    ['a bad default', `${settings}/mode/default`, 'slow', 'is not a value the field takes: enum'],
+    ['an invalid example', `${settings}/url/examples`, ['http://x'], 'is not a value the field takes: pattern'],
+    ['an invalid default', `${settings}/mode/default`, 'slow', 'is not a value the field takes: enum'],
     [
       'a default out of bounds',
       `${settings}/depth/default`,
       10,
       'is not a value the field takes: maximum {"maximum":9}',
     ],
-    ['bounds the wrong way round', `${settings}/depth/minimum`, 10, 'is above "maximum"'],
-    ['item bounds the wrong way round', `${settings}/tags/minItems`, 6, 'is above "maxItems"'],
+    ['a minimum above the maximum', `${settings}/depth/minimum`, 10, 'is above "maximum"'],
+    ['a minItems above maxItems', `${settings}/tags/minItems`, 6, 'is above "maxItems"'],
     ['a switch without default', `${settings}/verbose/default`, undefined, 'a switch is never empty'],
     ['a required switch', '/config/settings/required', ['verbose'], 'so it can not be required'],
     ['a secret with a default', `${secrets}/token/default`, 'x', 'a secret has no default'],
-    ['a union default nobody has', `${settings}/auth/default`, 'other', 'must be "none" or "key"'],
-    ['two variants of one name', `${union}/1/properties/type/const`, 'none', 'two variants have the same "const"'],
-    // References.
-    ['an order nobody has', '/order/0', '/settings/nope', 'names /settings/nope, which is no field at the top level'],
-    ['an order that repeats', '/order/1', '/settings/url', 'names /settings/url twice'],
+    ['an unknown union default', `${settings}/auth/default`, 'other', 'must be "none" or "key"'],
     [
-      'a condition on nothing',
+      'two variants with the same const',
+      `${union}/1/properties/type/const`,
+      'none',
+      'two variants have the same "const"',
+    ],
+    // References.
+    [
+      'an order with an unknown field',
+      '/order/0',
+      '/settings/nope',
+      'names /settings/nope, which is no field at the top level',
+    ],
+    ['an order with a repeated field', '/order/1', '/settings/url', 'names /settings/url twice'],
+    [
+      'a condition on an unknown setting',
       `${settings}/only/x-when/path`,
       '/settings/nope',
       'depends on /settings/nope, which is no setting',
@@ -137,7 +147,12 @@ describe('compile', () => {
       ['slow'],
       'waits for "slow", which /settings/mode never holds',
     ],
-    ['a condition and required', '/config/settings/required', ['only'], 'use "required": true inside "x-when" instead'],
+    [
+      'a conditional field that is required',
+      '/config/settings/required',
+      ['only'],
+      'use "required": true inside "x-when" instead',
+    ],
     [
       'a condition in a row',
       `${settings}/rows/items/properties/name/x-when`,
@@ -145,36 +160,51 @@ describe('compile', () => {
       'a row has no conditions',
     ],
     [
-      'a condition on what may be hidden',
+      'a condition on a setting that may be hidden',
       `${settings}/only/x-when`,
       { path: '/settings/auth/key/kind', in: ['a'] },
       'may be hidden itself: add { "path": "/settings/auth/type", "in": ["key"] } to "and"',
     ],
-    ['an example among choices', `${settings}/mode/examples`, ['fast'], 'would look like the choice that was made'],
+    ['an example of an enum field', `${settings}/mode/examples`, ['fast'], 'would look like the choice that was made'],
     ['secrets without a destination', `${settings}/url/x-destination`, undefined, 'nothing says where they are sent'],
-    ['a destination without secrets', '/config/secrets', undefined, 'names /secrets/token, which is no field'],
-    ['transport without a mark (S32)', `${settings}/verify_ssl`, switchOf('Check certificates'), TRANSPORT],
-    ['transport by its title (S32)', `${settings}/strict`, switchOf('Verify the host name'), TRANSPORT],
-    ['transport by its choices (S32)', `${settings}/mode/enum`, ['http', 'https'], TRANSPORT],
+    ['an order that names a missing secret', '/config/secrets', undefined, 'names /secrets/token, which is no field'],
     [
-      'transport by where it stands (S32)',
+      'an unmarked transport field, recognized by its key (S32)',
+      `${settings}/verify_ssl`,
+      switchOf('Check certificates'),
+      TRANSPORT,
+    ],
+    [
+      'an unmarked transport field, recognized by its title (S32)',
+      `${settings}/strict`,
+      switchOf('Verify the host name'),
+      TRANSPORT,
+    ],
+    [
+      'an unmarked transport field, recognized by its choices (S32)',
+      `${settings}/mode/enum`,
+      ['http', 'https'],
+      TRANSPORT,
+    ],
+    [
+      'an unmarked transport field, recognized by its group (S32)',
       `${settings}/tls`,
       { title: 'More', properties: { on: switchOf('On') } },
       TRANSPORT,
     ],
-    ['a certificate', `${settings}/peer`, { type: 'string', title: 'Peer', format: 'pem' }, TRANSPORT],
-    ['a secret CA', `${secrets}/ca`, { type: 'string', title: 'Issuer', description: 'In Acme.' }, TRANSPORT],
+    ['an unmarked certificate', `${settings}/peer`, { type: 'string', title: 'Peer', format: 'pem' }, TRANSPORT],
+    ['an unmarked secret CA', `${secrets}/ca`, { type: 'string', title: 'Issuer', description: 'In Acme.' }, TRANSPORT],
     [
-      'a mark in a row',
+      'a transport mark in a row',
       `${settings}/rows/items/properties/name/x-transport`,
       true,
       'is marked inside a row: mark the list instead',
     ],
-    ['two marks', `${settings}/url/x-transport`, true, 'has "x-destination" and "x-transport"'],
-    ['a mark that is not true', `${settings}/mode/x-transport`, false, 'must be true, or absent'],
+    ['a field with two marks', `${settings}/url/x-transport`, true, 'has "x-destination" and "x-transport"'],
+    ['a transport mark that is not true', `${settings}/mode/x-transport`, false, 'must be true, or absent'],
     // User-facing texts.
     [
-      'a help text too long',
+      'a help text that is too long',
       `${settings}/url/description`,
       `${'a'.repeat(140)}.`,
       'is 141 characters long: say it in 140',
@@ -192,16 +222,16 @@ describe('compile', () => {
     ['a value without label', `${settings}/mode/x-labels`, { fast: 'Fast' }, 'needs a label for "safe"'],
     ['a label without value', `${settings}/mode/x-labels/slow`, 'Slow', 'labels "slow", which is not in "enum"'],
     ['a category of the other kind', '/category', 'SIEM', 'is no category of inputs: use "AI Tools"'],
-    ['a category nobody knows', '/category', 'Things', 'must be "AI Tools"'],
+    ['an unknown category', '/category', 'Things', 'must be "AI Tools"'],
     // Checks across files.
     ['a type in the wrong file', '/type_id', 'acme-events', 'belongs in types/inputs/acme-events.json'],
-    ['an icon nobody has', '/icon', 'acme', '"acme" is not in icons.json'],
-  ])('refuses %s', (_name, path, value, message) => {
+    ['an unknown icon', '/icon', 'acme', '"acme" is not in icons.json'],
+  ])('rejects %s', (_name, path, value, message) => {
     const spoiled: unknown = path === '' ? value : setAt(goodType, path, value);
     expect(told(spoiled).join('\n')).toContain(message);
   });
 
-  it('accepts a condition inside a variant on its own neighbor, and a chain that is spelled out', () => {
+  it('accepts a condition on a field of a variant if "and" names the choice of that variant', () => {
     const chained = setAt(goodType, `${settings}/only/x-when`, {
       path: '/settings/auth/key/kind',
       in: ['a'],
@@ -210,7 +240,7 @@ describe('compile', () => {
     expect(told(chained)).toEqual([]);
   });
 
-  it('accepts a fixed host in place of a destination field, but only for secrets', () => {
+  it('accepts a fixed destination instead of a destination field, but only in a type with secrets', () => {
     const fixed = setAt(
       setAt(goodType, `${settings}/url/x-destination`, undefined),
       '/fixed_destination',
@@ -221,7 +251,7 @@ describe('compile', () => {
     expect(told(open)).toEqual([`${FILE}#/fixed_destination: has no secrets to send: remove it`]);
   });
 
-  it('accepts transport that is marked, alone or with its group, and where there is no secret to protect', () => {
+  it('accepts a marked transport field or group, and an unmarked field in a type without secrets', () => {
     const marked = { ...switchOf('Check certificates'), 'x-transport': true };
     expect(told(setAt(goodType, `${settings}/verify_ssl`, marked))).toEqual([]);
     const group = { title: 'More', 'x-transport': true, properties: { on: switchOf('On') } };
@@ -230,7 +260,7 @@ describe('compile', () => {
     expect(told(setAt(setAt(bare, '/config/secrets', undefined), '/order', ['/settings/url']))).toEqual([]);
   });
 
-  it('accepts transport with a reason why it is none, for that path and title alone', () => {
+  it('accepts exceptions in not-transport.json by path and title, and reports unused or invalid ones', () => {
     const type = setAt(goodType, `${settings}/http_path`, { type: 'string', title: 'HTTP path' });
     const compiled = (value: unknown): string[] =>
       compile({
@@ -249,13 +279,13 @@ describe('compile', () => {
     expect(compiled({})).toContain('not-transport.json: must be a list');
   });
 
-  it('refuses nesting deeper than eight levels', () => {
+  it('rejects nesting deeper than eight levels', () => {
     let field: Record<string, unknown> = { type: 'string', title: 'Deep' };
     for (let depth = 0; depth < 8; depth++) field = { title: 'Deep', properties: { a: field } };
     expect(told(setAt(goodType, `${settings}/deep`, field)).join('\n')).toContain('nested deeper than 8 levels');
   });
 
-  it('refuses two types that people could not tell apart, or of one id with two icons', () => {
+  it('reports duplicate names, different icons for one type ID and unused icons', () => {
     const twin = { ...goodType, type_id: 'acme-twin' };
     const output = { ...goodType, kind: 'output', category: 'SIEM', icon: 'acme' };
     const { problems } = compile({

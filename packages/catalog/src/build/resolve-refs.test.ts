@@ -18,7 +18,7 @@ const fragments = new Map([
 const resolve = (value: unknown) => resolveRefs({ file: 'f.json', value }, fragments);
 
 describe('resolveRefs', () => {
-  it('puts in the entry, and lets what stands beside it win', () => {
+  it('replaces a $ref with its entry, overridden by sibling keys', () => {
     const { value, problems, used } = resolve({ a: [{ $ref: 'aws#/home', title: 'Mine', examples: ['x'] }] });
     expect(value).toEqual({ a: [{ type: 'string', title: 'Mine', examples: ['x'] }] });
     expect(problems).toEqual([]);
@@ -32,7 +32,7 @@ describe('resolveRefs', () => {
     [7, '$ref 7 is not there'],
     ['aws#/__proto__', 'is not there'],
     ['aws#/here', 'goes in a circle: aws#/here -> aws#/there -> aws#/here'],
-  ])('refuses %s', (ref, message) => {
+  ])('rejects %s', (ref, message) => {
     const { problems } = resolve({ field: { $ref: ref } });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({ file: 'f.json', pointer: '/field' });

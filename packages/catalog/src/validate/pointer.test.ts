@@ -13,7 +13,7 @@ describe('getAt', () => {
     ['/settings/__proto__', undefined],
     ['/constructor', undefined],
     ['/settings/list/length/x', undefined],
-  ])('%s', (pointer, value) => {
+  ])('reads %s', (pointer, value) => {
     expect(getAt(config, pointer)).toEqual(value);
   });
 
@@ -23,7 +23,7 @@ describe('getAt', () => {
 });
 
 describe('joinPointer', () => {
-  it('is what parsePointer reads', () => {
+  it('returns a pointer that parsePointer splits into the same keys', () => {
     const keys = ['a/b', '~1', '', 'ü', '0'];
     let pointer = '';
     for (const key of keys) pointer = joinPointer(pointer, key);
@@ -39,12 +39,12 @@ describe('setAt', () => {
     expect(next.settings.list[0]).toBe(config.settings.list[0]);
   });
 
-  it('makes missing parents, a list for an index', () => {
+  it('creates missing parents, and a list for an index', () => {
     expect(setAt({}, '/settings/auth/type', 'x')).toEqual({ settings: { auth: { type: 'x' } } });
     expect(setAt({}, '/settings/list/0', 'x')).toEqual({ settings: { list: ['x'] } });
   });
 
-  it('removes with undefined, and a list closes up', () => {
+  it('removes the key or the list item if the value is undefined', () => {
     expect(setAt({ a: { b: 1, c: 2 } }, '/a/b', undefined)).toEqual({ a: { c: 2 } });
     expect(setAt({ a: [1, 2, 3] }, '/a/1', undefined)).toEqual({ a: [1, 3] });
     expect(Object.keys(setAt({ a: 1, b: 2 }, '/a', undefined))).toEqual(['b']);
@@ -56,7 +56,7 @@ describe('setAt', () => {
     '/settings/constructor/prototype/x',
     '/settings/list/7',
     '/settings/list/-1',
-  ])('refuses %s', (pointer) => {
+  ])('changes nothing for %s', (pointer) => {
     expect(setAt(config, pointer, 'x')).toEqual(config);
     expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
   });

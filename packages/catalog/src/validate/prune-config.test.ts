@@ -9,11 +9,11 @@ import { setAt } from './pointer.js';
 import type { FieldSchema } from '../types.js';
 
 describe('pruneConfig', () => {
-  it('keeps a good configuration as it is', () => {
+  it('keeps a valid configuration unchanged', () => {
     expect(pruneConfig(schema, good)).toEqual(good);
   });
 
-  it('drops what is empty, unknown, not shown, or of a choice not made', () => {
+  it('drops empty, unknown and hidden fields, and fields of other choices', () => {
     const pruned = pruneConfig(schema, {
       settings: {
         url: 'https://acme.example',
@@ -45,7 +45,7 @@ describe('pruneConfig', () => {
     expect(pruneConfig(schema, pruned)).toEqual(pruned);
   });
 
-  it('is the same text for the same configuration, whatever the order it was typed in', () => {
+  it('returns keys in the same order regardless of their order in the input', () => {
     const reversed = {
       secrets: good.secrets,
       settings: Object.fromEntries(Object.entries({ ...good.settings, labels: { env: 'prod' } }).reverse()),
@@ -55,7 +55,7 @@ describe('pruneConfig', () => {
 });
 
 describe('withDefaults', () => {
-  it('fills what is missing, into the choice that the default makes', () => {
+  it('adds missing fields, including those of the default choice', () => {
     expect(withDefaults(schema)).toEqual({
       settings: {
         mode: 'safe',
@@ -68,12 +68,12 @@ describe('withDefaults', () => {
     });
   });
 
-  it('leaves alone what is there', () => {
+  it('keeps existing values', () => {
     const settings = { mode: 'fast', retries: 0, verbose: true, verify_tls: false, auth: { type: 'none' } };
     expect(withDefaults(schema, { settings }).settings).toEqual(settings);
   });
 
-  it('starts a new row and a choice just made', () => {
+  it('initialValue returns the defaults of a new row or choice', () => {
     const { headers, auth } = schema.settings.properties;
     expect(headers && isList(headers) && initialValue(headers.items)).toEqual({ value: 'v' });
     const body = auth && isUnion(auth) ? variantsOf(auth)[1]?.body : undefined;
@@ -101,7 +101,7 @@ const destinationWith = (path: string, value: unknown): string =>
 describe('destinationOf', () => {
   const here = destinationOf(schema, good.settings);
 
-  it('names the marked fields, in the order declared', () => {
+  it('returns the marked fields in the order of their declaration', () => {
     expect(here).toBe(
       '[["/url","https://acme.example"],["/verify_tls",true],["/auth/type","key"],["/auth/key_body/host","db.acme.example"]]',
     );
@@ -113,7 +113,7 @@ describe('destinationOf', () => {
     ['/settings/auth/type', 'none'],
     ['/settings/auth/key_body/host', 'evil.example'],
     ['/settings/verify_tls', false],
-  ])('changes with %s = %j', (path, value) => {
+  ])('differs for %s = %j', (path, value) => {
     expect(destinationWith(path, value)).not.toBe(here);
   });
 
@@ -124,11 +124,11 @@ describe('destinationOf', () => {
     ['/settings/unknown', 'x'],
     // The default of the field.
     ['/settings/verify_tls', true],
-  ])('stays with %s = %j', (path, value) => {
+  ])('is the same for %s = %j', (path, value) => {
     expect(destinationWith(path, value)).toBe(here);
   });
 
-  it('does not take a choice that the type does not have for none', () => {
+  it('distinguishes an unknown choice from an absent one', () => {
     const { auth, ...properties } = schema.settings.properties;
     if (!auth || !isUnion(auth)) throw new Error('no union');
     const { default: _default, ...bare } = auth;
@@ -139,14 +139,14 @@ describe('destinationOf', () => {
     expect(destinationOf(optional, { ...settings, auth: { type: 'unknown' } })).not.toBe(none);
   });
 
-  it('takes an absent choice and its default for the same', () => {
+  it('treats an absent choice like its default', () => {
     const absent = setAt(good, '/settings/auth', undefined).settings;
     const explicit = setAt(good, '/settings/auth', { type: 'key', key_body: {} }).settings;
     expect(destinationOf(schema, absent)).toBe(destinationOf(schema, explicit));
     expect(destinationOf(schema, absent)).not.toBe(destinationWith('/settings/auth', { type: 'none' }));
   });
 
-  it('takes a condition on an absent field for one on its default', () => {
+  it('evaluates a condition on an absent field with the default of that field', () => {
     const relay: FieldSchema = {
       type: 'string',
       'x-destination': true,

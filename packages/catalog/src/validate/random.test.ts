@@ -61,8 +61,8 @@ const configs = Array.from({ length: 1000 }, (_, seed) => {
   return value as ConnectorConfig;
 });
 
-describe('on a thousand random configurations', () => {
-  it('the validator answers, with pointers and never with a value', () => {
+describe('with a thousand random configurations', () => {
+  it('validateConfig returns issues with pointers and without values', () => {
     for (const config of configs)
       for (const issue of validateConfig(schema, config)) {
         expect(issue.path).toMatch(/^\/(settings|secrets)/);
@@ -70,7 +70,7 @@ describe('on a thousand random configurations', () => {
       }
   });
 
-  it('pruning twice is pruning once, and what was fine stays fine', () => {
+  it('pruneConfig is idempotent and keeps a valid configuration valid', () => {
     for (const config of configs) {
       const once = pruneConfig(schema, config);
       expect(pruneConfig(schema, once)).toEqual(once);
@@ -78,21 +78,21 @@ describe('on a thousand random configurations', () => {
     }
   });
 
-  it('pruning does not change the destination', () => {
+  it('pruneConfig does not change the destination', () => {
     for (const { settings } of configs.filter((config) => typeof config?.settings === 'object' && config.settings)) {
       const pruned = pruneConfig(schema, { settings, secrets: {} }).settings;
       expect(destinationOf(schema, pruned)).toBe(destinationOf(schema, settings));
     }
   });
 
-  it('filling defaults twice is filling them once', () => {
+  it('withDefaults is idempotent', () => {
     for (const config of configs) {
       const once = withDefaults(schema, config);
       expect(withDefaults(schema, once)).toEqual(once);
     }
   });
 
-  it('no prototype changes', () => {
+  it('setAt and getAt do not change prototypes', () => {
     for (const config of configs) {
       for (const key of KEYS) setAt(config ?? {}, `/settings/${key}/x`, 1);
       getAt(config, '/settings/__proto__/x');
@@ -104,7 +104,7 @@ describe('on a thousand random configurations', () => {
 
 const deep = (open: string, close: string): unknown => JSON.parse(open.repeat(5000) + '1' + close.repeat(5000));
 
-it('survives nesting deeper than the stack', () => {
+it('does not overflow the stack with deeply nested values', () => {
   for (const value of [deep('[', ']'), deep('{"rate":', '}')])
     for (const key of Object.keys(schema.settings.properties)) {
       const config = { settings: { ...good.settings, [key]: value }, secrets: { token: 'abcd' } };

@@ -9,11 +9,11 @@ const told = (issues: Issue[]): string[] => issues.map(({ path, code }) => `${pa
 const hostile = (json: string): ConnectorConfig => JSON.parse(json);
 
 describe('validateConfig', () => {
-  it('finds nothing in a good configuration', () => {
+  it('returns no issues for a valid configuration', () => {
     expect(validateConfig(schema, good)).toEqual([]);
   });
 
-  it('names what is required in an empty one, inside groups and choices where one types', () => {
+  it('reports required fields that are missing, including those of the selected choice', () => {
     const empty = { settings: { auth: { type: 'key' } }, secrets: {} };
     expect(told(validateConfig(schema, empty))).toEqual([
       '/settings/url required',
@@ -86,7 +86,7 @@ describe('validateConfig', () => {
     expect(told(validateConfig(schema, setAt(good, path, value)))).toEqual(issues);
   });
 
-  it('says the bound, what was found, and the words of the type, never the value', () => {
+  it('reports the limit, the format found and the message of the type, but never the value', () => {
     expect(validateConfig(schema, setAt(good, '/settings/retries', -1))).toEqual([
       { path: '/settings/retries', code: 'minimum', params: { minimum: 0 } },
     ]);
@@ -98,13 +98,13 @@ describe('validateConfig', () => {
     ]);
   });
 
-  it('takes a secret that the service keeps as given', () => {
+  it('treats a secret that the service keeps as present', () => {
     const config = setAt(good, '/secrets/token', undefined);
     expect(told(validateConfig(schema, config))).toEqual(['/secrets/token required']);
     expect(validateConfig(schema, config, { kept: new Set(['token']) })).toEqual([]);
   });
 
-  it('asks for a conditional field only while it is shown', () => {
+  it('checks a conditional field only while it is shown', () => {
     expect(told(validateConfig(schema, setAt(good, '/settings/mode', 'safe')))).toEqual([
       '/settings/schedule required',
     ]);
@@ -113,7 +113,7 @@ describe('validateConfig', () => {
     expect(told(validateConfig(schema, setAt(chained, '/settings/mode', 'safe')))).toEqual(['/settings/window type']);
   });
 
-  it('refuses prototype keys as unknown and never reads them', () => {
+  it('rejects prototype keys as unknown and does not read them', () => {
     const config = hostile(
       '{"settings":{"__proto__":{"url":"https://x.example"},"constructor":1,"labels":{"__proto__":"x"}},"secrets":{}}',
     );
@@ -128,12 +128,12 @@ describe('validateConfig', () => {
     ]);
   });
 
-  it('stops counting at 100', () => {
+  it('returns at most 100 issues', () => {
     const settings = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`x${String(index)}`, 1]));
     expect(validateConfig(schema, { settings, secrets: {} })).toHaveLength(100);
   });
 
-  it('refuses what is nested too deep', () => {
+  it('rejects values that are nested too deep', () => {
     let nested: typeof schema.settings = {
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -152,7 +152,7 @@ describe('validateConfig', () => {
 describe('validateField', () => {
   const bad = { settings: { ...good.settings, labels: { a: 'toolong' }, topics: [7] }, secrets: {} };
 
-  it('answers for one pointer and what is below it', () => {
+  it('returns the issues at a pointer and below it', () => {
     expect(told(validateField(schema, bad, '/settings/labels'))).toEqual(['/settings/labels/a max_length']);
     expect(told(validateField(schema, bad, '/settings/topics/0'))).toEqual(['/settings/topics/0 type']);
     expect(validateField(schema, bad, '/settings/label')).toEqual([]);

@@ -23,8 +23,8 @@ async function timed<T>(work: Promise<T>) {
 
 const inputName = 'Web';
 
-describe.each([true, false])('with the one call: %s', (integrations) => {
-  test('builds a pipeline from the input to a new output, and finds it running', async () => {
+describe.each([true, false])('with the integrations endpoint: %s', (integrations) => {
+  test('builds a pipeline from the input to a new output and reports it as running', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput();
     const { value } = await timed(buildDevNullPipeline({ ...fake, inputId, inputName }));
@@ -48,7 +48,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     [['Pending', 'Erroring'], 250, 'Erroring'],
     [['Disabled'], 100, 'Disabled'],
   ];
-  test.each(waits)('while it says %j it asks for %i ms', async (statuses, ms, status) => {
+  test.each(waits)('polls through the statuses %j for %i ms', async (statuses, ms, status) => {
     const fake = fakePipelines({ integrations, statuses });
     const { value, ...took } = await timed(
       buildDevNullPipeline({ ...fake, inputId: fake.addInput().inputId, inputName }),
@@ -57,7 +57,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(Math.floor(took.ms)).toBe(ms);
   });
 
-  test('asks after 100 ms, half as long again each time, and then every second, for as long as it may', async () => {
+  test('polls after 100 ms, increases the delay by half up to 1 s, and stops after runningTimeout', async () => {
     const fake = fakePipelines({ integrations, statuses: ['Pending'] });
     const times: number[] = [];
     const start = Date.now();
@@ -75,7 +75,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(times.at(-1)).toBeLessThanOrEqual(6_000);
   });
 
-  test('asks nothing where it may not wait', async () => {
+  test('does not poll with a runningTimeout of 0', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput();
     const { value, ms } = await timed(buildDevNullPipeline({ ...fake, inputId, inputName, runningTimeout: 0 }));
@@ -84,7 +84,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(fake.asked).toHaveLength(integrations ? 1 : 3);
   });
 
-  test('a question that fails does not fail the building', async () => {
+  test('resolves when status requests fail', async () => {
     for (const failure of [404, 429, 500, 'before'] as const) {
       const fake = fakePipelines({ integrations, statuses: ['Initializing', 'Running'] });
       fake.fail = (index, { path }) => (path.endsWith('/status') && index % 2 ? failure : undefined);
@@ -96,7 +96,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     }
   });
 
-  test('an abort while it waits ends the waiting, and tells what was built', async () => {
+  test('stops polling on abort and returns the pipeline that it built', async () => {
     const fake = fakePipelines({ integrations, statuses: ['Pending'] });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 1_000);
@@ -107,7 +107,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('an abort before it begins asks nothing', async () => {
+  test('sends no request when the signal is already aborted', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput();
     const signal = AbortSignal.abort();
@@ -117,16 +117,19 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
   });
 });
 
-test.each([true, false])('an answer without ids is an error (with the one call: %s)', async (integrations) => {
-  const request = async (path: string) => {
-    if (!integrations && path.includes('/integrations')) throw new Error('404 nothing here');
-    return {};
-  };
-  const { error } = await timed(buildDevNullPipeline({ request, org: 'org-1', inputId: 'a', inputName }));
-  expect(error).toBeInstanceOf(TypeError);
-});
+test.each([true, false])(
+  'rejects a response without IDs (with the integrations endpoint: %s)',
+  async (integrations) => {
+    const request = async (path: string) => {
+      if (!integrations && path.includes('/integrations')) throw new Error('404 nothing here');
+      return {};
+    };
+    const { error } = await timed(buildDevNullPipeline({ request, org: 'org-1', inputId: 'a', inputName }));
+    expect(error).toBeInstanceOf(TypeError);
+  },
+);
 
-test('is one request with the one call, under a key of its own', async () => {
+test('posts to the integrations endpoint with a new Idempotency-Key per call', async () => {
   const fake = fakePipelines({ integrations: true });
   const { inputId } = fake.addInput();
   for (const _ of [1, 2]) await buildDevNullPipeline({ ...fake, inputId, inputName, runningTimeout: 0 });
@@ -138,7 +141,7 @@ test('is one request with the one call, under a key of its own', async () => {
   expect(new Set(fake.asked.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(2);
 });
 
-test('step by step sends what the public service takes, and no key that it might not honor', async () => {
+test('without the endpoint, creates the output and the pipeline without an Idempotency-Key', async () => {
   const fake = fakePipelines();
   const { inputId } = fake.addInput();
   await timed(buildDevNullPipeline({ ...fake, inputId, inputName }));
@@ -170,14 +173,14 @@ test('step by step sends what the public service takes, and no key that it might
   });
 });
 
-describe('step by step, whatever fails leaves nothing, or is named (R02)', () => {
+describe('cleanup after a failure without the integrations endpoint (R02)', () => {
   const failures = [400, 401, 409, 429, 500, 503, 'before', 'after'] as const;
   // Request 0 is the one call: where there is no such address, nothing is done whose answer could be lost.
   const cases = failures
     .flatMap((failure) => [0, 1, 2].map((bad) => [failure, bad] as const))
     .filter(([failure, bad]) => failure !== 'after' || bad > 0);
 
-  test.each(cases)('%s at request %i', async (failure, bad) => {
+  test.each(cases)('rejects after failure %s of request %i', async (failure, bad) => {
     const fake = fakePipelines({}, (index) => (index === bad ? failure : undefined));
     const { inputId } = fake.addInput();
     const { error } = await timed(buildDevNullPipeline({ ...fake, inputId, inputName }));
@@ -191,7 +194,7 @@ describe('step by step, whatever fails leaves nothing, or is named (R02)', () =>
     expect(Object(error).created === undefined).toBe(!lost);
   });
 
-  test('where the removal fails too, the error is the first one, and names what is left', async () => {
+  test('names the output in the error when it cannot delete it', async () => {
     for (const statusInText of [true, false]) {
       const fake = fakePipelines({ statusInText }, (index) => (index >= 2 ? 503 : undefined));
       const { inputId } = fake.addInput();
@@ -200,7 +203,7 @@ describe('step by step, whatever fails leaves nothing, or is named (R02)', () =>
     }
   });
 
-  test('an abort at any request removes what there is', async () => {
+  test('leaves no output or pipeline when aborted during any request', async () => {
     for (let at = 0; at < 3; at += 1) {
       const abort = new AbortController();
       const fake = fakePipelines();
@@ -217,7 +220,7 @@ describe('step by step, whatever fails leaves nothing, or is named (R02)', () =>
     }
   });
 
-  test('an input that is not there leaves nothing', async () => {
+  test('rejects an unknown input and leaves no output', async () => {
     const fake = fakePipelines();
     const { error } = await timed(buildDevNullPipeline({ ...fake, inputId: 'inputs-9', inputName }));
     expect(error).toMatchObject({ status: 400 });

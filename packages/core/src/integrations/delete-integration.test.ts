@@ -12,19 +12,22 @@ const policies = {
 
 const left = (fake: ReturnType<typeof fakePipelines>) => [fake.pipelines.size, fake.inputs.size, fake.outputs.size];
 
-describe.each([true, false])('with the one call: %s', (integrations) => {
-  test.each(Object.entries(policies))('%s', async (name, [cleanup, ...expected]) => {
-    const fake = fakePipelines({ integrations });
-    const ids = fake.addInput(true);
-    // What a pipeline uses stays where the pipeline does.
-    if (name === 'an output alone') Object.assign(fake.pipelines.get(ids.pipelineId ?? '') ?? {}, { nodes: [] });
-    for (const _ of ['once', 'again']) {
-      expect(await deleteIntegration({ ...fake, ...ids, cleanup })).toBeUndefined();
-      expect(left(fake)).toEqual(expected);
-    }
-  });
+describe.each([true, false])('with the integrations endpoint: %s', (integrations) => {
+  test.each(Object.entries(policies))(
+    'deletes the components selected by cleanup, also when repeated: %s',
+    async (name, [cleanup, ...expected]) => {
+      const fake = fakePipelines({ integrations });
+      const ids = fake.addInput(true);
+      // What a pipeline uses stays where the pipeline does.
+      if (name === 'an output alone') Object.assign(fake.pipelines.get(ids.pipelineId ?? '') ?? {}, { nodes: [] });
+      for (const _ of ['once', 'again']) {
+        expect(await deleteIntegration({ ...fake, ...ids, cleanup })).toBeUndefined();
+        expect(left(fake)).toEqual(expected);
+      }
+    },
+  );
 
-  test('takes what it is given an id of', async () => {
+  test('deletes only components whose ID is given', async () => {
     const fake = fakePipelines({ integrations });
     const { pipelineId } = fake.addInput(true);
     await deleteIntegration({ ...fake, pipelineId, cleanup: CLEANUP_FULL });
@@ -33,7 +36,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
     expect(left(fake)).toEqual([0, 1, 1]);
   });
 
-  test('whatever fails is raised, and the same call goes on where it stopped (R02, R03)', async () => {
+  test('rejects when a request fails, and completes the deletion when repeated (R02, R03)', async () => {
     for (const failure of [401, 409, 429, 500, 503, 'before', 'after'] as const) {
       for (let bad = 0; bad < (integrations ? 1 : 4); bad += 1) {
         // Where there is no such address, nothing is done whose answer could be lost.
@@ -49,7 +52,7 @@ describe.each([true, false])('with the one call: %s', (integrations) => {
   });
 });
 
-test('is one request with the one call, under a key of its own', async () => {
+test('posts to the integrations endpoint with a new Idempotency-Key per call', async () => {
   const fake = fakePipelines({ integrations: true });
   for (const _ of [1, 2]) await deleteIntegration({ ...fake, ...fake.addInput(true), cleanup: CLEANUP_KEEP_OUTPUT });
   const keys = fake.asked.map(({ headers }) => headers.get('idempotency-key'));
@@ -60,7 +63,7 @@ test('is one request with the one call, under a key of its own', async () => {
   });
 });
 
-test('step by step the pipeline goes first, and 405 is not "done"', async () => {
+test('without the endpoint, deletes the pipeline first and rejects on 405', async () => {
   const fake = fakePipelines();
   await deleteIntegration({ ...fake, ...fake.addInput(true), cleanup: CLEANUP_FULL });
   expect(fake.asked.slice(1).map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -73,7 +76,7 @@ test('step by step the pipeline goes first, and 405 is not "done"', async () => 
   await expect(refused).rejects.toMatchObject({ status: 405 });
 });
 
-test('an output that another pipeline uses is not torn away', async () => {
+test('rejects with 409 and keeps an output that another pipeline uses', async () => {
   const fake = fakePipelines();
   const mine = fake.addInput(true);
   const other = fake.addInput(true);

@@ -4,17 +4,17 @@ import { findIntegrationPipeline } from './find-integration-pipeline.js';
 
 /** How services tell which pipeline an input has. */
 const tellings: [name: string, can: Abilities][] = [
-  ['the input names it', { componentOf: true }],
-  ['the list names inputs', { componentOf: false }],
-  ['only details tell', { componentOf: false, inputInList: false }],
-  ['the input names pipelines without their ends', { componentOf: true, inputInList: false }],
+  ['when the input lists its pipelines', { componentOf: true }],
+  ['when the pipeline list contains input IDs', { componentOf: false }],
+  ['when only the pipeline details contain input IDs', { componentOf: false, inputInList: false }],
+  ['when the input lists its pipelines without input and output IDs', { componentOf: true, inputInList: false }],
 ];
 const others = (fake: ReturnType<typeof fakePipelines>, count: number) => {
   for (let i = 0; i < count; i += 1) fake.addInput(true);
 };
 
 describe.each(tellings)('%s', (_, can) => {
-  test.each([0, 1, 7, 8, 9, 23, 100])('finds it among %i others, first, in the middle and last', async (count) => {
+  test.each([0, 1, 7, 8, 9, 23, 100])('finds the pipeline among %i others at any position', async (count) => {
     for (const before of new Set([0, count >> 1, count])) {
       const fake = fakePipelines({ ...can, pageSize: 10 });
       others(fake, before);
@@ -29,7 +29,7 @@ describe.each(tellings)('%s', (_, can) => {
     }
   });
 
-  test('answers null for an input without one, and for one that is not there', async () => {
+  test('returns null for an input without a pipeline and for an unknown input', async () => {
     for (const total of [true, false]) {
       const fake = fakePipelines({ ...can, pageSize: 7, total });
       others(fake, 30);
@@ -38,13 +38,13 @@ describe.each(tellings)('%s', (_, can) => {
     }
   });
 
-  test('tells a paused one', async () => {
+  test('returns enabled: false for a paused pipeline', async () => {
     const fake = fakePipelines(can);
     const { inputId } = fake.addInput(true, { enabled: false });
     expect(await findIntegrationPipeline({ ...fake, inputId })).toMatchObject({ enabled: false });
   });
 
-  test('raises whatever fails, request by request: no failure is read as "no pipeline" (R03)', async () => {
+  test('rejects when any request fails (R03)', async () => {
     for (const failure of [401, 403, 429, 500, 502, 503, 'before', 'after'] as const) {
       const fake = fakePipelines({ ...can, pageSize: 5 });
       others(fake, 12);
@@ -60,7 +60,7 @@ describe.each(tellings)('%s', (_, can) => {
   });
 });
 
-test('costs one request where the input names its pipeline, whatever their number', async () => {
+test('sends one request if the input lists its pipelines, regardless of how many there are', async () => {
   for (const count of [10, 1_000, 5_000]) {
     const fake = fakePipelines();
     others(fake, count);
@@ -70,7 +70,7 @@ test('costs one request where the input names its pipeline, whatever their numbe
   }
 });
 
-test('reads thousands page by page, as few at a time as the service gives', async () => {
+test('reads thousands of pipelines in pages of the size that the service returns', async () => {
   for (const [pageSize, requests] of [
     [1_000, 1 + 5],
     [250, 1 + 17],
@@ -83,27 +83,27 @@ test('reads thousands page by page, as few at a time as the service gives', asyn
   }
 });
 
-test('asks for details eight at a time', async () => {
+test('requests at most eight pipeline details at a time', async () => {
   const fake = fakePipelines({ componentOf: false, inputInList: false });
   others(fake, 50);
   await findIntegrationPipeline({ ...fake, inputId: fake.addInput(true).inputId });
   expect(fake.mostInFlight).toBe(8);
 });
 
-test('a list that ignores the offset does not hold it for ever', async () => {
+test('returns null when the service ignores the offset of the list', async () => {
   const fake = fakePipelines({ componentOf: false });
   others(fake, 3);
   const request: typeof fake.request = (path, init) => fake.request(path.replace(/offset=\d+/, 'offset=0'), init);
   expect(await findIntegrationPipeline({ ...fake, request, inputId: fake.addInput().inputId })).toBeNull();
 });
 
-test('a list of an unknown shape is an error', async () => {
+test('rejects a list of an unknown shape', async () => {
   await expect(
     findIntegrationPipeline({ request: async () => ({ items: [] }), org: 'org-1', inputId: 'a' }),
   ).rejects.toThrow(TypeError);
 });
 
-test('reads the status of other request functions in their text', async () => {
+test('reads the HTTP status from the error message if the error has no status property', async () => {
   const fake = fakePipelines({ statusInText: true, componentOf: false });
   fake.fail = (_, { path }) => (path.includes('/inputs/') ? 405 : undefined);
   const mine = fake.addInput(true);
@@ -127,7 +127,7 @@ test('encodes ids as single path segments, and rejects dot segments', async () =
   expect(asked).toHaveLength(1);
 });
 
-test('stops at an abort, even where the request function knows no signals', async () => {
+test('stops on abort even if the request function ignores the signal', async () => {
   for (let after = 0; after < 4; after += 1) {
     const abort = new AbortController();
     const fake = fakePipelines({ componentOf: false, inputInList: false, pageSize: 4 });

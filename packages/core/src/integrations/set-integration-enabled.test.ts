@@ -13,7 +13,7 @@ const unknown = {
   edges: [{ id: 'e1', from_node_instance_id: 'n1', to_node_instance_id: 'n2', schema_detection_spec: { on: true } }],
 };
 
-test('takes one request, which names the one field', async () => {
+test('sends one PATCH request with only the enabled field', async () => {
   const fake = fakePipelines();
   const { pipelineId = '' } = fake.addInput(true);
   for (const enabled of [false, true, true, false]) {
@@ -25,7 +25,7 @@ test('takes one request, which names the one field', async () => {
   }
 });
 
-test('where one field can’t be changed, nothing else is lost', async () => {
+test('preserves all other fields if the service does not support partial updates', async () => {
   const fake = fakePipelines({ partialPatch: false });
   const { pipelineId = '' } = fake.addInput(true, unknown);
   const before = fake.pipelines.get(pipelineId);
@@ -35,7 +35,7 @@ test('where one field can’t be changed, nothing else is lost', async () => {
   expect(fake.pipelines.get(pipelineId)).toEqual({ ...before, enabled: true });
 });
 
-test('raises what fails, request by request, and one that is not there (R03)', async () => {
+test('rejects when a request fails or the pipeline does not exist (R03)', async () => {
   for (const partialPatch of [true, false]) {
     for (const failure of [400, 401, 409, 429, 500, 503, 'before', 'after'] as const) {
       for (let bad = 0; bad < (partialPatch ? 1 : 3); bad += 1) {
@@ -52,7 +52,7 @@ test('raises what fails, request by request, and one that is not there (R03)', a
   }
 });
 
-test('an abort between reading and writing writes nothing', async () => {
+test('writes nothing when aborted between the read and the write', async () => {
   const abort = new AbortController();
   const fake = fakePipelines({ partialPatch: false });
   const { pipelineId = '' } = fake.addInput(true);

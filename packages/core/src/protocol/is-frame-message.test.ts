@@ -16,7 +16,7 @@ test.each([
   { source, type: 'session_request', extra: true },
   { source, type: 'ready', version: 1, answersLeave: true },
   { source, type: 'left' },
-])('%j is one', (message) => {
+])('accepts %j', (message) => {
   expect(isFrameMessage(message)).toBe(true);
 });
 
@@ -41,6 +41,6 @@ test.each([
   { source, type: 'saved', connector: [] },
   { source, type: 'saved', connector: { id: null } },
   { source, type: 'error', message: 'x'.repeat(2_000), code: 'x' },
-])('%j is none', (message) => {
+])('rejects %j', (message) => {
   expect(isFrameMessage(message)).toBe(false);
 });

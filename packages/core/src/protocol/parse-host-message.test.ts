@@ -16,11 +16,11 @@ const init = {
 /** As structured clone hands it over: `__proto__` is a key like any other. */
 const cloned = (json: string): unknown => structuredClone(JSON.parse(json));
 
-test('a minimal init holds what it held', () => {
+test('returns a minimal init message unchanged', () => {
   expect(parseHostMessage(init)).toEqual(init);
 });
 
-test('a full init holds what it held', () => {
+test('returns a full init message unchanged', () => {
   const full = {
     ...init,
     kind: 'output',
@@ -44,7 +44,7 @@ test('a full init holds what it held', () => {
   expect(parseHostMessage(full)).toEqual(full);
 });
 
-test('a session holds its token', () => {
+test('returns the token and the expiration of a session message and drops other fields', () => {
   expect(parseHostMessage({ source, type: 'session', sessionToken: 'fresh' })).toEqual({
     source,
     type: 'session',
@@ -54,7 +54,7 @@ test('a session holds its token', () => {
   expect(parseHostMessage({ ...until, extra: 1 })).toEqual(until);
 });
 
-test.each(['save', 'test', 'cancel'])('the command %s is one', (command) => {
+test.each(['save', 'test', 'cancel'])('accepts the command %s and drops other fields', (command) => {
   expect(parseHostMessage({ source, type: 'command', command, extra: 1 })).toEqual({
     source,
     type: 'command',
@@ -63,13 +63,13 @@ test.each(['save', 'test', 'cancel'])('the command %s is one', (command) => {
 });
 
 test.each([undefined, null, '', 'delete', 'SAVE', ['save'], { toString: () => 'save' }, 7])(
-  'the command %j is none',
+  'rejects the command %j',
   (command) => {
     expect(parseHostMessage({ source, type: 'command', command })).toBeUndefined();
   },
 );
 
-test('a leave holds nothing but itself', () => {
+test('drops other fields of a leave message and rejects another source or inherited fields', () => {
   expect(parseHostMessage({ source, type: 'leave', extra: 1 })).toEqual({ source, type: 'leave' });
   expect(parseHostMessage({ source: 'other', type: 'leave' })).toBeUndefined();
   expect(parseHostMessage(Object.create({ source, type: 'leave' }))).toBeUndefined();
@@ -79,7 +79,7 @@ const required = ['sessionToken', 'apiBase', 'organizationId', 'typeId', 'kind',
 const bad = [undefined, null, '', 7, {}, [], 'x'.repeat(65_537)];
 
 test.each(required.flatMap((name) => bad.map((value) => ({ name, value }))))(
-  'an init whose $name is $value is none',
+  'rejects an init message with $name = $value',
   ({ name, value }) => {
     if (name === 'version' && value === 7) return;
     expect(parseHostMessage({ ...init, [name]: value })).toBeUndefined();
@@ -87,20 +87,20 @@ test.each(required.flatMap((name) => bad.map((value) => ({ name, value }))))(
 );
 
 test.each([null, 'init', [], {}, { ...init, source: 'x' }, { ...init, type: 'INIT' }, { ...init, version: 2 }])(
-  '%j is none',
+  'rejects %j',
   (data) => {
     expect(parseHostMessage(data)).toBeUndefined();
   },
 );
 
 test.each([7, {}, ['con_1'], true, 'x'.repeat(65_537)])(
-  'an edit whose id is %j does not become a new connector',
+  'rejects an init message with the existingId %j',
   (existingId) => {
     expect(parseHostMessage({ ...init, existingId })).toBeUndefined();
   },
 );
 
-test('malformed options are as if they had not been given', () => {
+test('ignores malformed options', () => {
   const malformed = {
     ...init,
     existingId: '',
@@ -121,7 +121,7 @@ test('malformed options are as if they had not been given', () => {
   ).toEqual({ ...init, appearance: {}, stylesheets: ['/a.css'] });
 });
 
-test('only own fields count', () => {
+test('ignores inherited fields', () => {
   expect(parseHostMessage(Object.create(init))).toBeUndefined();
   expect(parseHostMessage({ ...init, appearance: Object.create({ colorText: 'red' }) })).toEqual({
     ...init,
@@ -139,7 +139,7 @@ const fields = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, { name: 'x' }]));
 
 describe('overrides (S17)', () => {
-  test('keys that reach a prototype are dropped', () => {
+  test('drops __proto__, constructor and prototype keys', () => {
     const text =
       '{"settings": {"__proto__": {"name": "a"}, "constructor": {"name": "b"}, "prototype": {"name": "c"}, "url": {"name": "d", "__proto__": {"x": 1}}}}';
     const overrides = overridesOf(cloned(text));
@@ -147,25 +147,25 @@ describe('overrides (S17)', () => {
     expect(Object.hasOwn(Object.prototype, 'name')).toBe(false);
   });
 
-  test('the dictionaries inherit nothing', () => {
+  test('returns dictionaries without a prototype', () => {
     const { settings = {} } = overridesOf({ settings: { url: { children: {} } } }) ?? {};
     expect('toString' in settings).toBe(false);
     expect('toString' in (settings['url']?.children ?? {})).toBe(false);
   });
 
-  test('what is deeper than eight levels is dropped', () => {
+  test('drops fields nested deeper than eight levels', () => {
     let nested: object = { name: 'bottom' };
     for (let depth = 0; depth < 20; depth += 1) nested = { name: `${depth}`, children: { next: nested } };
     const text = JSON.stringify(overridesOf({ settings: { root: nested } }));
     expect(text.match(/"name"/g)).toHaveLength(8);
   });
 
-  test('more than 2,000 fields are none', () => {
+  test('drops overrides with more than 2,000 fields', () => {
     expect(Object.keys(overridesOf({ settings: fields(2_000) })?.settings ?? {})).toHaveLength(2_000);
     expect(overridesOf({ settings: fields(1_500), secrets: fields(501) })).toBeUndefined();
   });
 
-  test('texts that are too long, and what is no text, are dropped', () => {
+  test('drops strings that are too long and values that are not strings', () => {
     const url = { name: 'x'.repeat(65_537), description: 7, placeholder: { html: '<b>' }, unknown: 'x' };
     expect(overridesOf({ settings: { url, host: 'Server', port: null } })).toEqual({ settings: { url: {} } });
   });

@@ -11,8 +11,8 @@ afterEach(() => hosts.close());
 
 const build = (body: object) => post('/api/build-pipeline', { tenantId: 'acme', inputName: 'Web', ...body });
 
-describe.each([true, false])('on a service with the one call: %s', (integrations) => {
-  test('builds the pipeline and answers it', async () => {
+describe.each([true, false])('with the integrations endpoint: %s', (integrations) => {
+  test('builds the pipeline and returns it', async () => {
     const fake = fakePipelines({ integrations });
     const host = hosts.create({ fetch: fetchOf(fake, 'org-acme') });
     const answer = await host(build({ inputId: fake.addInput().inputId }));
@@ -25,7 +25,7 @@ describe.each([true, false])('on a service with the one call: %s', (integrations
     });
   });
 
-  test('a failure leaves nothing behind, hides the upstream message, and reports it to onError', async () => {
+  test('on failure, leaves nothing behind, hides the upstream message and reports it to onError', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput();
     const last = `POST /v2/org-1/${integrations ? 'integrations' : 'pipelines'}`;
@@ -38,7 +38,7 @@ describe.each([true, false])('on a service with the one call: %s', (integrations
   });
 });
 
-test('what could not be removed again is named in the log alone', async () => {
+test('names an output that it could not delete only in the error for onError', async () => {
   const fake = fakePipelines();
   const { inputId } = fake.addInput();
   fake.fail = (_, { method }) => (method === 'DELETE' || fake.asked.length === 4 ? 400 : undefined);
@@ -48,7 +48,7 @@ test('what could not be removed again is named in the log alone', async () => {
   expect(hosts.onError.mock.calls[0]?.[0]).toMatchObject({ created: { outputId: [...fake.outputs.keys()][0] } });
 });
 
-test('another tenant’s input is not there, and nothing is built', async () => {
+test('returns 404 for the input of another tenant and builds nothing', async () => {
   const fake = fakePipelines({ integrations: true });
   const { inputId } = fake.addInput();
   const host = hosts.create({ fetch: fetchOf(fake, 'org-globex') });
@@ -58,7 +58,7 @@ test('another tenant’s input is not there, and nothing is built', async () => 
   expect([fake.pipelines.size, fake.asked.length]).toEqual([0, 0]);
 });
 
-test('only inputs of an offered type get a pipeline', async () => {
+test('builds pipelines only for inputs of an allowed type', async () => {
   for (const [allow, status] of [
     [{ input: ['monad-http'] }, 200],
     [{ input: ['okta-systemlog'] }, 403],
@@ -71,8 +71,8 @@ test('only inputs of an offered type get a pipeline', async () => {
   }
 });
 
-describe('to an output of the tenant', () => {
-  test('builds it in the one call, and waits until it runs', async () => {
+describe('with an existing output of the tenant', () => {
+  test('builds the pipeline in one request and waits until it runs', async () => {
     const fake = fakePipelines({ integrations: true, statuses: ['Pending', 'Initializing', 'Running'] });
     const { inputId } = fake.addInput();
     const outputId = fake.addOutput();
@@ -89,14 +89,14 @@ describe('to an output of the tenant', () => {
     expect(writes[0]?.headers.get('idempotency-key')).toMatch(/^[\w-]{20,}$/);
   });
 
-  test('a pipeline that fails is answered as it is', async () => {
+  test('returns the status of a failing pipeline', async () => {
     const fake = fakePipelines({ integrations: true, statuses: ['Erroring'] });
     const ids = { inputId: fake.addInput().inputId, outputId: fake.addOutput() };
     const answer = await hosts.create({ fetch: fetchOf(fake, 'org-acme') })(build(ids));
     expect(await answer.json()).toMatchObject({ status: 'Erroring', active: false });
   });
 
-  test('another tenant’s output is not there, and nothing is written', async () => {
+  test('returns 404 for the output of another tenant and writes nothing', async () => {
     const [fake, others] = [fakePipelines({ integrations: true }), fakePipelines()];
     const { inputId } = fake.addInput();
     others.addInput();
@@ -110,7 +110,7 @@ describe('to an output of the tenant', () => {
     expect([fake.pipelines.size, others.asked.length]).toEqual([0, 0]);
   });
 
-  test('only an output of an offered type is fed', async () => {
+  test('builds pipelines only to outputs of an allowed type', async () => {
     for (const [output, status] of [
       [['splunk'], 200],
       [['http'], 403],
@@ -136,7 +136,7 @@ test.each([
   { inputId: 'a', outputId: '' },
   { inputId: 'a', outputId: null },
   { inputId: 'a', outputId: '../b' },
-])('%j is refused', async (body) => {
+])('rejects %j', async (body) => {
   expect(await outcome(hosts.create()(build(body)))).toEqual([400, 'invalid_request']);
   expect(hosts.seen).toEqual([]);
 });

@@ -12,7 +12,7 @@ afterEach(async () => {
   await hosts.close();
 });
 
-test('answers what a picker shows, icons as addresses that a browser can use', async () => {
+test('returns the types with icon URLs below apiBase', async () => {
   const answer = await hosts.create({ apiBase: 'https://api.example' })(get('/api/catalog?kind=input'));
   expect(answer.headers.get('cache-control')).toBe('private, max-age=60');
   const icons = 'https://api.example/external/icons/raw';
@@ -29,13 +29,13 @@ test('answers what a picker shows, icons as addresses that a browser can use', a
   ]);
 });
 
-test('allow filters by kind; a kind that is not named offers nothing', async () => {
+test('filters the types by allow; a kind that allow omits has no types', async () => {
   const host = hosts.create({ allow: { input: ['s3', 'unknown'] } });
   expect(await (await host(get('/api/catalog?kind=input'))).json()).toMatchObject([{ type_id: 's3' }]);
   expect(await (await host(get('/api/catalog?kind=output'))).json()).toEqual([]);
 });
 
-test('is kept for a minute, as it costs a call that nobody has to be signed in for', async () => {
+test('caches the catalog for a minute and shares concurrent requests', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const host = hosts.create();
   const read = async () => (await host(get('/api/catalog?kind=input'))).status;
@@ -46,7 +46,7 @@ test('is kept for a minute, as it costs a call that nobody has to be signed in f
   expect(hosts.seen).toHaveLength(2);
 });
 
-test('a failure is not kept', async () => {
+test('does not cache a failure', async () => {
   await hosts.close();
   let broken = true;
   const list = usualAnswers['GET /v1/inputs'];
@@ -59,7 +59,7 @@ test('a failure is not kept', async () => {
   expect((await host(get('/api/catalog?kind=input'))).status).toBe(200);
 });
 
-test.each(['', '?kind=', '?kind=inputs', '?kind=input&kind=output'])('%j is refused', async (query) => {
+test.each(['', '?kind=', '?kind=inputs', '?kind=input&kind=output'])('rejects the query %j', async (query) => {
   expect(await outcome(hosts.create()(get(`/api/catalog${query}`)))).toEqual([400, 'invalid_request']);
   expect(hosts.seen).toEqual([]);
 });

@@ -28,9 +28,9 @@ async function read(answer: Answer | ((seen: Seen) => Answer)) {
 }
 
 test.each([
-  ['a service that gives 10 at a time', 10, true, 5],
-  ['one that gives 7 and no total', 7, false, 8],
-  ['one that gives all at once', 1_000, true, 1],
+  ['a service that returns 10 rows per page', 10, true, 5],
+  ['a service that returns 7 rows per page and no total', 7, false, 8],
+  ['a service that returns all rows at once', 1_000, true, 1],
 ])('reads all pages of %s', async (_, clamp, withTotal, requests) => {
   const result = await read(pages(clamp, withTotal));
   expect(result.rows).toHaveLength(count);
@@ -39,11 +39,11 @@ test.each([
   expect(result.response.headers.get('cache-control')).toBe('no-store');
 });
 
-test('a service that ignores the offset does not hold it for ever, nor is a row shown twice', async () => {
+test('stops paging and returns each row once when the service ignores the offset', async () => {
   expect(await read({ body: { inputs: [row(1)] } })).toMatchObject({ rows: [{ id: 'c-1' }], requests: 2 });
 });
 
-test('an unknown shape is an error and not an empty list', async () => {
+test('returns 502 for a list of an unknown shape', async () => {
   const { response } = await read({ body: { rows: [] } });
   expect(await outcome(Promise.resolve(response))).toEqual([502, 'upstream_error']);
 });

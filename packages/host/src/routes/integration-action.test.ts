@@ -18,7 +18,7 @@ const left = (fake: FakePipelines) => [fake.pipelines.size, fake.inputs.size, fa
 
 const actions = ['status', 'pause', 'resume', 'delete'];
 
-describe.each([true, false])('on a service with the one call: %s', (integrations) => {
+describe.each([true, false])('with the integrations endpoint: %s', (integrations) => {
   test('performs status, pause and resume, and returns the new state', async () => {
     const fake = fakePipelines({ integrations, statuses: ['Running', 'Disabled', 'Initializing'] });
     const { inputId, ...ids } = fake.addInput(true);
@@ -35,7 +35,7 @@ describe.each([true, false])('on a service with the one call: %s', (integrations
     }
   });
 
-  test('delete is 204 without a body, once and again', async () => {
+  test('returns 204 without a body for delete, also when repeated', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput(true);
     for (const _ of ['once', 'again']) {
@@ -45,7 +45,7 @@ describe.each([true, false])('on a service with the one call: %s', (integrations
     }
   });
 
-  test('an input without a pipeline says so, and can be deleted', async () => {
+  test('returns hasPipeline: false for an input without a pipeline, and deletes it', async () => {
     const fake = fakePipelines({ integrations });
     const { inputId } = fake.addInput();
     for (const action of ['status', 'pause', 'resume']) {
@@ -56,7 +56,7 @@ describe.each([true, false])('on a service with the one call: %s', (integrations
   });
 });
 
-test('costs a request for the input, one to act, and one for the status', async () => {
+test('sends one request for the input, one for the action and one for the status', async () => {
   for (const [action, requests] of [
     ['status', 2],
     ['pause', 3],
@@ -80,21 +80,24 @@ const choices: [allowed: HostOptions['cleanup'], wish: string | undefined, left:
   [['pipeline-only', 'full'], 'full', [0, 0, 0]],
   [['pipeline-only', 'full'], 'toString', [400, 'invalid_request']],
 ];
-test.each(choices)('the host allows %j, the page wants %j', async (allowed, cleanup, expected) => {
-  const fake = fakePipelines({ integrations: true });
-  const { inputId } = fake.addInput(true);
-  const answer = hostOf(fake, allowed && { cleanup: allowed })(act('delete', inputId, { cleanup }));
-  if (expected.length === 2) expect(await outcome(answer)).toEqual(expected);
-  expect((await answer).ok ? left(fake) : expected).toEqual(expected);
-  expect((await answer).ok || fake.asked.length === 0).toBe(true);
-});
+test.each(choices)(
+  'applies the cleanup policy if the host allows %j and the page requests %j',
+  async (allowed, cleanup, expected) => {
+    const fake = fakePipelines({ integrations: true });
+    const { inputId } = fake.addInput(true);
+    const answer = hostOf(fake, allowed && { cleanup: allowed })(act('delete', inputId, { cleanup }));
+    if (expected.length === 2) expect(await outcome(answer)).toEqual(expected);
+    expect((await answer).ok ? left(fake) : expected).toEqual(expected);
+    expect((await answer).ok || fake.asked.length === 0).toBe(true);
+  },
+);
 
-test.each([[['everything']], [[]], ['toString'], [7]])('createHost refuses cleanup: %j', (cleanup) => {
+test.each([[['everything']], [[]], ['toString'], [7]])('createHost rejects cleanup: %j', (cleanup) => {
   const options: object = { cleanup };
   expect(() => hosts.create(options)).toThrow(/^createHost: cleanup /);
 });
 
-test('another tenant’s input is not there, whatever the action, and nothing changes', async () => {
+test('handles the input of another tenant like an unknown one and changes nothing', async () => {
   const fake = fakePipelines({ integrations: true });
   const { inputId } = fake.addInput(true);
   const host = hosts.create({ fetch: fetchOf(fake, 'org-globex') });
@@ -108,7 +111,7 @@ test('another tenant’s input is not there, whatever the action, and nothing ch
   expect([left(fake), fake.asked.length]).toEqual([[1, 1, 1], 0]);
 });
 
-test('inputs of a type that is not offered are left alone', async () => {
+test('returns 403 for an input of a type that is not allowed and changes nothing', async () => {
   const fake = fakePipelines({ integrations: true });
   const { inputId } = fake.addInput(true);
   for (const action of actions) {
@@ -119,7 +122,7 @@ test('inputs of a type that is not offered are left alone', async () => {
   expect(fake.asked.every(({ method }) => method === 'GET')).toBe(true);
 });
 
-test('whatever fails is an error in our words: never "no pipeline", never the service’s body (R03)', async () => {
+test('reports no failure as "no pipeline" and never returns the error body of the service (R03)', async () => {
   const answers: Record<number, [number, string]> = {
     403: [502, 'upstream_error'],
     409: [409, 'conflict'],
@@ -144,14 +147,14 @@ test('whatever fails is an error in our words: never "no pipeline", never the se
   }
 });
 
-test('a status the service made up is an error', async () => {
+test('returns 502 for an unknown pipeline status', async () => {
   const fake = fakePipelines({ statuses: ['<b>Fine</b>'] });
   const answer = hostOf(fake)(act('status', fake.addInput(true).inputId));
   expect(await outcome(answer)).toEqual([502, 'upstream_error']);
 });
 
 const malformed = [{ action: 'stop' }, { action: undefined }, { inputId: '../x' }, { inputId: '.' }, { tenantId: '' }];
-test.each(malformed)('%j is refused', async (wrong) => {
+test.each(malformed)('rejects %j', async (wrong) => {
   expect(await outcome(hosts.create()(act('delete', 'inputs-1', wrong)))).toEqual([400, 'invalid_request']);
   expect(hosts.seen).toEqual([]);
 });

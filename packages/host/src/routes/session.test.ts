@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => hosts.close());
 
-test('mints a session for the tenant’s organization with the API key, and answers no more than the contract', async () => {
+test('creates a session for the tenant’s organization and returns only the documented fields', async () => {
   const host = hosts.create({ sessionTtl: 600, parentOrigins: ['https://product.example'] });
   const wish = { tenantId: 'acme', kind: 'input', typeId: 'http', connectorId: 'c-1' };
   const answer = await host(post('/api/session', wish));
@@ -30,23 +30,33 @@ test('mints a session for the tenant’s organization with the API key, and answ
   });
 });
 
-test('without options and wishes it asks for nothing but the organization', async () => {
+test('requests a session with only the organization by default', async () => {
   await hosts.create()(post('/api/session', { tenantId: 'acme' }));
   expect(hosts.seen[0]?.body).toEqual({ organization_id: 'org-acme' });
 });
 
 const both = { input: ['okta-systemlog', 's3'], output: ['s3'] };
 const narrowed: [what: string, allow: object, wish: object, expected: object | null][] = [
-  ['one kind offered: that kind', { input: ['http'] }, {}, { kind: 'input', type_ids: ['http'] }],
-  ['both offered: all their types', both, {}, { type_ids: ['okta-systemlog', 's3'] }],
-  ['a kind asked for: its types', both, { kind: 'output' }, { kind: 'output', type_ids: ['s3'] }],
-  ['a type asked for: that one', both, { kind: 'input', typeId: 's3' }, { kind: 'input', type_ids: ['s3'] }],
-  ['a type of the other kind: refused', both, { kind: 'output', typeId: 'okta-systemlog' }, null],
-  ['a type that is not offered: refused', both, { kind: 'input', typeId: 'http' }, null],
-  ['a kind that is not offered: refused', { input: ['http'] }, { kind: 'output' }, null],
-  ['nothing offered: refused', { input: [] }, {}, null],
+  ['limits the session to the only allowed kind', { input: ['http'] }, {}, { kind: 'input', type_ids: ['http'] }],
+  ['allows the types of both kinds', both, {}, { type_ids: ['okta-systemlog', 's3'] }],
+  [
+    'limits the session to the types of the requested kind',
+    both,
+    { kind: 'output' },
+    { kind: 'output', type_ids: ['s3'] },
+  ],
+  [
+    'limits the session to the requested type',
+    both,
+    { kind: 'input', typeId: 's3' },
+    { kind: 'input', type_ids: ['s3'] },
+  ],
+  ['denies a type of the other kind', both, { kind: 'output', typeId: 'okta-systemlog' }, null],
+  ['denies a type that is not listed', both, { kind: 'input', typeId: 'http' }, null],
+  ['denies a kind that is not listed', { input: ['http'] }, { kind: 'output' }, null],
+  ['denies every session if it lists no type', { input: [] }, {}, null],
 ];
-test.each(narrowed)('allow, %s', async (_, allow, wish, expected) => {
+test.each(narrowed)('the allow option %s', async (_, allow, wish, expected) => {
   const answer = hosts.create({ allow })(post('/api/session', { tenantId: 'acme', ...wish }));
   expect(await outcome(answer)).toEqual(expected ? [200, undefined] : [403, 'forbidden']);
   expect(hosts.seen.map((seen) => seen.body)).toEqual(expected ? [{ organization_id: 'org-acme', ...expected }] : []);
@@ -66,12 +76,12 @@ const malformed: (string | object)[] = [
   { tenantId: 'acme', kind: 'input', typeId: '../x' },
   { tenantId: 'acme', connectorId: '' },
 ];
-test.each(malformed.map((body) => [JSON.stringify(body), body]))('%s is refused', async (_, body) => {
+test.each(malformed.map((body) => [JSON.stringify(body), body]))('rejects %s', async (_, body) => {
   expect(await outcome(hosts.create()(post('/api/session', body)))).toEqual([400, 'invalid_request']);
   expect(hosts.seen).toEqual([]);
 });
 
-test('a large body is refused', async () => {
+test('returns 413 for a body that is too large', async () => {
   const body = { tenantId: 'acme', padding: 'x'.repeat(20_000) };
   expect(await outcome(hosts.create()(post('/api/session', body)))).toEqual([413, 'invalid_request']);
 });

@@ -16,7 +16,7 @@ afterEach(async () => {
 const team = (authorizeTeam: () => boolean) =>
   hosts.create({ parentOrganizationId: 'org-parent', authorizeTeam, onTeamCreated });
 
-test('makes an organization below the parent, and tells the host its id', async () => {
+test('creates an organization below the parent and passes its ID to onTeamCreated', async () => {
   const answer = await team(() => true)(post('/api/team', { name: 'Initech' }));
   expect(answer.status).toBe(201);
   expect(await answer.json()).toEqual({ id: 'org-new' });
@@ -24,7 +24,7 @@ test('makes an organization below the parent, and tells the host its id', async 
   expect(onTeamCreated.mock.calls[0]?.[0]).toEqual({ id: 'org-new', name: 'Initech' });
 });
 
-test('without a yes the service hears nothing', async () => {
+test('returns 403 without calling the service if authorizeTeam returns false', async () => {
   expect(await outcome(team(() => false)(post('/api/team', { name: 'Initech' })))).toEqual([403, 'forbidden']);
   expect(hosts.seen).toEqual([]);
 });

@@ -8,7 +8,7 @@ const wrap = (body: string, box = '0 0 24 24'): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${box}">${body}</svg>`;
 
 describe('color', () => {
-  it('counts contrast as WCAG does', () => {
+  it('calculates the contrast ratio as WCAG defines it', () => {
     expect(contrast('#ffffff', '#000000')).toBeCloseTo(21, 5);
     expect(contrast('#767676', '#ffffff')).toBeCloseTo(4.54, 2);
   });
@@ -24,7 +24,7 @@ describe('color', () => {
     expect(toHex(color)).toBe(hex);
   });
 
-  it('keeps what can be read, turns gray into white, and lightens a color only as far as needed', () => {
+  it('keeps a color with enough contrast, turns gray into white and lightens other colors', () => {
     expect(readable('#007dc1', '#16181d', '#ffffff', 3)).toBe('#007dc1');
     expect(readable('#181717', '#16181d', '#ffffff', 3)).toBe('#ffffff');
     const lighter = readable('#000099', '#16181d', '#ffffff', 3);
@@ -34,7 +34,7 @@ describe('color', () => {
 });
 
 describe('finishIcon', () => {
-  it('colors a mark of one color, for light and for dark', () => {
+  it('adds a light and a dark fill to a single-color icon', () => {
     const svg = finishIcon('acme', {
       svg: wrap('<title>Acme</title><path d="M0 0h9v9z"/>'),
       color: '#181717',
@@ -47,12 +47,12 @@ describe('finishIcon', () => {
     );
   });
 
-  it('leaves a color alone that shows on both', () => {
+  it('adds one fill if the color is readable on light and dark backgrounds', () => {
     const svg = finishIcon('acme', { svg: wrap('<path d="M0 0h9v9z"/>'), color: '#007dc1', license: 'MIT' });
     expect(svg).toBe(wrap('<path d="M0 0h9v9z" fill="#007dc1"/>'));
   });
 
-  it('makes it square, without sizes, scripts or classes of its own, its ids prefixed', () => {
+  it('makes the icon square, prefixes its IDs and removes its size, styles and classes', () => {
     const gradient =
       '<linearGradient id="g"><stop offset="0" stop-color="red"/><stop offset="1" stop-color="#00f"/></linearGradient>';
     const body = `<style>.a{fill:red}</style><defs>${gradient}</defs><path class="a" d="M0 0h90v9z"/><path fill="url(#g)" d="M0 9h90v9z"/>`;
@@ -79,11 +79,11 @@ describe('iconProblems (S23)', () => {
     ['<path d="M0 0"/><!-- x -->', 'a declaration'],
     ['<path id="other" d="M0 0"/>', 'it must begin with "acme-"'],
     [`<path d="${'M0 0'.repeat(4000)}"/>`, 'choose a simpler one'],
-  ])('refuses %s', (body, message) => {
+  ])('rejects %s', (body, message) => {
     expect(iconProblems('acme', wrap(body), 'CC0-1.0').join('\n')).toContain(message);
   });
 
-  it('refuses other licenses, other shapes, and what is no SVG', () => {
+  it('rejects another license, an icon that is not square and a document that is not SVG', () => {
     expect(iconProblems('acme', wrap('<path d="M0 0"/>'), 'Apache-2.0').join()).toContain('is under Apache-2.0');
     expect(iconProblems('acme', wrap('<path d="M0 0"/>', '0 0 24 12'), 'MIT')).toEqual(['is not square']);
     expect(iconProblems('acme', '<p>', 'MIT').join()).toContain('is no SVG document');
@@ -94,7 +94,7 @@ const problemsOf = async (value: unknown): Promise<string[]> =>
   (await buildIcons({ file: 'icons.json', value })).problems.map(({ pointer, message }) => `${pointer} ${message}`);
 
 describe('buildIcons', () => {
-  it('takes one from each package', async () => {
+  it('builds an icon from each package', async () => {
     const { icons, problems } = await buildIcons({
       file: 'icons.json',
       value: {
@@ -117,7 +117,7 @@ describe('buildIcons', () => {
     [{ slack: { from: '@iconify-json/logos', name: 'slack' } }, '/slack "slack" is a word, not a mark'],
     [{ 'A b': { from: 'simple-icons', name: 'okta' } }, '/A b key must be'],
     [{ acme: 'okta' }, '/acme must be { "from": package, "name": icon }'],
-  ])('refuses %j', async (value, message) => {
+  ])('rejects %j', async (value, message) => {
     expect((await problemsOf(value)).join('\n')).toContain(message);
   });
 });
