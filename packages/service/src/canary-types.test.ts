@@ -63,7 +63,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
     return answer;
   };
 
-  it('are in no response, log, metric, column or file', async () => {
+  it('do not appear in responses, logs, metrics, database columns or files', async () => {
     const v2 = `/v2/${acme.team}`;
     const pushed = await call('POST', `${v2}/inputs`, { name: 'Pushed', type: 'monad-http', config: {} });
     const connectors: { path: string; kind: string; id: string; index: number }[] = [];

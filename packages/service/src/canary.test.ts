@@ -63,7 +63,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     return answer;
   };
 
-  it('are found nowhere after a whole life of connectors', async () => {
+  it('do not appear in responses, logs, metrics, the database or files', async () => {
     const outputs = `/v2/${acme.team}/outputs`;
     const settings = { endpoint: echo.origin, method: 'POST', payload_structure: 'array' };
     const config = (value: string) => ({ settings, secrets: { auth_headers: { value: { 'x-key': value } } } });

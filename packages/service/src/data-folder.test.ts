@@ -135,7 +135,7 @@ describe('DATA_DIR (S36)', () => {
   });
 
   if (long) {
-    it('is tightened by the bootstrap command, too', async () => {
+    it('gets its modes from the bootstrap command, too', async () => {
       await mkdir(data, { recursive: true });
       await chmod(data, 0o777);
       runService(['bootstrap', 'Northwind'], environment);
@@ -143,7 +143,7 @@ describe('DATA_DIR (S36)', () => {
     });
   }
 
-  it('is refused, and not changed, when it is a shared folder such as /tmp', async () => {
+  it('is rejected and left unchanged if it is a shared folder such as /tmp', async () => {
     await mkdir(data, { recursive: true });
     await chmod(data, 0o1777);
     const refused = await startService(environment);
@@ -156,7 +156,7 @@ describe('DATA_DIR (S36)', () => {
 describe('protectFolder (S36)', () => {
   beforeEach(() => mkdir(data, { recursive: true }));
 
-  it('leaves alone what the service did not create', async () => {
+  it('does not change files that the service did not create', async () => {
     await writeFile(join(data, 'mine'), '');
     await writeFile(join(data, 'notes'), '');
     await chmod(join(data, 'mine'), 0o664);
@@ -169,7 +169,7 @@ describe('protectFolder (S36)', () => {
     ]);
   });
 
-  it('never changes the target of a link, and refuses a link to a target that others can read', async () => {
+  it('does not change the target of a link, and rejects a link to a target that others can read', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside, { mode: 0o700 });
     await writeFile(join(outside, 'file'), '', { mode: 0o644 });
@@ -184,14 +184,14 @@ describe('protectFolder (S36)', () => {
     protectFolder(data);
   });
 
-  it('may itself be reached by a link', async () => {
+  it('accepts a link to the folder', async () => {
     await symlink(data, join(folder, 'link'));
     await chmod(data, 0o755);
     protectFolder(join(folder, 'link'));
     expect(await modeOf(data)).toBe('700');
   });
 
-  it('refuses a file with a second name elsewhere, which might be that of another user', async () => {
+  it('rejects a readable file with a hard link elsewhere', async () => {
     await writeFile(join(folder, 'elsewhere'), '');
     await chmod(join(folder, 'elsewhere'), 0o644);
     await link(join(folder, 'elsewhere'), join(data, 'planted'));
@@ -199,20 +199,23 @@ describe('protectFolder (S36)', () => {
     expect(await modeOf(join(folder, 'elsewhere'))).toBe('644');
   });
 
-  it.skipIf(process.getuid?.() !== 0)('says so when the folder belongs to another user (needs root)', async () => {
-    await chmod(folder, 0o755);
-    await chmod(join(folder, 'made'), 0o755);
-    await chmod(join(folder, 'made', 'by'), 0o755);
-    await chmod(data, 0o777);
-    const { seteuid } = process;
-    if (!seteuid) throw new Error('no seteuid');
-    seteuid(65_534);
-    try {
-      expect(() => protectFolder(data)).toThrow(
-        /the-service can be read by other users, and its mode can't be changed. Give it to the user/,
-      );
-    } finally {
-      seteuid(0);
-    }
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    'throws an error if the folder belongs to another user (needs root)',
+    async () => {
+      await chmod(folder, 0o755);
+      await chmod(join(folder, 'made'), 0o755);
+      await chmod(join(folder, 'made', 'by'), 0o755);
+      await chmod(data, 0o777);
+      const { seteuid } = process;
+      if (!seteuid) throw new Error('no seteuid');
+      seteuid(65_534);
+      try {
+        expect(() => protectFolder(data)).toThrow(
+          /the-service can be read by other users, and its mode can't be changed. Give it to the user/,
+        );
+      } finally {
+        seteuid(0);
+      }
+    },
+  );
 });

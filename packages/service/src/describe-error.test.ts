@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeError } from './describe-error.js';
 
-it('tells names and places, and nothing of a message, whatever it looks like', () => {
+it('returns names, codes and locations, but no part of the messages', () => {
   const cause = new TypeError('inner canary-2\n    at canary-3');
   const error = Object.assign(new Error('Failed query\n    at canary-1 (x.ts:1:1)\nparams: canary-1', { cause }), {
     code: '23505',

@@ -4,7 +4,7 @@ import { EnvironmentError, readEnv } from './env.js';
 const KEY = 'a'.repeat(64);
 
 describe('readEnv', () => {
-  it('needs nothing to try it', () => {
+  it('returns defaults for an empty environment', () => {
     expect(readEnv({})).toMatchObject({
       SERVICE_PORT: 4_000,
       SERVICE_HOST: '127.0.0.1',
@@ -72,7 +72,7 @@ describe('readEnv', () => {
     ['SERVICE_API_KEY', 'canary key', '16 to 200'],
     ['BOOTSTRAP_ORGANIZATION', 'Northwind', 'SERVICE_API_KEY must be set'],
     ['DRAIN_DELAY_MS', '60001', 'milliseconds'],
-  ])('says what is wrong with %s=%s', (name, value, hint) => {
+  ])('rejects %s=%s with a hint and without secret values', (name, value, hint) => {
     const read = () => readEnv({ [name]: value });
     expect(read).toThrow(EnvironmentError);
     expect(read).toThrow(hint);
@@ -80,7 +80,7 @@ describe('readEnv', () => {
     expect(read).not.toThrow('canary');
   });
 
-  it('says all of it at once', () => {
+  it('reports all invalid variables in one error', () => {
     expect(() => readEnv({ SERVICE_PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/SERVICE_PORT[\s\S]*LOG_LEVEL/);
   });
 });

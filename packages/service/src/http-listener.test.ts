@@ -17,7 +17,7 @@ function half(port: number, bytes: string): Promise<string> {
 
 const patience = { headers: 300, request: 600, shutdown: 500 };
 
-describe('the port', () => {
+describe('openListener', () => {
   it('times out incomplete requests (S28)', async () => {
     listener = await openListener(0, '127.0.0.1', patience);
     listener.serve((request, response) => {
@@ -39,13 +39,13 @@ describe('the port', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('all of it');
   });
 
-  it('asks to come back until there is someone to answer', async () => {
+  it('responds with 503 and Retry-After until a handler is set', async () => {
     listener = await openListener(0, '127.0.0.1', patience);
     const { status, headers } = await fetch(`http://127.0.0.1:${listener.port}`);
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
   });
 
-  it('says what to set when it is taken', async () => {
+  it('names SERVICE_PORT in the error if the port is in use', async () => {
     listener = await openListener(0, '127.0.0.1', patience);
     await expect(openListener(listener.port, '127.0.0.1')).rejects.toThrow('SERVICE_PORT');
   });

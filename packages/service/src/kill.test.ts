@@ -9,7 +9,7 @@ const BATCH = 500;
 /** The long run also executes `scripts/kill-loop.mjs`, with 200 kills. */
 const KILLS = longOr(15, 6);
 
-it(`killed at random, ${KILLS} times: what was acknowledged arrives, a batch at most comes twice, nothing is half (R02, R08)`, async () => {
+it(`loses nothing acknowledged and leaves nothing partial in ${KILLS} random kills (R02, R08)`, async () => {
   buildService();
   const form = await writeForm();
   const result = await killService(KILLS, Math.random, { FORM_DIR: form.folder });

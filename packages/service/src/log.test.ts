@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createLog } from './log.js';
 
-it('replaces what should never have come here', () => {
+it('redacts secrets', () => {
   const lines: string[] = [];
   const log = createLog(
     'info',

@@ -58,7 +58,7 @@ const okta = (token: string) => ({
 });
 
 describe('the process', () => {
-  it('loses nothing that it acknowledged when it is killed during writes (R08)', async () => {
+  it('loses no acknowledged write when it is killed (R08)', async () => {
     const first = await mustStart(environment);
     const org = await organizationOf(first);
     first.kill('SIGTERM');
@@ -98,7 +98,7 @@ describe('the process', () => {
     expect(acknowledged.size).toBeGreaterThan(20);
   });
 
-  it('leaves no half of an integration when it is killed while it builds and removes them (R02)', async () => {
+  it('leaves no partial integration when it is killed while it builds and removes them (R02)', async () => {
     const built = new Map<string, string>();
     let org = '';
     for (let cycle = 0; cycle < 3; cycle += 1) {
@@ -149,7 +149,7 @@ describe('the process', () => {
     expect(built.size).toBeGreaterThan(10);
   });
 
-  it('refuses a folder that another one holds, and takes it over from a dead one (R09)', async () => {
+  it('rejects a data folder that another process uses, and takes it over when that process is dead (R09)', async () => {
     const holder = await mustStart(environment);
     const second = await startService(environment);
     expect(second).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(`process ${holder.pid}`) });
@@ -183,7 +183,7 @@ describe('the process', () => {
     await slow.close();
   });
 
-  it('refuses another master key, or none, and says which one it wants (R13)', async () => {
+  it('rejects a wrong or missing master key with the ID of the required one (R13)', async () => {
     const service = await mustStart(environment);
     service.kill('SIGTERM');
     await service.exited;
@@ -209,7 +209,7 @@ describe('the process', () => {
     expect(await moved.exited).toBe(0);
   });
 
-  it('wants a master key for PostgreSQL, and touches nothing without it', async () => {
+  it('requires a master key for PostgreSQL, and creates no table without it', async () => {
     const databases = postgresql();
     const url = await databases.url();
     const refused = await startService({ ...environment, DATABASE_URL: url });
@@ -230,7 +230,7 @@ describe('the process', () => {
     await databases.close();
   });
 
-  it('seals the secrets of an earlier release again at its start, on two replicas at once (S33)', async () => {
+  it('reseals the secrets of an earlier release at startup, on two replicas at once (S33)', async () => {
     const databases = postgresql();
     const url = await databases.url();
     const database = await upgraded(connect(url));
@@ -255,7 +255,7 @@ describe('the process', () => {
     await databases.close();
   });
 
-  it('makes the first key by hand', async () => {
+  it('creates the first key with the bootstrap command', async () => {
     const { FORM_DIR = '', DATA_DIR = '' } = environment;
     const printed = runService(['bootstrap', 'By hand', 'Acme'], { DATA_DIR });
     const made: { apiKey: string; organizationId: string; teams: Record<string, string> } = JSON.parse(printed);
@@ -269,7 +269,7 @@ describe('the process', () => {
     expect(await service.exited).toBe(0);
   });
 
-  it('says what is wrong with the environment', async () => {
+  it('names all invalid environment variables without their values', async () => {
     const refused = await startService({ ...environment, SERVICE_PORT: 'many', MASTER_KEY: 'canary' });
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/SERVICE_PORT[\s\S]*MASTER_KEY/) });
     expect(JSON.stringify(refused)).not.toContain('canary');

@@ -39,7 +39,7 @@ describe('revocation on two replicas (S15)', () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   };
 
-  it('ends a revoked key and its sessions', async () => {
+  it('rejects a revoked key and its sessions', async () => {
     const admin = await one.tenant('Northwind');
     const { body } = await one.call('POST', `/v3/${admin.id}/api-keys`, {
       key: admin.key,
@@ -56,7 +56,7 @@ describe('revocation on two replicas (S15)', () => {
     expect(again.body.revoked_at).toBe(revoked.body.revoked_at);
   });
 
-  it('ends key and sessions when the key expires', async () => {
+  it('rejects a key and its sessions after the key expires', async () => {
     const expiry = new Date(clock.now() + 301_000).toISOString();
     const { key, session } = await tenantWithKey(expiry);
     expect(await statuses({ key, session })).toEqual([200, 200, 200, 200]);
@@ -64,7 +64,7 @@ describe('revocation on two replicas (S15)', () => {
     expect(await statuses({ key, session })).toEqual([401, 401, 401, 401]);
   });
 
-  it('ends the sessions of an organization that is removed', async () => {
+  it('rejects sessions of a deleted organization', async () => {
     const tenant = await one.tenant('Globex');
     const session = await one.session(tenant);
     const read = (replica: TestService) => replica.call('GET', '/v1/inputs', { session });

@@ -35,7 +35,7 @@ function forge(header: object = {}, claims: object = {}, remove: readonly string
 const call = (session: string) => service.call('GET', '/v1/inputs', { session });
 
 describe('session tokens (S14)', () => {
-  it('accepts its own, and one forged with our own key', async () => {
+  it('accepts its own tokens, and a token signed with its own key', async () => {
     expect((await call(genuine)).status).toBe(200);
     expect((await call(forge())).status).toBe(200);
     const [head, payload] = genuine.split('.');
@@ -43,7 +43,7 @@ describe('session tokens (S14)', () => {
     expect(decode(payload)).toMatchObject({ org: acme.team, parents: ['https://app.example'] });
   });
 
-  it('refuses everything else with one answer', async () => {
+  it('rejects all other tokens with the same response', async () => {
     const now = Math.floor(service.clock.now() / 1_000);
     const [head = '', payload = '', signature = ''] = genuine.split('.');
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -107,7 +107,7 @@ describe('session tokens (S14)', () => {
     }
   });
 
-  it('says so when a session has expired', async () => {
+  it('returns token_expired for an expired session', async () => {
     const token = await service.session(acme, { ttl_seconds: 300 });
     expect((await call(token)).status).toBe(200);
     service.clock.advance(299_000);

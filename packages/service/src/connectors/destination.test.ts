@@ -9,7 +9,7 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
  * A caller who can change a destination (S03) or its protection (S32) must not be able to use a
  * secret there without knowing it.
  */
-describe('a kept secret and another destination or transport (S03, S32)', () => {
+describe('a stored secret after a change of destination or transport (S03, S32)', () => {
   const databases = embedded();
   const moves = allTypes().flatMap(movesOf);
   const reached: string[] = [];
@@ -29,14 +29,14 @@ describe('a kept secret and another destination or transport (S03, S32)', () => 
   });
   afterAll(() => service.store.close());
 
-  it('is covered for every type that says where its secrets go', () => {
+  it('is tested with more than 250 types and 190 transport fields', () => {
     const covered = new Set(moves.map(({ type }) => `${type.kind} ${type.type_id}`));
     expect(covered.size).toBeGreaterThan(250);
     expect(moves.length).toBeGreaterThan(covered.size);
     expect(moves.filter(({ mark }) => mark === 'transport').length).toBeGreaterThan(190);
   });
 
-  it('leaves out no field that is marked, but those whose every change drops the secrets', () => {
+  it('is tested with all marked fields, except those where every change drops the secrets', () => {
     const covered = new Set(moves.map(({ type, path }) => `${type.kind} ${type.type_id} ${path}`));
     const missing = allTypes().flatMap((type) => {
       const hasSecrets = Object.keys(type.config.secrets.properties).length > 0;
@@ -51,7 +51,7 @@ describe('a kept secret and another destination or transport (S03, S32)', () => 
 
   it.each(
     moves.map((move, index) => ({ name: `${move.type.kind} ${move.type.type_id} ${move.path}`, index, ...move })),
-  )('$name', async ({ type, mark, index, before, after }) => {
+  )('must be entered again: $name', async ({ type, mark, index, before, after }) => {
     const base = `/v2/${acme.team}/${type.kind}s`;
     const body = { name: 'Kept', type: type.type_id, config: asWrite(before) };
     const made = await service.call('POST', base, { key: acme.key, body });

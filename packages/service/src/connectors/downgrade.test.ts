@@ -33,7 +33,7 @@ const httpConfig = (endpoint: string, changes: object = {}) => ({
  * An attacker controls the servers that a connector reaches: only its transport settings protect
  * the secret (S32, S33).
  */
-describe('a kept secret and a man in the middle (S32)', () => {
+describe('a stored secret and a machine-in-the-middle (S32)', () => {
   let service: TestService;
   let acme: Tenant;
 
@@ -58,7 +58,7 @@ describe('a kept secret and a man in the middle (S32)', () => {
 
   const headers = { auth_headers: { value: { Authorization: TOKEN } } };
 
-  it('gets nothing by a test or an edit that accepts any certificate', async () => {
+  it('is not sent after a test or an edit that accepts any certificate', async () => {
     const impostor = await startImpostor();
     const config = httpConfig(impostor.origin);
     const id = await create('outputs', { type: 'http', config: { ...config, secrets: headers } });
@@ -89,9 +89,9 @@ describe('a kept secret and a man in the middle (S32)', () => {
   });
 
   it.each([
-    ['accepts any certificate', (_origin: string) => ({ tls_skip_verify: true })],
-    ['names another address', (origin: string) => ({ endpoint: origin, tls_skip_verify: true })],
-  ])('gets nothing from the engine where a writer of the database %s', async (_name, changes) => {
+    ['sets tls_skip_verify', (_origin: string) => ({ tls_skip_verify: true })],
+    ['changes the endpoint', (origin: string) => ({ endpoint: origin, tls_skip_verify: true })],
+  ])('is not sent by the engine after someone with database access %s', async (_name, changes) => {
     const [impostor, elsewhere] = [await startImpostor(), await startImpostor()];
     const config = httpConfig(impostor.origin);
     const input_id = await create('inputs', { type: 'monad-http', config: { settings: {} } });
@@ -126,7 +126,7 @@ describe('a kept secret and a man in the middle (S32)', () => {
     await Promise.all([impostor.close(), elsewhere.close()]);
   });
 
-  it('gets no password of Kafka by taking TLS and SCRAM away', async () => {
+  it('is not sent to a Kafka broker after TLS or SCRAM is turned off', async () => {
     const broker = await startKafkaBroker({ topics: { t: 1 }, users: { ada: PASSWORD } });
     const heard: Buffer[] = [];
     const middle = await listenTcp((socket) => {

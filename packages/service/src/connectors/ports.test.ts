@@ -3,7 +3,7 @@ import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { assignPorts } from './ports.js';
 
-describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name', (databases) => {
+describe.each([embedded(), postgresql()])('ports of listening inputs on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 
@@ -25,7 +25,7 @@ describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name
   const portOf = ({ body }: Awaited<ReturnType<typeof make>>): number => body.ingest?.port;
   const remove = (id: string) => service.call('DELETE', `/v1/${acme.team}/inputs/${id}`, { key: acme.key });
 
-  it('are given one each, to all organizations together, until none is left', async () => {
+  it('are assigned once across organizations, the longest unused first, until none is left', async () => {
     const globex = await service.tenant('Globex');
     const made = await Promise.all([make(acme), make(globex), make(acme), make(globex)]);
     expect(made.map(portOf).toSorted((a, b) => a - b)).toEqual([7_000, 7_001, 7_002, 7_003]);
@@ -55,7 +55,7 @@ describe.each([embedded(), postgresql()])('ports of inputs that listen, on $name
     for (const port of again.map(portOf)) expect(next).not.toContain(port);
   });
 
-  it('are given to connectors that were made before there were any, as far as they reach', async () => {
+  it('are assigned to existing connectors without a port while any are free', async () => {
     await make(acme);
     await service.database.script((run) => run(`update connectors set port = null where type = 'monad-syslog'`));
     const before = await service.store.connectors.withoutPort(['monad-syslog']);

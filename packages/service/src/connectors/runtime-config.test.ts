@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { typeOf } from '../../../../test/support/connectors.js';
 import { runtimeConfig } from './runtime-config.js';
 
-it('gives what is absent its default, and drops what is not shown', () => {
+it('adds defaults of absent fields and drops hidden and unknown fields', () => {
   const kafka = typeOf('output', 'kafka');
   const settings = { bootstrap_servers: 'a:9092', topic: 't', removed_by_a_release: 1 };
   const password = { password: 'p' };

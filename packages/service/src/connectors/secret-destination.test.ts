@@ -19,7 +19,7 @@ const types = (['input', 'output'] as const)
       : [];
   });
 
-describe('an address that is a secret (S03)', () => {
+describe('a destination that is a secret (S03)', () => {
   const databases = embedded();
   let service: TestService;
   let acme: Tenant;
@@ -30,11 +30,11 @@ describe('an address that is a secret (S03)', () => {
   });
   afterAll(() => service.store.close());
 
-  it('there is one', () => {
+  it('exists in the catalog', () => {
     expect(types.map(({ name }) => name)).toContain('input mongodb');
   });
 
-  it.each(types)('$name: asks for the other secrets again', async ({ type, addresses, others }) => {
+  it.each(types)('$name: a change requires the other secrets again', async ({ type, addresses, others }) => {
     const path = `/v2/${acme.team}/${type.kind}s`;
     const example = exampleConfig(type.config, { optional: true });
     const body = { name: 'Kept', type: type.type_id, config: asWrite(example) };

@@ -51,7 +51,7 @@ describe('edits of secrets (S13)', () => {
     },
   ];
 
-  it.each(types)('of $type follow the model', async ({ type, settings, required, fields, value, refused }) => {
+  it.each(types)('of $type match the model', async ({ type, settings, required, fields, value, refused }) => {
     const base = `/v2/${acme.team}/outputs`;
     const pick = random(20_260_101);
     let model: Record<string, Value> = Object.fromEntries(fields.map((field) => [field, value(0, field)]));
@@ -85,7 +85,10 @@ describe('edits of secrets (S13)', () => {
       }
       if (expected === 200 && required.some((field) => next[field] === undefined)) expected = 422;
       const method = pick(2) === 0 ? 'PATCH' : 'PUT';
-      const sent = { name: 'Edited', config: { ...(method === 'PUT' || pick(2) === 0 ? { settings } : {}), secrets } };
+      const sent = {
+        name: 'Edited',
+        config: { ...(method === 'PUT' || pick(2) === 0 ? { settings } : {}), secrets },
+      };
       const answer = await service.call(method, `${base}/${id}`, { key: acme.key, body: sent });
       expect([step, answer.status], answer.text).toEqual([step, expected]);
       seen.add(expected);
@@ -96,7 +99,7 @@ describe('edits of secrets (S13)', () => {
     expect(seen).toEqual(new Set(required.length > 0 ? [200, 400, 422] : [200, 400]));
   });
 
-  it('names the fields that are empty or masked', async () => {
+  it('report the fields that are empty or masked', async () => {
     const secrets = { access_id: { value: '' }, access_key: { value: '••••' } };
     const body = { name: 'Edited', type: 'sumologic', config: { settings: types[0]?.settings, secrets } };
     const answer = await service.call('POST', `/v2/${acme.team}/outputs`, { key: acme.key, body });
@@ -107,7 +110,7 @@ describe('edits of secrets (S13)', () => {
     ]);
   });
 
-  it('are not held up by what a type has no more', async () => {
+  it('ignore settings and secrets that the type no longer has', async () => {
     const type = types[1];
     const secrets = { auth_headers: { value: { Authorization: 'Bearer 1' } } };
     const body = { name: 'Old', type: 'http', config: { settings: type?.settings, secrets } };
@@ -128,7 +131,7 @@ describe('edits of secrets (S13)', () => {
     expect((await service.call('PATCH', path, { key: acme.key, body: named })).status).toBe(422);
   });
 
-  it('drops a secret whose field is not shown any more', async () => {
+  it('drop a secret whose field is no longer shown', async () => {
     const webhook = { webhook_url: { value: 'https://hooks.slack.com/services/T000/B000/XXXX' } };
     const body = {
       name: 'Slack',

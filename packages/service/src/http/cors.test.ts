@@ -40,8 +40,8 @@ const preflight = (origin: string, path: string) =>
     headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
   });
 
-describe('other sites (S24)', () => {
-  it('may ask first only from where the form is', async () => {
+describe('cross-origin requests (S24)', () => {
+  it('pass a preflight only from the origins of the form', async () => {
     for (const path of [`/v2/${acme.team}/inputs`, '/v1/inputs', '/v3/sessions', '/nowhere']) {
       for (const origin of [PUBLIC_URL, OTHER_EMBED]) {
         const { status, headers } = await preflight(origin, path);
@@ -57,7 +57,7 @@ describe('other sites (S24)', () => {
     }
   });
 
-  it('get nothing from a session, and change nothing', async () => {
+  it('are rejected with a session and change nothing', async () => {
     const body = exampleBody(typeOf('input', 'okta-systemlog'));
     for (const origin of foreign) {
       const write = await service.call('POST', `/v2/${acme.team}/inputs`, { session, body, headers: { origin } });
@@ -69,7 +69,7 @@ describe('other sites (S24)', () => {
     expect(list.body.pagination.total).toBe(0);
   });
 
-  it('do not matter to the form, whose answers it may read', async () => {
+  it('from the origins of the form can read responses', async () => {
     for (const origin of [PUBLIC_URL, OTHER_EMBED]) {
       const { status, headers } = await service.call('GET', '/v1/inputs', { session, headers: { origin } });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
@@ -78,7 +78,7 @@ describe('other sites (S24)', () => {
     }
   });
 
-  it('never write by GET or HEAD, with an API key or a session', async () => {
+  it('with GET or HEAD do not change the database, with an API key or a session', async () => {
     const make = async (path: string, body: object): Promise<{ id: string; pipeline_id: string }> =>
       (await service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body })).body;
     const inputs = (await make('inputs', exampleBody(typeOf('input', 'okta-systemlog')))).id;
@@ -112,7 +112,7 @@ describe('other sites (S24)', () => {
 });
 
 describe('headers of the API', () => {
-  it('are on every answer', async () => {
+  it('are in every response', async () => {
     const answers = [
       await service.call('GET', '/v1/inputs', { key: acme.key }),
       await service.call('GET', '/v1/inputs'),

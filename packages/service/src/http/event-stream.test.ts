@@ -13,7 +13,7 @@ const open = async (signal: AbortSignal, ended?: () => void): Promise<Response> 
 const decoder = new TextDecoder();
 const text = async (reader: ReadableStreamDefaultReader<Uint8Array>) => decoder.decode((await reader.read()).value);
 
-it('sends events as they come, and a comment when there are none', async () => {
+it('sends each event immediately, and a comment after 15 seconds without events', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const over = new AbortController();
@@ -32,8 +32,8 @@ it('sends events as they come, and a comment when there are none', async () => {
 });
 
 it.each([
-  ['lets go of everything when the client leaves', 0],
-  ['lets go of everything also when the client leaves while there is more than it reads', 20],
+  ['releases all resources when the client disconnects', 0],
+  ['releases all resources when the client disconnects with unread events', 20],
 ])('%s', async (_name, more) => {
   for (let n = 0; n < more; n += 1) log.add({ level: 'info', code: 'c', message: String(n) });
   const ended = vi.fn();
@@ -45,7 +45,7 @@ it.each([
   expect(ended).toHaveBeenCalledOnce();
 });
 
-it('releases everything when it is aborted while no client reads', async () => {
+it('releases all resources when it is aborted while no client reads', async () => {
   const over = new AbortController();
   const ended = vi.fn();
   const response = await open(over.signal, ended);
@@ -75,7 +75,7 @@ async function* failing(): AsyncGenerator<ServerEvent, void, void> {
   throw new Error('select $1 -- secret');
 }
 
-it('ends when the events fail, without telling the client or the console why', async () => {
+it('ends when the events fail, without exposing the error to the client or the console', async () => {
   const printed = vi.spyOn(console, 'error').mockReturnValue();
   onTestFinished(() => printed.mockRestore());
   const ended = vi.fn();

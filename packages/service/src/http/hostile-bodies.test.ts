@@ -22,11 +22,11 @@ const post = (body: string, headers: Record<string, string> = {}) =>
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const withSettings = (settings: string) => `{"name":"x","type":"okta-systemlog","config":{"settings":${settings}}}`;
 
-describe('bodies that no honest client sends (S17, S28)', () => {
+describe('hostile request bodies (S17, S28)', () => {
   const refused: [name: string, body: string][] = [
-    ['no JSON', '{"name":'],
-    ['nothing', ''],
-    ['a text', '"name"'],
+    ['incomplete JSON', '{"name":'],
+    ['an empty body', ''],
+    ['a string', '"name"'],
     ['a list', '[]'],
     ['null', 'null'],
     ['__proto__', '{"name":"x","type":"demo","__proto__":{"polluted":1}}'],
@@ -34,28 +34,28 @@ describe('bodies that no honest client sends (S17, S28)', () => {
     ['constructor in settings', withSettings('{"constructor":{"prototype":{"polluted":1}}}')],
     ['prototype as a key', withSettings('{"a":{"prototype":1}}')],
     ['depth 21', nested(21)],
-    ['depth of the whole body', nested(100_000)],
+    ['depth 100,000', nested(100_000)],
     ['2,001 values', withSettings(`[${Array(2_001).fill(0).join(',')}]`)],
     ['2,001 keys', withSettings(`{${Array.from({ length: 2_001 }, (_, index) => `"k${index}":0`).join(',')}}`)],
-    ['a text of 64 KiB and one', withSettings(`{"org_url":"${'x'.repeat(65_537)}"}`)],
-    ['a key of 64 KiB and one', withSettings(`{"${'x'.repeat(65_537)}":1}`)],
+    ['a string longer than 64 KiB', withSettings(`{"org_url":"${'x'.repeat(65_537)}"}`)],
+    ['a key longer than 64 KiB', withSettings(`{"${'x'.repeat(65_537)}":1}`)],
     ['a null character', withSettings('{"org_url":"a\\u0000b"}')],
-    ['half a surrogate pair', withSettings('{"org_url":"a\\ud800b"}')],
+    ['a lone surrogate', withSettings('{"org_url":"a\\ud800b"}')],
     ['a number out of range', withSettings('{"org_url":1e999}')],
   ];
 
-  it.each(refused)('400: %s', async (_name, body) => {
+  it.each(refused)('responds with 400 to %s', async (_name, body) => {
     const answer = await post(body);
     expect(answer).toMatchObject({ status: 400, body: { error_type: 'invalid_request', code: 400 } });
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('422: nested deeper than any field', async () => {
+  it('responds with 422 to settings nested deeper than any field', async () => {
     const deep = `${'{"a":'.repeat(14)}1${'}'.repeat(14)}`;
     expect((await post(withSettings(deep))).status).toBe(422);
   });
 
-  it('413: more than 256 KiB, announced or not', async () => {
+  it('responds with 413 to more than 256 KiB, with or without Content-Length', async () => {
     const large = JSON.stringify({ name: 'x'.repeat(256 * 1024) });
     expect(await post(large)).toMatchObject({ status: 413, body: { error_type: 'payload_too_large' } });
     expect((await post('{}', { 'content-length': String(300 * 1024) })).status).toBe(413);
@@ -78,7 +78,7 @@ describe('bodies that no honest client sends (S17, S28)', () => {
     expect(sent).toBeLessThan(10);
   });
 
-  it('415: encoded, or not JSON', async () => {
+  it('responds with 415 to an encoded body and to a type other than JSON', async () => {
     const body = JSON.stringify(exampleBody(typeOf('input', 'okta-systemlog')));
     for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip', 'identity, gzip', '*']) {
       expect((await post(body, { 'content-encoding': encoding })).status, encoding).toBe(415);
@@ -105,12 +105,12 @@ describe('bodies that no honest client sends (S17, S28)', () => {
     }
   });
 
-  it('asks who it is before it reads a byte', async () => {
+  it('authenticates the request before it parses the body', async () => {
     const answer = await service.call('POST', path, { body: nested(100_000) });
     expect(answer.status).toBe(401);
   });
 
-  it('answers strange addresses like unknown ones', async () => {
+  it('responds with 404 to malformed IDs in the path', async () => {
     for (const id of ['%00', '..%2f..', '%E0%A4%A', "'--", 'x'.repeat(65), '%F0%9F%92%A9', '*', '{}']) {
       const one = await service.call('GET', `/v1/${acme.team}/inputs/${id}`, { key: acme.key });
       expect([id, one.status, one.body.error_type]).toEqual([id, 404, 'not_found']);
@@ -120,7 +120,7 @@ describe('bodies that no honest client sends (S17, S28)', () => {
   });
 });
 
-describe('fields that can not be written (S25)', () => {
+describe('read-only fields (S25)', () => {
   const planted = 'planted-1f0c';
   const extra = {
     id: planted,
@@ -138,7 +138,7 @@ describe('fields that can not be written (S25)', () => {
     component_of: [planted],
   };
 
-  it('change nothing, on any write', async () => {
+  it('are ignored by all write operations', async () => {
     const { body: connector } = await service.call('POST', path, {
       key: acme.key,
       body: exampleBody(typeOf('input', 'okta-systemlog')),

@@ -35,7 +35,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     });
   const asSent = (sent: unknown) => `POST /v2/${acme.team}/inputs\n\n${JSON.stringify(sent)}`;
 
-  it('makes one connector, and answers the same again', async () => {
+  it('creates one connector and repeats the response', async () => {
     acme = await service.tenant('Northwind');
     const key = newKey();
     const first = await post(key);
@@ -49,7 +49,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect((await post(newKey())).body.id).not.toBe(first.body.id);
   });
 
-  it('makes one connector of a double click', async () => {
+  it('creates one connector for concurrent requests', async () => {
     acme = await service.tenant('Double click');
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(key)));
@@ -63,7 +63,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect(await count()).toBe(1);
   });
 
-  it('refuses another request under the same key', async () => {
+  it('rejects another request with the same key', async () => {
     acme = await service.tenant('Mismatch');
     const key = newKey();
     const { body: made } = await post(key);
@@ -82,7 +82,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect(await count()).toBe(1);
   });
 
-  it('gives the key back after a refusal', async () => {
+  it('releases the key after a rejected request, and rejects invalid keys', async () => {
     acme = await service.tenant('Refusal');
     const key = newKey();
     const wrong = { ...body, config: { ...body.config, settings: {} } };
@@ -97,7 +97,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     }
   });
 
-  it('keeps a repeated change apart from If-Match', async () => {
+  it('repeats the response to a change even if its If-Match no longer matches', async () => {
     acme = await service.tenant('Repeated change');
     const { body: made } = await post(newKey());
     const change = () =>
@@ -110,7 +110,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect((await change()).body.version).toBe(2);
   });
 
-  it('is apart for each organization', async () => {
+  it('is scoped to the organization', async () => {
     const key = newKey();
     acme = await service.tenant('One');
     const one = await post(key);
@@ -119,7 +119,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect([two.status, two.body.id === one.body.id]).toEqual([200, false]);
   });
 
-  it('waits for a process that may still answer, and takes over from one that died', async () => {
+  it('conflicts while another process holds the key, and takes over when its lock expires', async () => {
     acme = await service.tenant('Died');
     const key = newKey();
     expect(await takeKey(key, asSent(body))).toEqual({ state: 'mine' });
@@ -133,7 +133,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect(await count()).toBe(1);
   });
 
-  it('remembers for 24 hours', async () => {
+  it('stores responses for 24 hours', async () => {
     acme = await service.tenant('A day');
     const key = newKey();
     const first = await post(key);
@@ -147,7 +147,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect(rows).toEqual([{ n: 0 }]);
   });
 
-  it('keeps an effect and its answer together', async () => {
+  it('creates one organization and repeats the response', async () => {
     acme = await service.tenant('Together');
     const key = newKey();
     const { body: team } = await post(key, { name: 'Team' }, `/v3/${acme.id}/organizations`);
@@ -157,7 +157,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     expect(teams.body.pagination.total).toBe(2);
   });
 
-  it('stores no secret with what it remembers', async () => {
+  it('stores no secret with the response', async () => {
     acme = await service.tenant('No secret');
     const type = typeOf('input', 'okta-systemlog');
     const settings = { org_url: 'https://acme.okta.com' };

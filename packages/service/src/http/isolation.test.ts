@@ -21,7 +21,7 @@ interface World {
  * Uses ids of A with an API key or session of B. The calls are generated from the OpenAPI document,
  * so that a new route is covered or fails here.
  */
-describe.each([embedded(), postgresql()])('organizations are apart, on $name (S05)', (databases) => {
+describe.each([embedded(), postgresql()])('isolation of organizations on $name (S05)', (databases) => {
   let service: TestService;
   let operations: Operation[];
   let a: World;
@@ -84,7 +84,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
   const send = (operation: Operation, path: string, credential: CallOptions, body = operation.example) =>
     service.call(operation.method, path, { ...credential, ...(body ? { body } : {}) });
 
-  it('answers 404 to a foreign key on a foreign path, like for an unknown organization', async () => {
+  it('returns the same 404 for a foreign organization as for an unknown one', async () => {
     const before = await everythingOf(a);
     const under = operations.filter(({ params }) => params.includes('org') || params.includes('parent_org'));
     expect(under.length).toBeGreaterThan(15);
@@ -98,7 +98,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
     expect(await everythingOf(a)).toBe(before);
   });
 
-  it('answers 404 to foreign ids on its own path, like for unknown ids', async () => {
+  it('returns the same 404 for foreign IDs as for unknown ones', async () => {
     const before = await everythingOf(a);
     const withIds = operations.filter(({ params }) => params.includes('id'));
     expect(withIds.length).toBeGreaterThan(8);
@@ -116,7 +116,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
     expect(await everythingOf(a)).toBe(before);
   });
 
-  it('answers 403 to a session outside its organization', async () => {
+  it('returns 403 for a session outside its organization', async () => {
     const before = await everythingOf(a);
     const session = await service.session(b.tenant);
     for (const operation of operations.filter(({ params }) => params.includes('org'))) {
@@ -128,7 +128,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
     expect(await everythingOf(a)).toBe(before);
   });
 
-  it('answers to foreign ids in a body as to unknown ones', async () => {
+  it('returns the same response for foreign IDs in a body as for unknown ones', async () => {
     const before = await everythingOf(a);
     const inBodies = operations.flatMap((operation) => operation.idFields.map((field) => ({ operation, field })));
     expect(inBodies.length).toBeGreaterThan(3);
@@ -157,7 +157,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
     expect(await everythingOf(a)).toBe(before);
   });
 
-  it('answers 404 to a foreign secret named by its id', async () => {
+  it('returns 404 for a reference to a foreign secret', async () => {
     const [secret] = await service.store.secrets.ofConnector(a.ids['inputs'] ?? '');
     const body = exampleBody(typeOf('input', 'okta-systemlog'));
     const secrets = { api_key: { id: secret?.id } };
@@ -165,7 +165,7 @@ describe.each([embedded(), postgresql()])('organizations are apart, on $name (S0
     expect((await service.call('POST', `/v2/${b.tenant.team}/inputs`, sent)).status).toBe(404);
   });
 
-  it('keeps teams apart from each other and from their parent', async () => {
+  it('isolates teams from each other and from their parent', async () => {
     const { body: sister } = await service.call('POST', `/v3/${a.tenant.id}/organizations`, {
       key: a.tenant.key,
       body: { name: 'Sister' },

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.store.close());
 
 describe('/openapi.json', () => {
-  it('is a valid document of OpenAPI 3.1', async () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
     const { status, headers, body } = await service.call('GET', '/openapi.json/');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(body).toMatchObject({ openapi: '3.1.0', servers: [{ url: PUBLIC_URL }] });
@@ -43,7 +43,7 @@ describe('/openapi.json', () => {
     expect(body.info.version).toBe(manifest.version);
   });
 
-  it('says of each operation who may call it, and which refusals to expect', async () => {
+  it('declares the session access and the error responses of each operation', async () => {
     const { body } = await service.call('GET', '/openapi.json');
     type Described = Record<string, unknown> & { responses: object };
     const operations = Object.values<Record<string, Described>>(body.paths).flatMap((path) => Object.values(path));
@@ -56,7 +56,7 @@ describe('/openapi.json', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is what every answer of these tests is held against', async () => {
+  it('createConformance rejects responses that do not match the document', async () => {
     const conform = await createConformance(service.app);
     const { text, body } = await service.call('GET', '/livez');
     expect(() => conform('GET', '/livez', 200, body, true)).not.toThrow();
@@ -65,7 +65,7 @@ describe('/openapi.json', () => {
     expect(() => conform('GET', '/v1/inputs/x', 404, { error: 'x', error_type: 'new', code: 404 }, true)).toThrow();
   });
 
-  it('holds every route there is', async () => {
+  it('contains every route', async () => {
     const documented = (await operationsOf(service.app)).map(
       ({ method, path }) => `${method} ${path.replace(/(.)\/$/, '$1').replaceAll(/\{(\w+)\}/g, ':$1')}`,
     );
@@ -82,8 +82,8 @@ const mount = (access: object) => {
   mountRoutes(new OpenAPIHono(), [route], options);
 };
 
-describe('a route', () => {
-  it('without a decision on sessions does not start', () => {
+describe('mountRoutes', () => {
+  it('rejects a route without a complete access policy', () => {
     expect(() => mount({})).toThrow('get /new has no access policy');
     expect(() => mount({ permission: 'read' })).toThrow(TypeError);
     expect(() => mount({ session: 'allow' })).toThrow(TypeError);

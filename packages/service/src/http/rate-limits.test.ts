@@ -42,7 +42,7 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
 
   const tenant = (): Promise<Tenant> => one.tenant(`tenant ${(tenants += 1)}`);
 
-  it('count a key over all replicas, and say when to come back', async () => {
+  it('apply to a key across replicas, and set Retry-After', async () => {
     const { key } = await tenant();
     let turn = 0;
     const call = () => ((turn += 1) % 2 ? one : two).call('GET', '/v1/inputs', { key });
@@ -59,7 +59,7 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
     expect(await statusesOf(6, call)).toEqual(times(6, 429));
   });
 
-  it('count a session', async () => {
+  it('apply to each session separately', async () => {
     const acme = await tenant();
     const session = await one.session(acme);
     const other = await one.session(acme);
@@ -68,7 +68,7 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
     expect((await one.call('GET', '/v1/inputs', { session: other })).status).toBe(200);
   });
 
-  it('count an organization over all its keys', async () => {
+  it('apply to an organization across its keys', async () => {
     const { id, key } = await tenant();
     const more = await one.call('POST', `/v3/${id}/api-keys`, { key, body: { name: 'more', permissions: ['read'] } });
     await statusesOf(10, () => one.call('GET', '/v1/inputs', { key }));
@@ -76,7 +76,7 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
     expect(last).toEqual([...times(9, 200), 429]);
   });
 
-  it('give a session five connection tests a minute, by either call', async () => {
+  it('allow a session five connection tests per minute across both routes', async () => {
     const acme = await tenant();
     const session = await one.session(acme);
     const body = exampleBody(typeOf('input', 'demo'));
@@ -90,7 +90,7 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
     expect(refused.headers.get('ratelimit-policy')).toBe('"test";q=5;w=60');
   });
 
-  it('count who has no valid credential by address, whatever the header says', async () => {
+  it('apply to the address of unauthenticated clients, not to a spoofed header', async () => {
     const strangers = (peer: string, forwarded?: string) =>
       one.call('GET', '/v1/inputs', { key: 'wrong', peer, headers: forwarded ? { 'x-forwarded-for': forwarded } : {} });
     let lie = 0;
@@ -107,7 +107,7 @@ describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databas
     expect(noCredential.status).toBe(429);
   });
 
-  it('count an IPv6 network as one', async () => {
+  it('apply to an IPv6 /64 network as a whole', async () => {
     let host = 0;
     const call = () =>
       one.call('GET', '/v1/inputs', { key: 'wrong', peer: `2001:db8:1:2::${(host += 1).toString(16)}` });

@@ -55,7 +55,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expect(answer.headers.get('idempotency-replayed')).toBeNull();
   };
 
-  it('serves the retry of another session with the same rights', async () => {
+  it('repeats the response to another session with the same permissions', async () => {
     for (const { request, first } of [await made(creation()), ...(await changed())]) {
       const again = await send(request, { session: await anyone() });
       expect([again.status, again.text]).toEqual([200, first.text]);
@@ -67,7 +67,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     ['the other kind', { kind: 'output' }, [403, 403]],
     ['other types', { type_ids: ['slack', 's3'] }, [403, 404]],
     ['another connector', { connector_id: true }, [403, 403]],
-  ] as const)('refuses a session that is narrowed to %s', async (_name, scope, [onCreate, onChange]) => {
+  ] as const)('denies a session that is restricted to %s', async (_name, scope, [onCreate, onChange]) => {
     const other = await made({ ...creation(), body: { ...okta, name: 'Other' } });
     const narrowed = 'connector_id' in scope ? { connector_id: other.first.body.id, kind: 'input' } : scope;
     const session = await service.session(acme, narrowed);
@@ -82,7 +82,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     }
   });
 
-  it('refuses a session that is bound to a connector the creation of others, and lets it change its own', async () => {
+  it('denies a session of one connector a create request, and allows a change of that connector', async () => {
     const { request, first } = await made(creation());
     const session = await service.session(acme, { kind: 'input', connector_id: first.body.id });
     const refused = await send(request, { session });
@@ -93,7 +93,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expect((await send(patch.request, { session })).text).toBe(patch.first.text);
   });
 
-  it('refuses a session the answer to an API key, which may do more', async () => {
+  it('does not share stored responses between API keys and sessions', async () => {
     const { first } = await made(creation());
     const [secret] = Object.values<{ id: string }>(first.body.config.secrets);
     const [field] = Object.keys(first.body.config.secrets);
@@ -113,7 +113,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expectNothing(crossed, answer.body.id);
   });
 
-  it('refuses principals of other organizations, and keys without the permission', async () => {
+  it('denies principals of other organizations and keys without the permission', async () => {
     const globex = await service.tenant('Globex');
     const { request, first } = await made(creation());
     const foreignKey = await send(request, { key: globex.key });
@@ -131,7 +131,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expectNothing(unable, first.body.id);
   });
 
-  it('refuses a revoked key, its sessions, and a session that is over', async () => {
+  it('rejects a revoked key, its sessions and an expired session', async () => {
     const second = await service.call('POST', `/v3/${acme.id}/api-keys`, {
       key: acme.key,
       body: { name: 'second', permissions: ['read', 'write', 'sessions:create'] },
@@ -161,7 +161,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
     expect(renewed.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  it('refuses a session narrowed to types what was deleted since', async () => {
+  it('returns 404 for a deleted connector to a session that is restricted to types', async () => {
     const [patch] = await changed();
     if (!patch) throw new Error('no change');
     const { request, first } = patch;
@@ -173,7 +173,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
   });
 });
 
-it('a route that would replay answers to sessions without a check is not registered (S38)', () => {
+it('mountRoutes rejects an idempotent route for sessions without an authorize check (S38)', () => {
   const route = organizationRoute(
     {
       method: 'post',

@@ -69,8 +69,8 @@ const withTypes = (operation: Operation): Operation => ({
     .replace('/v1/outputs/{type_id}', '/v1/outputs/http'),
 });
 
-describe('a session of a frame (S04)', () => {
-  it('is allowed exactly what is meant', () => {
+describe('access of a session (S04)', () => {
+  it('is allowed exactly for the listed operations', () => {
     expect(
       allowed()
         .map(({ id }) => id)
@@ -78,7 +78,7 @@ describe('a session of a frame (S04)', () => {
     ).toEqual(ALLOWED);
   });
 
-  it('gets 403 everywhere else', async () => {
+  it('is denied with 403 for all other operations', async () => {
     const session = await service.session(acme);
     const denied = known().filter(({ session: decision }) => decision === 'deny');
     expect(denied.length).toBeGreaterThan(10);
@@ -88,7 +88,7 @@ describe('a session of a frame (S04)', () => {
     }
   });
 
-  it('gets in where it is allowed', async () => {
+  it('is granted for all allowed operations', async () => {
     const session = await service.session(acme);
     for (const operation of allowed()) {
       const { status } = await send(withTypes(operation), session);
@@ -96,7 +96,7 @@ describe('a session of a frame (S04)', () => {
     }
   });
 
-  it('stays in its kind', async () => {
+  it('is limited to the kind of the session', async () => {
     const session = await service.session(acme, { kind: 'input' });
     for (const operation of ofKind('output')) {
       expect((await send(withTypes(operation), session)).status, operation.id).toBe(403);
@@ -106,7 +106,7 @@ describe('a session of a frame (S04)', () => {
     }
   });
 
-  it('stays with its types', async () => {
+  it('is limited to the types of the session', async () => {
     const session = await service.session(acme, { type_ids: ['demo', 'dev-null'] });
     const answers = await Promise.all(
       allowed().map(async (operation) => [operation.id, (await send(withTypes(operation), session)).status] as const),
@@ -120,7 +120,7 @@ describe('a session of a frame (S04)', () => {
     expect(body.map((type: { type_id: string }) => type.type_id)).toEqual(['demo']);
   });
 
-  it('stays with its connector', async () => {
+  it('is limited to the connector of the session', async () => {
     const session = await service.session(acme, { connector_id: ids['inputs'] });
     expect((await service.call('GET', `/v1/${acme.team}/inputs/${ids['inputs']}`, { session })).status).toBe(200);
     const body = exampleBody(typeOf('input', 'okta-systemlog'));
@@ -137,7 +137,7 @@ describe('a session of a frame (S04)', () => {
     }
   });
 
-  it('works only for the page it was made for', async () => {
+  it('is limited to the parent page of the session', async () => {
     const session = await service.session(acme);
     const from = (page: string) =>
       service.call('GET', '/v1/inputs', { session, headers: { 'connector-frame-parent': page } });

@@ -39,7 +39,7 @@ describe('a self-signed certificate', () => {
     expect(readCertificate(join(folder, 'key.pem'), file)).toEqual({ key, cert });
   });
 
-  it('is encoded in DER, also for a long name', async () => {
+  it('uses the shortest DER lengths, also for a long name', async () => {
     const host = `${'logs.'.repeat(12)}example.com`;
     const { cert } = await createSelfSigned([host, 'localhost', '127.0.0.1'], Date.now());
     const listed = execFileSync('openssl', ['asn1parse'], { input: cert, encoding: 'utf8' });
@@ -51,12 +51,12 @@ describe('a self-signed certificate', () => {
     for (const [header, length = 0] of values) expect([header, length]).toEqual([2 + lengthBytes(length), length]);
   });
 
-  it('that ends after 2049 says so', async () => {
+  it('encodes an expiration after 2049', async () => {
     const { cert } = await createSelfSigned(['localhost'], Date.UTC(2045, 0, 1));
     expect(new Date(new X509Certificate(cert).validTo).getUTCFullYear()).toBe(2054);
   });
 
-  it('stays the same until it is near its end, or is for another host', async () => {
+  it('is reused until it nears its expiration or the host changes', async () => {
     const clock = createTestClock();
     const first = await ownCertificate(folder, 'logs.example', clock);
     clock.advance(9 * YEAR);
@@ -71,7 +71,7 @@ describe('a self-signed certificate', () => {
 });
 
 describe("the operator's certificate", () => {
-  it('that is none is refused at the start, saying what to set', async () => {
+  it('is rejected with a hint if it is missing, invalid or does not match its key', async () => {
     const [one, two] = [createCertificate('one'), createCertificate('two')];
     const files = { key: join(folder, 'key'), cert: join(folder, 'cert'), other: join(folder, 'other') };
     await writeFile(files.key, one.key);

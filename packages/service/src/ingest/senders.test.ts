@@ -85,7 +85,7 @@ const lines = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, n) => `${JSON.stringify({ n: from + n })}\n`).join('');
 
 describe('monad-http', () => {
-  it('counts a thousand records, however they come', async () => {
+  it('counts a thousand records sent as NDJSON, gzip, JSON array and chunks', async () => {
     const input = await build('monad-http');
     const { url, token } = input.ingest;
     expect(url).toBe(`${server.url}/ingest/${input.id}`);
@@ -116,7 +116,7 @@ describe('monad-http', () => {
     await counted(input, 1_000);
   });
 
-  it('gets an error with a remedy if no pipeline uses the connector', async () => {
+  it('responds with 409 and a hint if no pipeline uses the connector', async () => {
     const { ingest } = await call<Pick<Pushed, 'ingest'>>('POST', '/v2/~/inputs', {
       name: 'x',
       type: 'monad-http',
@@ -134,7 +134,7 @@ describe('monad-http', () => {
     });
   });
 
-  it("takes what the guide's commands send", async () => {
+  it('accepts the records that the commands of the guide send', async () => {
     const input = await build('monad-http');
     const here = await mkdtemp(join(tmpdir(), 'guide-'));
     onTestFinished(() => rm(here, { recursive: true, force: true }));
@@ -157,7 +157,7 @@ describe('monad-http', () => {
   });
 });
 
-it('monad-otel counts what is exported to it', async () => {
+it('monad-otel counts the exported records', async () => {
   const input = await build('monad-otel');
   const headers = { authorization: `Bearer ${input.ingest.token}`, 'content-type': 'application/x-protobuf' };
   const answer = await fetch(input.ingest.url, { method: 'POST', headers, body: Uint8Array.from(exportedProtobuf) });
@@ -166,7 +166,7 @@ it('monad-otel counts what is exported to it', async () => {
 });
 
 describe('monad-syslog', () => {
-  it('has a port of its own, and a certificate that senders can trust', async () => {
+  it('has its own port and a certificate that senders can verify', async () => {
     const input = await build('monad-syslog');
     const { host, port, token, url } = input.ingest;
     expect([host, ports.includes(port), token, url]).toEqual([
@@ -204,7 +204,7 @@ describe('monad-syslog', () => {
     }
   });
 
-  it('says so when no port is left, and gives one again when it is free', async () => {
+  it('returns no_port if all ports are in use, and reuses a released port', async () => {
     const other = await build('monad-syslog');
     const refused = await call('POST', '/v2/~/inputs', {
       name: 'x',

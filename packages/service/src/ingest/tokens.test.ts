@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.store.close());
 
-describe('the token of an input that is sent to', () => {
-  it('is read by a key that may write, wherever the connector is, and is always the same', async () => {
+describe('the ingest token of an input', () => {
+  it('is returned to a key with write permission and does not change', async () => {
     expect(token).toMatch(/^cfi_[\w-]{43}$/);
     expect(createIngestTokens(service.vault).isOf(id, token)).toBe(true);
     const { key } = acme;
@@ -38,7 +38,7 @@ describe('the token of an input that is sent to', () => {
     expect(other.body.ingest.token).not.toBe(token);
   });
 
-  it('is not read by a session, nor by a key that may only read', async () => {
+  it('is not returned to a session or to a key without write permission', async () => {
     const session = await service.session(acme);
     const answers = [
       await service.call('GET', `/v1/${acme.team}/inputs/${id}`, { session }),
@@ -54,7 +54,7 @@ describe('the token of an input that is sent to', () => {
     expect(list.text).not.toContain('cfi_');
   });
 
-  it('is in nothing that is kept: no column, no log, no answer kept for an Idempotency-Key', async () => {
+  it('is not stored in the database, the log or the response to an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'one-intent' };
     const first = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body, headers });
     const again = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body, headers });
@@ -72,7 +72,7 @@ describe('the token of an input that is sent to', () => {
     expect(kept.join('')).toContain(first.body.id);
   });
 
-  it('is not there for inputs that fetch, and for outputs', async () => {
+  it('is absent for polling inputs and for outputs', async () => {
     const output = { name: 'x', type: 'dev-null', config: { settings: {}, secrets: {} } };
     const made = await service.call('POST', `/v2/${acme.team}/outputs`, { key: acme.key, body: output });
     expect(made.body.ingest).toBeUndefined();

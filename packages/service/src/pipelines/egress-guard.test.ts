@@ -15,7 +15,7 @@ const lookup = (name: string): Promise<string[]> => {
   return Promise.resolve(['169.254.169.254']);
 };
 
-describe('a name that resolves to the metadata service of a cloud (S10, S35)', () => {
+describe('a host name that resolves to a cloud metadata address (S10, S35)', () => {
   let service: TestService;
   let acme: Tenant;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('a name that resolves to the metadata service of a cloud (S10, S35)', (
   const call = async (method: string, path: string, body?: unknown) =>
     service.call(method, `/v2/${acme.team}/${path}`, { key: acme.key, body });
 
-  it('is refused in the connection test of every type', async () => {
+  it('is rejected in the connection test of every type', async () => {
     for (const { target, body, path } of all) {
       if (!target.code.testConnection) continue;
       const { status, body: answer } = await call('POST', `${path}/test-connection`, body);
@@ -43,7 +43,7 @@ describe('a name that resolves to the metadata service of a cloud (S10, S35)', (
     expect(looked.length).toBeGreaterThanOrEqual(all.length - 3);
   });
 
-  it('is refused in the pipelines of every type, and their status says so', async () => {
+  it('is rejected in the pipelines of every type and reported in their status', async () => {
     const pushed = await call('POST', 'inputs', { name: 'Pushed', type: 'monad-http', config: {} });
     const pipelines: { name: string; id: string }[] = [];
     for (const { target, body, path } of all) {

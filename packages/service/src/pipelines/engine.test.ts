@@ -30,7 +30,7 @@ const during = async (work: () => Promise<{ status: number }>) => {
   return [...heard];
 };
 
-it('is notified of every change to a pipeline and its components, and provides the status that clients read', async () => {
+it('the engine is notified of every change to a pipeline and its components, and provides its status', async () => {
   const input = (await send('POST', '/v2/~/inputs', exampleBody(typeOf('input', 'demo')))).body.id;
   const transform = (await send('POST', '/v2/~/transforms', { name: 'T', config: { operations: [] } })).body.id;
   expect(heard).toEqual([]);
@@ -65,7 +65,7 @@ it('is notified of every change to a pipeline and its components, and provides t
   expect(await during(() => send('DELETE', team))).toEqual([third]);
 });
 
-it('hears nothing of what was refused', async () => {
+it('the engine is not notified of rejected changes', async () => {
   const { body: team } = await send('POST', `/v3/${acme.id}/organizations`, { name: 'New' });
   acme = { ...acme, team: team.id };
   heard.length = 0;

@@ -18,7 +18,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
   const create = (body: object, key = acme.key) => service.call('POST', `/v3/${acme.id}/api-keys`, { key, body });
   const list = () => service.call('GET', `/v3/${acme.id}/api-keys?limit=1000`, { key: acme.key });
 
-  it('are 256 random bits behind a prefix, shown once', async () => {
+  it('consist of a prefix and 256 random bits, and are returned once', async () => {
     const { status, body } = await create({ name: 'backend', permissions: ['read'] });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -37,7 +37,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     expect(listed.body.api_keys.map(({ id }: { id: string }) => id)).toContain(body.id);
   });
 
-  it('tell who they are', async () => {
+  it('can read their own record', async () => {
     const { body } = await create({ name: 'self', permissions: ['sessions:create'] });
     const { key: _key, ...self } = body;
     const answer = await service.call('GET', '/v3/api-keys/current', { key: body.key });
@@ -45,7 +45,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     expect(answer.text).not.toContain(body.key);
   });
 
-  it('are stored as an HMAC, so that the database does not tell them', async () => {
+  it('are stored as an HMAC', async () => {
     const { body } = await create({ name: 'stored', permissions: ['read'] });
     const [row] = await service.database.script((run) => run(`select * from api_keys where id = '${body.id}'`));
     const digest = row?.['digest'];
@@ -58,7 +58,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     expect(stored).toEqual(service.vault.digest('api-key', body.key));
   });
 
-  it('give no more than they have', async () => {
+  it('cannot grant permissions that they lack', async () => {
     const manager = await create({ name: 'manager', permissions: ['keys:manage', 'read'] });
     expect((await create({ name: 'more', permissions: ['write'] }, manager.body.key)).status).toBe(403);
     expect((await create({ name: 'same', permissions: ['read', 'read'] }, manager.body.key)).body.permissions).toEqual([
@@ -69,7 +69,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     expect((await service.call('GET', '/v1/inputs', { key: writer.body.key })).status).toBe(403);
   });
 
-  it('end when they expire', async () => {
+  it('are rejected after their expiration', async () => {
     const expires_at = new Date(service.clock.now() + 10_000).toISOString();
     const { body } = await create({ name: 'short', permissions: ['read'], expires_at });
     expect(body.expires_at).toBe(expires_at);
@@ -82,7 +82,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     expect((await create({ name: 'offset', permissions: ['read'], expires_at: offset })).status).toBe(201);
   });
 
-  it('must name what they may do', async () => {
+  it('require a name, known permissions and a valid expiration', async () => {
     for (const body of [
       { name: 'x' },
       { name: 'x', permissions: [] },
@@ -94,7 +94,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
     }
   });
 
-  it('never work from a browser', async () => {
+  it('are denied for requests with an Origin header', async () => {
     for (const origin of [PUBLIC_URL, 'https://app.example', 'null']) {
       const headers = { origin };
       for (const credential of [{ key: acme.key }, { headers: { ...headers, authorization: `ApiKey ${acme.key}` } }]) {

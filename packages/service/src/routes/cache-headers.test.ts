@@ -50,7 +50,7 @@ async function documented(): Promise<[address: string, keptFor: string][]> {
 }
 
 describe('Cache-Control', () => {
-  it('of the drop-in matches the README, also for 304', async () => {
+  it('of the drop-in matches the README, also in 304 responses', async () => {
     const rows = await documented();
     expect(rows.map(([address]) => address)).toEqual([
       '/v/3/connector-frame.js',
@@ -68,7 +68,7 @@ describe('Cache-Control', () => {
     }
   });
 
-  it('of every public answer is in the list of this test', async () => {
+  it('of every public route has the expected value', async () => {
     for (const { id, method, path, isPublic } of await operationsOf(service.app)) {
       if (!isPublic) continue;
       const { path: at, control } = kept[id] ?? { path: paths[id] ?? path, control: 'no-store' };
@@ -78,7 +78,7 @@ describe('Cache-Control', () => {
     }
   });
 
-  it('of every other answer is no-store: granted, refused, unknown, or not found', async () => {
+  it('of all other responses is no-store, including errors', async () => {
     const session = await service.session(acme);
     const answers = [
       await service.call('GET', '/v1/inputs', { session }),

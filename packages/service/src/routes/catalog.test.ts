@@ -47,7 +47,7 @@ describe('the catalog', () => {
     }
   });
 
-  it('gives all fields of all types to who asks for them', async () => {
+  it('includes the fields of all types with include=config', async () => {
     const { status, body } = await service.call('GET', '/v1/outputs?include=config', { key: acme.key });
     expect(status).toBe(200);
     const known = loadCatalog().list('output');
@@ -58,7 +58,7 @@ describe('the catalog', () => {
     expect(other.status).toBe(400);
   });
 
-  it('is small for who reads gzip: both lists together at most 60 kB', async () => {
+  it('compresses both lists with gzip to at most 60 kB in total', async () => {
     let bytes = 0;
     for (const kind of ['input', 'output'] as const) {
       const headers = { 'x-api-key': acme.key, 'accept-encoding': 'br, gzip' };
@@ -73,7 +73,7 @@ describe('the catalog', () => {
     expect(bytes).toBeLessThanOrEqual(60_000);
   });
 
-  it('answers one type with its fields and its icon', async () => {
+  it('returns one type with its fields and its icon', async () => {
     const { status, body } = await service.call('GET', '/v1/inputs/okta-systemlog/', {
       session: await service.session(acme),
     });
@@ -85,7 +85,7 @@ describe('the catalog', () => {
     expect(body).not.toHaveProperty('poll');
   });
 
-  it('answers null where a type has no icon', async () => {
+  it('returns null as the icon of a type without one', async () => {
     const without = loadCatalog()
       .list('input')
       .find((type) => type.icon === undefined);
@@ -93,7 +93,7 @@ describe('the catalog', () => {
     expect(body).toMatchObject({ type_id: without?.type_id, icon: null });
   });
 
-  it('answers 304 to who has it', async () => {
+  it('returns 304 for a matching If-None-Match', async () => {
     for (const path of ['/v1/inputs', '/v1/outputs/http']) {
       const first = await service.call('GET', path, { key: acme.key });
       const known = { 'if-none-match': first.headers.get('etag') ?? '' };
@@ -102,7 +102,7 @@ describe('the catalog', () => {
     }
   });
 
-  it('keeps kinds apart, and knows what it does not have', async () => {
+  it('returns 404 for an unknown type and for a type of the other kind', async () => {
     for (const path of [
       '/v1/outputs/okta-systemlog',
       '/v1/inputs/unknown',

@@ -98,7 +98,7 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
     expect(await statusesOf(1, withFreshSession(other))).toEqual(passed(1));
   });
 
-  it('a session that keeps retrying leaves the limit of its organization to others', async () => {
+  it('rejected calls of a session do not count toward the limit of its organization', async () => {
     const acme = await tenant();
     const session = await one.session(acme);
     const statuses = await statusesOf(12, () => testing(acme, { session }));
@@ -108,7 +108,7 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
     expect(await statusesOf(5, withFreshSession(acme))).toEqual(passed(5));
   });
 
-  it('thirty fresh sessions at once are no way around', async () => {
+  it('thirty concurrent sessions cannot exceed the limit of a connector type', async () => {
     const acme = await tenant();
     const sessions = await Promise.all(Array.from({ length: 30 }, () => one.session(acme)));
     const answers = await Promise.all(sessions.map((session) => testing(acme, { session })));

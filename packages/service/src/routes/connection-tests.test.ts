@@ -46,7 +46,7 @@ const connectors = async () =>
   (await service.call('GET', `/v1/${acme.team}/outputs`, { key: acme.key })).body.pagination.total;
 
 describe('test-connection', () => {
-  it('connects for real, and saves nothing', async () => {
+  it('connects to the destination and saves nothing', async () => {
     received.length = 0;
     const { status, body } = await test(http('right'));
     expect([status, body]).toEqual([
@@ -57,7 +57,7 @@ describe('test-connection', () => {
     expect(await connectors()).toBe(0);
   });
 
-  it('says in our own words what failed (S21)', async () => {
+  it('returns a reason and a hint, but nothing from the response of the destination (S21)', async () => {
     const answer = await test(http('wrong-canary'));
     expect(answer).toMatchObject({
       status: 400,
@@ -91,7 +91,7 @@ describe('test-connection', () => {
     expect((await test(kept)).status).toBe(404);
   });
 
-  it('refuses an id of another type', async () => {
+  it('rejects the ID of a connector of another type', async () => {
     const made = await service.call('POST', outputs, {
       key: acme.key,
       body: exampleBody(typeOf('output', 'dev-null')),
@@ -100,14 +100,14 @@ describe('test-connection', () => {
     await service.call('DELETE', `/v1/${acme.team}/outputs/${made.body.id}`, { key: acme.key });
   });
 
-  it('refuses an address that the operator keeps closed (S10)', async () => {
+  it('rejects an address that the egress rules do not allow (S10)', async () => {
     for (const endpoint of ['http://127.0.0.2:80', 'http://169.254.169.254/latest', 'http://[::1]']) {
       const { status, body } = await test(http('right', endpoint), { key: acme.key });
       expect([endpoint, status, body.error_type]).toEqual([endpoint, 400, 'egress_refused']);
     }
   });
 
-  it('says when there is no test, and checks fields first', async () => {
+  it('returns no_test for a type without a test, and rejects invalid fields', async () => {
     expect((await test({ type: 'dev-null', config: {} })).body.error_type).toBe('no_test');
     const wrong = { ...http('right'), config: { settings: { endpoint: 'nowhere' } } };
     expect(await test(wrong)).toMatchObject({ status: 422, body: { error_type: 'invalid_config' } });
@@ -115,7 +115,7 @@ describe('test-connection', () => {
     expect((await test({ config: {} }, { key: acme.key })).status).toBe(400);
   });
 
-  it('goes before a create that asks for it', async () => {
+  it('runs before a create request with test_connection=true', async () => {
     const create = (body: object) => service.call('POST', `${outputs}?test_connection=true`, { session, body });
     expect((await create(http('wrong'))).body.error_type).toBe('test_failed');
     expect((await create(exampleBody(typeOf('output', 'dev-null')))).body.error_type).toBe('no_test');

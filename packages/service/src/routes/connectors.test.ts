@@ -37,7 +37,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     await databases.close();
   });
 
-  it('creates one, and answers what it keeps, never the secret', async () => {
+  it('creates a connector and returns it without the secret', async () => {
     const { status, body, text, headers } = await service.call('POST', inputs, { key: acme.key, body: okta() });
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -60,12 +60,12 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     });
   });
 
-  it('reads defaults into a new one, and drops what is not shown', async () => {
+  it('adds defaults to a new connector and drops empty settings', async () => {
     const made = await create(okta({ settings: { org_url: 'https://acme.okta.com', backfill_start_time: null } }));
     expect(made.config.settings).toEqual({ org_url: 'https://acme.okta.com', use_synthetic_data: false });
   });
 
-  it('keeps on PATCH what is absent, and replaces settings as a whole', async () => {
+  it('PATCH keeps absent fields and replaces settings as a whole', async () => {
     const made = await create(
       okta({ settings: { org_url: 'https://acme.okta.com', backfill_start_time: '2026-01-01T00:00:00Z' } }),
     );
@@ -80,7 +80,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect(cleared.body.config.secrets).toEqual(made.config.secrets);
   });
 
-  it('keeps only secrets on PUT', async () => {
+  it('PUT keeps absent secrets and resets other absent fields', async () => {
     const made = await create(okta({}, { description: 'For auditors' }));
     const { body } = await service.call('PUT', `${inputs}/${made.id}`, {
       key: acme.key,
@@ -89,7 +89,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect(body).toMatchObject({ name: 'Other', description: '', config: { secrets: made.config.secrets } });
   });
 
-  it('replaces a secret under the same id', async () => {
+  it('replaces the value of a secret and keeps its ID', async () => {
     const made = await create();
     service.clock.advance(1_000);
     const { body } = await service.call('PATCH', `${inputs}/${made.id}`, {
@@ -101,7 +101,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect(await openStored(service, acme.team, made.id)).toEqual({ api_key: `${TOKEN}2` });
   });
 
-  it('takes an existing secret of the organization by its id, for the same field and destination', async () => {
+  it('accepts a reference to a stored secret only for the same destination and with an API key', async () => {
     const first = await create();
     const secrets = { api_key: { id: first.config.secrets.api_key.id } };
     const second = await create(okta({ secrets }));
@@ -122,7 +122,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect((await service.call('POST', inputs, { key: acme.key, body: unknown })).status).toBe(404);
   });
 
-  it('takes output_type as another name of type', async () => {
+  it('accepts output_type as an alias of type', async () => {
     const { type, ...rest } = exampleBody(typeOf('output', 'dev-null'));
     const outputs = `/v2/${acme.team}/outputs`;
     const made = await service.call('POST', outputs, { key: acme.key, body: { ...rest, output_type: type } });
@@ -132,7 +132,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect((await service.call('POST', outputs, { key: acme.key, body: rest })).status).toBe(400);
   });
 
-  it('names the fields that are wrong', async () => {
+  it('returns the paths of invalid fields', async () => {
     const { status, body } = await service.call('POST', inputs, {
       key: acme.key,
       body: okta({ settings: { org_url: 'acme', nonsense: 1 }, secrets: { other: { value: 'x' } } }, { name: ' ' }),
@@ -153,13 +153,13 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect(issues.map(({ path }: Record<string, string>) => path)).toEqual(['/name', '/description']);
   });
 
-  it('keeps the type', async () => {
+  it('rejects a change of the type', async () => {
     const made = await create();
     const body = { ...exampleBody(typeOf('input', 'demo')), name: 'Demo' };
     expect((await service.call('PUT', `${inputs}/${made.id}`, { key: acme.key, body })).status).toBe(400);
   });
 
-  it('answers a list page by page, in the order made', async () => {
+  it('lists connectors in pages, in the order of creation', async () => {
     const tenant = await service.tenant('Paging');
     for (const name of ['a', 'b', 'c']) {
       service.clock.advance(10);
@@ -179,7 +179,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect((await service.call('GET', `/v1/${tenant.team}/outputs`, { key: tenant.key })).body.outputs).toEqual([]);
   });
 
-  it('deletes it with its secrets', async () => {
+  it('deletes a connector with its secrets', async () => {
     const made = await create();
     const path = `/v1/${acme.team}/inputs/${made.id}`;
     expect(await service.call('DELETE', path, { key: acme.key })).toMatchObject({ status: 200, body: { id: made.id } });
@@ -188,7 +188,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     expect(await service.store.secrets.ofConnector(made.id)).toEqual([]);
   });
 
-  it('takes every type of the catalog with its example', async () => {
+  it('accepts the example of every catalog type', async () => {
     for (const kind of ['input', 'output'] as const) {
       const types = (await service.call('GET', `/v1/${kind}s`, { key: acme.key })).body;
       for (const { type_id } of types) {
@@ -200,7 +200,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
   });
 
   describe('concurrent edits (R04)', () => {
-    it('refuses a change of a version that was not read', async () => {
+    it('rejects a change with a stale If-Match', async () => {
       const made = await create();
       const path = `${inputs}/${made.id}`;
       const rename = (name: string, tag: string) =>
@@ -217,7 +217,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       expect((await remove('"v4"')).status).toBe(200);
     });
 
-    it('lets one of many win', async () => {
+    it('accepts one of several concurrent changes with the same If-Match', async () => {
       const made = await create();
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -234,7 +234,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       ]);
     });
 
-    it('loses no update when nobody looks', async () => {
+    it('applies all concurrent changes without If-Match', async () => {
       const made = await create();
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -245,7 +245,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       expect(body.version).toBe(9);
     });
 
-    it('answers 304 to a reader who has it', async () => {
+    it('returns 304 to a session for a matching If-None-Match', async () => {
       const made = await create();
       const path = `/v1/${acme.team}/inputs/${made.id}`;
       const headers = { 'if-none-match': '"v1"' };

@@ -26,7 +26,7 @@ const get = (path: string, headers: Record<string, string> = {}) => service.app.
 const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('the drop-in', () => {
-  it('is there for every page, and for ever, under its version', async () => {
+  it('is available to every origin and cached permanently under its exact version', async () => {
     const answer = await get('/v/3.14.1/connector-frame.js');
     expect([answer.status, await answer.text()]).toEqual([200, DROP_IN]);
     expect(Object.fromEntries(answer.headers)).toEqual({
@@ -40,7 +40,7 @@ describe('the drop-in', () => {
     });
   });
 
-  it('is looked at again under its major version, and sent again only when it changed', async () => {
+  it('is revalidated under its major version, with 304 if it is unchanged', async () => {
     const answer = await get('/v/3/connector-frame.js');
     const etag = answer.headers.get('etag') ?? '';
     expect([answer.status, await answer.text()]).toEqual([200, DROP_IN]);
@@ -53,7 +53,7 @@ describe('the drop-in', () => {
     expect((await get('/v/3/connector-frame.js', { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  it('comes compressed to who can read it', async () => {
+  it('is compressed with Brotli or gzip according to Accept-Encoding', async () => {
     const brotli = await get('/v/3/connector-frame.js', { 'accept-encoding': 'gzip, deflate, br, zstd' });
     expect(brotli.headers.get('content-encoding')).toBe('br');
     expect(brotliDecompressSync(await bytes(brotli)).toString()).toBe(DROP_IN);
@@ -62,18 +62,18 @@ describe('the drop-in', () => {
     expect(gunzipSync(await bytes(gzip)).toString()).toBe(DROP_IN);
   });
 
-  it('has the picker in a file of its own', async () => {
+  it('has the picker in a separate file', async () => {
     const answer = await get('/v/3.14.1/connector-catalog.js');
     expect([answer.status, await answer.text()]).toEqual([200, DROP_IN_CATALOG]);
   });
 
-  it('has its licences beside it', async () => {
+  it('has a file with its licenses', async () => {
     const { status, headers, text } = await service.call('GET', '/v/3/connector-frame.LICENSE.txt');
     expect([status, text]).toEqual([200, 'BSD 3-Clause License']);
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  it('in a version that is not here is refused with those that are', async () => {
+  it('returns 404 with the available versions for an unknown version', async () => {
     for (const version of ['3.14.0', '2', '3.14', 'latest', 'v3', '__proto__', '3.14.1%00']) {
       const { status, body, headers } = await service.call('GET', `/v/${version}/connector-frame.js`);
       expect([version, status]).toEqual([version, 404]);
@@ -89,7 +89,7 @@ describe('the drop-in', () => {
     expect((await service.call('GET', '/v/3/package.json')).status).toBe(404);
   });
 
-  it('has a published hash that a page can hold it to', async () => {
+  it('has published integrity hashes', async () => {
     const { status, body, headers } = await service.call('GET', '/v/integrity.json');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -103,7 +103,7 @@ describe('the drop-in', () => {
   });
 
   it.each(['connector-frame.js', 'connector-catalog.js', 'connector-frame.LICENSE.txt'])(
-    'gets another version when %s differs from the release, so that no URL ever changes its content',
+    'gets a development version if %s differs from the release',
     async (name) => {
       const folder = `${element.folder}-${name}`;
       try {
@@ -138,7 +138,7 @@ describe('the drop-in', () => {
     },
   );
 
-  it('gets a version of its own before the release', async () => {
+  it('gets a development version before its release', async () => {
     const folder = `${element.folder}-unreleased`;
     try {
       await cp(element.folder, folder, { recursive: true });
@@ -149,7 +149,7 @@ describe('the drop-in', () => {
     }
   });
 
-  it('says what to do when it is missing', async () => {
+  it('causes an error with the build command if it is missing', async () => {
     await rm(join(element.folder, 'dist'), { recursive: true });
     await expect(loadDropIn(element.folder)).rejects.toThrow(/drop-in is not built.*Run "npm run build"/);
   });

@@ -52,19 +52,19 @@ describe('the page of the form', () => {
     });
   });
 
-  it('names the addresses that the form may talk to, and no other (S01)', async () => {
+  it('lists only the configured API bases, escaped for HTML (S01)', async () => {
     const { text, headers } = await page(PARENT);
     const content = /<meta name="api-bases" content="([^"]*)"/.exec(text)?.[1] ?? '';
     expect(content).toBe(`[&quot;${PUBLIC_URL}&quot;,&quot;https://api.example/\\&quot;>&lt;script>&quot;]`);
     expect(headers.get('content-security-policy')).toContain("connect-src 'self';");
   });
 
-  it('needs its slash, or its files would not be found', async () => {
+  it('redirects to the path with a trailing slash', async () => {
     const { status, headers } = await service.call('GET', `/embed?parentOrigin=${PARENT}`);
     expect([status, headers.get('location')]).toEqual([308, `./embed/?parentOrigin=${PARENT}`]);
   });
 
-  it('opens for an origin as soon as an organization allows it, and closes again', async () => {
+  it('is available to an origin only while an organization allows it', async () => {
     const origin = 'https://console.acme.example';
     const allow = (allowed_origins: string[]) =>
       service.call('PATCH', `/v3/${acme.id}/organizations/${acme.team}`, { key: acme.key, body: { allowed_origins } });
@@ -196,7 +196,7 @@ function malformed(): string[] {
 }
 
 describe('a page that is not registered (S07)', () => {
-  it('gets no frame and no script, however it writes its origin', async () => {
+  it('gets 403 without a script for every malformed or foreign origin', async () => {
     const texts = malformed();
     expect(texts.length).toBeGreaterThanOrEqual(200);
     for (const text of texts) {
@@ -208,7 +208,7 @@ describe('a page that is not registered (S07)', () => {
     }
   });
 
-  it('gets none without an origin, with two, or in another spelling of the parameter', async () => {
+  it('gets 403 without parentOrigin, with two, or with a misspelled parameter', async () => {
     const evil = 'https://evil.example';
     for (const query of [
       '',
@@ -235,7 +235,7 @@ const get = (name: string, encoding?: string) =>
 const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('the files of the form', () => {
-  it('are kept for ever, and come compressed to who can read it', async () => {
+  it('are cached permanently and compressed according to Accept-Encoding', async () => {
     const plain = await get('form-1a2b.js');
     expect((await bytes(plain)).toString()).toBe(SCRIPT);
     expect(Object.fromEntries(plain.headers)).toMatchObject({
@@ -255,13 +255,13 @@ describe('the files of the form', () => {
     }
   });
 
-  it('are only those', async () => {
+  it('do not include any other file', async () => {
     for (const name of ['form-1a2b.js.map', '..%2findex.html', 'index.html', '', 'constructor', '__proto__']) {
       expect((await get(name)).status, name).toBe(404);
     }
   });
 
-  it('say what to do when they are missing', async () => {
+  it('cause an error with a hint if they are missing or incomplete', async () => {
     await expect(loadFormAssets('/nowhere')).rejects.toThrow('npm run build');
     const assets = { ...(await formAssets()), html: '<p>no place</p>' };
     expect(() => createEmbedPage(assets, [])).toThrow('api-bases');

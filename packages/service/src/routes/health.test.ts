@@ -22,25 +22,25 @@ describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) =
   };
   const fine = { database: 'ok', schema: 'ok', master_key: 'ok' };
 
-  it('is ready when database, schema and key are what they must be', async () => {
+  it('is ready if the database, the schema and the master key are valid', async () => {
     expect(await ready()).toEqual([200, fine]);
   });
 
-  it('is not ready on a schema it does not know', async () => {
+  it('is not ready on an unknown schema version', async () => {
     const known = await service.store.schemaVersion();
     await service.database.script((run) => run(`insert into schema_migrations values (999, 'later')`));
     expect(await ready()).toEqual([503, { ...fine, schema: `version 999, not ${known}` }]);
     await service.database.script((run) => run('delete from schema_migrations where version = 999'));
   });
 
-  it('is not ready when another master key has taken over', async () => {
+  it('is not ready when another master key is in use', async () => {
     const current = masterKey(randomBytes(32));
     await openVault(service.store, { current, previous: service.master }, systemClock);
     expect(await ready()).toEqual([503, { ...fine, master_key: 'another key is in use' }]);
     await openVault(service.store, { current: service.master, previous: current }, systemClock);
   });
 
-  it('counts requests by route, never by address', async () => {
+  it('counts requests by route, not by path', async () => {
     const { id, key, team } = await service.tenant('Northwind');
     await service.call('GET', `/v1/${team}/inputs/canary-in-an-address`, { key });
     await service.session({ id, key, team });
@@ -56,14 +56,14 @@ describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) =
     expect(text).not.toMatch(new RegExp(`canary|${team}|${key}`));
   });
 
-  it('is not ready at once when it stops, and lives on without a database', async () => {
+  it('is not ready once it stops, but alive without a database', async () => {
     service.readiness.stop();
     expect(await ready()).toEqual([503, { process: 'stopping' }]);
     await service.store.close();
     expect((await service.call('GET', '/livez')).body).toEqual({ status: 'ok' });
   });
 
-  it('says when the database does not answer', async () => {
+  it('reports a database that does not respond', async () => {
     const other = await createTestService({ database: await databases.open() });
     await other.store.close();
     const { status, body } = await other.call('GET', '/readyz');

@@ -20,7 +20,7 @@ const headers = {
 };
 
 describe('icons', () => {
-  it('are for everyone, for a week, with and without suffix', async () => {
+  it('are available to every origin and cached for a week, with and without a suffix', async () => {
     for (const name of ['okta-systemlog.svg', 'okta-systemlog', 'okta-systemlog.svg/']) {
       const icon = await service.call('GET', `/external/icons/raw/${name}`, {
         headers: { origin: 'https://any.example' },
@@ -38,7 +38,7 @@ describe('icons', () => {
     }
   });
 
-  it('are looked up, never read by name (S23)', async () => {
+  it('return 404 for unknown names and path traversal (S23)', async () => {
     const names = [
       'unknown',
       'UNKNOWN',
@@ -63,13 +63,13 @@ describe('icons', () => {
     }
   });
 
-  it('tell their name', async () => {
+  it('have a route that returns their name', async () => {
     const { status, body, headers: given } = await service.call('GET', '/external/icons/okta-systemlog');
     expect([status, body]).toEqual([200, { typeId: 'okta-systemlog', iconName: 'okta', fileName: 'okta.svg' }]);
     expect(given.get('access-control-allow-origin')).toBe('*');
   });
 
-  it("are the vendor's for every type that has one, and nothing for the others", async () => {
+  it('are returned for every type with an icon, and 404 for the others', async () => {
     const { key } = await service.tenant('Northwind');
     const named = new Map<string, string | null>();
     for (const kind of ['inputs', 'outputs'])

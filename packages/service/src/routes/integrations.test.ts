@@ -51,7 +51,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
 
   const at = (path: string) => service.call('GET', path.replace('~', acme.team), { key: acme.key });
 
-  it('builds output, pipeline and edge in one call', async () => {
+  it('creates the output, the pipeline and the edge in one request', async () => {
     const { status, body } = await post('integrations', { input_id: input, name: 'Web', description: 'd' });
     expect([status, body]).toEqual([
       201,
@@ -73,7 +73,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect((await at(`/v1/~/inputs/${input}`)).body.component_of).toMatchObject([{ id: body.pipeline_id }]);
   });
 
-  it('takes an output that is there, or makes one of any type with its secrets', async () => {
+  it('uses an existing output, or creates one of any type with its secrets', async () => {
     const output = await connector('output');
     expect((await build({ output: { id: output } })).output_id).toBe(output);
     const { type, config } = exampleBody(typeOf('output', 'http'));
@@ -84,7 +84,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(made.body.config.secrets.auth_headers).toHaveProperty('id');
   });
 
-  it('makes nothing when anything is wrong, and says where', async () => {
+  it('creates nothing for an invalid request and returns the path of the issue', async () => {
     const before = await left();
     const refused = async (body: object, ...expected: unknown[]) => {
       const answer = await post('integrations', { input_id: input, name: 'Web', ...body });
@@ -121,31 +121,28 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     (['at once', 'at the end'] as const).map((when) => [table, when] as const),
   );
 
-  it.each(steps)(
-    'leaves nothing when writing to %s fails %s, and the same call works later (R02)',
-    async (table, when) => {
-      const { type, config } = exampleBody(typeOf('output', 'http'));
-      const secrets = { auth_headers: { value: { 'x-key': 'secret' } } };
-      const body = { output: { type, config: { ...config, secrets } } };
-      const headers = { 'idempotency-key': `${table} ${when}`.replaceAll(' ', '-') };
-      const before = await left();
-      await whileFailing(table, when, async () => {
-        const failed = await post('integrations', { input_id: input, name: 'Web', ...body }, headers);
-        expect([failed.status, failed.body.error_type]).toEqual([500, 'internal_error']);
-        expect(failed.text).not.toContain('on fire');
-        expect(await left()).toEqual(before);
-      });
-      // If `idempotency_keys` was the table that failed, the call could not release its key: let
-      // the claim expire.
-      service.clock.advance(60_001);
-      await build(body, headers);
-      const [inputs = 0, outputs = 0, pipelines = 0] = before;
-      expect(await left()).toEqual([inputs, outputs + 1, pipelines + 1]);
-    },
-  );
+  it.each(steps)('creates nothing when writing to %s fails %s, and the retry succeeds (R02)', async (table, when) => {
+    const { type, config } = exampleBody(typeOf('output', 'http'));
+    const secrets = { auth_headers: { value: { 'x-key': 'secret' } } };
+    const body = { output: { type, config: { ...config, secrets } } };
+    const headers = { 'idempotency-key': `${table} ${when}`.replaceAll(' ', '-') };
+    const before = await left();
+    await whileFailing(table, when, async () => {
+      const failed = await post('integrations', { input_id: input, name: 'Web', ...body }, headers);
+      expect([failed.status, failed.body.error_type]).toEqual([500, 'internal_error']);
+      expect(failed.text).not.toContain('on fire');
+      expect(await left()).toEqual(before);
+    });
+    // If `idempotency_keys` was the table that failed, the call could not release its key: let
+    // the claim expire.
+    service.clock.advance(60_001);
+    await build(body, headers);
+    const [inputs = 0, outputs = 0, pipelines = 0] = before;
+    expect(await left()).toEqual([inputs, outputs + 1, pipelines + 1]);
+  });
 
   it.each(steps.filter(([table]) => table !== 'secrets'))(
-    'removes nothing when writing to %s fails %s, and the same call goes on later (R02)',
+    'deletes nothing when writing to %s fails %s, and the retry succeeds (R02)',
     async (table, when) => {
       const built = await build();
       const headers = { 'idempotency-key': `remove-${table}-${when}`.replaceAll(' ', '-') };
@@ -161,7 +158,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     },
   );
 
-  it('builds one for a repeated request, and of a double click (R01)', async () => {
+  it('creates one integration for concurrent and repeated requests (R01)', async () => {
     const headers = { 'idempotency-key': 'build-1' };
     const sent = { input_id: input, name: 'Web' };
     const answers = await Promise.all([1, 2, 3].map(() => post('integrations', sent, headers)));
@@ -175,13 +172,13 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
 
   const policies: [name: string, cleanup: object | undefined, ...left: number[]][] = [
     ['everything', {}, 0, 0, 0],
-    ['everything, unsaid', undefined, 0, 0, 0],
+    ['everything by default', undefined, 0, 0, 0],
     ['all but the output', { output: false }, 0, 1, 0],
-    ['the pipeline alone', { input: false, output: false }, 1, 1, 0],
+    ['only the pipeline', { input: false, output: false }, 1, 1, 0],
     ['nothing', { pipeline: false, input: false, output: false }, 1, 1, 1],
-    ['what the pipeline uses, but not the pipeline: it stays', { pipeline: false }, 1, 1, 1],
+    ['nothing that a kept pipeline uses', { pipeline: false }, 1, 1, 1],
   ];
-  it.each(policies)('removes %s, and may be asked again', async (_name, cleanup, ...expected) => {
+  it.each(policies)('deletes %s, and a repeated request succeeds', async (_name, cleanup, ...expected) => {
     const { pipeline_id, input_id, output_id } = await build();
     const sent = { pipeline_id, input_id, output_id, ...(cleanup ? { cleanup } : {}) };
     for (const _ of ['once', 'again']) {
@@ -190,7 +187,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     }
   });
 
-  it('answers a repeated removal as the first one (R01)', async () => {
+  it('repeats the response to a deletion with the same Idempotency-Key (R01)', async () => {
     const { pipeline_id, input_id, output_id } = await build();
     const headers = { 'idempotency-key': 'remove-1' };
     const remove = () => post('integrations/delete', { pipeline_id, input_id, output_id }, headers);
@@ -207,7 +204,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(await left()).toEqual([0, 0, 0]);
   });
 
-  it('removes what it is given an id of, as what it is', async () => {
+  it('ignores missing IDs and IDs of the wrong kind', async () => {
     const { pipeline_id, input_id, output_id } = await build();
     const swapped = { pipeline_id, input_id: output_id, output_id: input_id };
     expect((await post('integrations/delete', swapped)).status).toBe(204);
@@ -216,7 +213,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(await left()).toEqual([1, 1, 0]);
   });
 
-  it('touches nothing of another organization', async () => {
+  it('deletes nothing of another organization', async () => {
     const { pipeline_id, input_id, output_id } = await build();
     const mine = acme;
     acme = await service.tenant(`Other ${tenants}`);
@@ -225,7 +222,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
     expect(await left()).toEqual([1, 1, 1]);
   });
 
-  it('is complete or absent after concurrent builds and removals', async () => {
+  it('leaves no partial integration after concurrent builds and deletions', async () => {
     for (let round = 0; round < 8; round += 1) {
       const one = await build({ input_id: await connector('input') });
       const before = await left();

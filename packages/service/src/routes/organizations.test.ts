@@ -19,7 +19,7 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
 
   const at = (id = '') => `/v3/${acme.id}/organizations${id && `/${id}`}`;
 
-  it('makes teams, and lists them in the order made', async () => {
+  it('creates teams and lists them in the order of creation', async () => {
     service.clock.advance(10);
     const made = await service.call('POST', at(), { key: acme.key, body: { name: ' Globex ' } });
     expect(made.status).toBe(201);
@@ -36,7 +36,7 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
     expect((await service.call('GET', at(made.body.id), { key: acme.key })).body).toEqual(made.body);
   });
 
-  it('refuses a team without a name, and teams of teams', async () => {
+  it('rejects a team without a valid name and a team below a team', async () => {
     for (const name of ['', '  ', 'x'.repeat(201), 7, null]) {
       expect((await service.call('POST', at(), { key: acme.key, body: { name } })).status).toBe(400);
     }
@@ -44,7 +44,7 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
     expect((await service.call('POST', under, { key: acme.key, body: { name: 'x' } })).status).toBe(403);
   });
 
-  it('takes origins of pages, exactly as browsers write them', async () => {
+  it('accepts only origins in the form that browsers send', async () => {
     const allow = (allowed_origins: unknown) =>
       service.call('PATCH', at(acme.team), { key: acme.key, body: { allowed_origins } });
     const good = [
@@ -74,7 +74,7 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
     expect(unchanged.body.allowed_origins).toEqual(good);
   });
 
-  it('deletes a team with all it owns, and never a parent', async () => {
+  it('deletes a team with its data, but not a parent organization', async () => {
     const { body: team } = await service.call('POST', at(), { key: acme.key, body: { name: 'Short-lived' } });
     const body = exampleBody(typeOf('input', 'okta-systemlog'));
     const made = await service.call('POST', `/v2/${team.id}/inputs`, { key: acme.key, body });
@@ -109,7 +109,7 @@ describe.each([embedded(), postgresql()])('bootstrap on $name', (databases) => {
       { organization: 'Northwind', ...options },
     );
 
-  it('may run at every start, and on replicas at once', async () => {
+  it('returns the same result on every start and on concurrent replicas', async () => {
     const preset = 'an-operators-own-key-0123456789';
     const options = { teams: ['Acme', 'Globex'], apiKey: preset, allowedOrigins: ['https://app.example'] };
     const all = await Promise.all([run(options), run(options), run(options)]);
@@ -122,7 +122,7 @@ describe.each([embedded(), postgresql()])('bootstrap on $name', (databases) => {
     expect(parent.body.allowed_origins).toEqual(['https://app.example']);
   });
 
-  it('puts a new key in the place of the old one when it is not given one', async () => {
+  it('replaces the key if none is given, and rejects a revoked or foreign key', async () => {
     const first = await run({ keyName: 'demo' });
     const second = await run({ keyName: 'demo' });
     expect(second.apiKey).not.toBe(first.apiKey);

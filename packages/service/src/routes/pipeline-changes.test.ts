@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { edge, node, openPipelinesApi, UNKNOWN, type PipelinesApi } from '../../../../test/support/pipelines-api.js';
 
-describe.each([embedded(), postgresql()])('changes of pipelines on $name', (databases) => {
+describe.each([embedded(), postgresql()])('pipeline changes on $name', (databases) => {
   let api: PipelinesApi;
   beforeAll(async () => {
     api = await openPipelinesApi(databases);
   });
   afterAll(() => api.close());
 
-  it('keeps on PATCH what is absent, under /v2 and /v1', async () => {
+  it('PATCH keeps absent fields, under /v1 and /v2', async () => {
     const made = await api.create();
     api.service.clock.advance(1_000);
     const off = await api.send('PATCH', `/v1/~/pipelines/${made.id}`, { enabled: false });
@@ -28,7 +28,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect((await api.send('PATCH', `/v1/~/pipelines/${UNKNOWN}`, { enabled: false })).status).toBe(404);
   });
 
-  it('loses nothing when it is read and sent back whole, with fields it does not know', async () => {
+  it('preserves all fields of a pipeline that is sent back, including unknown ones', async () => {
     const { nodes, edges } = api.simple();
     const made = await api.create({
       name: 'Whole',
@@ -73,7 +73,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect((await api.send('GET', `/v2/~/pipelines?component_id=${second}`)).body.pagination.total).toBe(0);
   });
 
-  it('refuses a change of a version that was not read, and lets one of many win (R04)', async () => {
+  it('rejects a stale If-Match and applies concurrent changes of different fields (R04)', async () => {
     const made = await api.create();
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
@@ -94,14 +94,14 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     );
   });
 
-  it('makes one pipeline of a repeated request (R01)', async () => {
+  it('creates one pipeline for a repeated request (R01)', async () => {
     const headers = { 'idempotency-key': 'pipeline-1' };
     const first = await api.send('POST', '/v2/~/pipelines', api.simple(), headers);
     const again = await api.send('POST', '/v2/~/pipelines', api.simple(), headers);
     expect([again.status, again.text]).toEqual([201, first.text]);
   });
 
-  it('deletes it, and keeps its components', async () => {
+  it('deletes a pipeline and keeps its components', async () => {
     const made = await api.create();
     const path = `/v2/~/pipelines/${made.id}`;
     expect(await api.send('DELETE', path)).toMatchObject({ status: 200, body: made });
@@ -109,7 +109,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect((await api.send('GET', `/v1/~/inputs/${api.input}`)).status).toBe(200);
   });
 
-  it('keeps a connector that a pipeline uses, and says which', async () => {
+  it('rejects the deletion of a connector in use and names the pipeline', async () => {
     const mine = await api.connector('input');
     const made = await api.create({ ...api.simple(), nodes: [node('input', mine), node('output', api.output)] });
     const refused = await api.send('DELETE', `/v1/~/inputs/${mine}`);
@@ -121,7 +121,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     expect((await api.send('DELETE', `/v1/~/inputs/${mine}`)).status).toBe(200);
   });
 
-  it('either keeps a connector or refuses the pipeline, when both come at once', async () => {
+  it('keeps the connector or rejects the pipeline if both requests are concurrent', async () => {
     for (let round = 0; round < 12; round += 1) {
       const [mine, its] = [await api.connector('input'), await api.connector('output')];
       const body = { ...api.simple(), nodes: [node('input', mine), node('output', its)] };
@@ -136,7 +136,7 @@ describe.each([embedded(), postgresql()])('changes of pipelines on $name', (data
     }
   });
 
-  it('goes with its organization', async () => {
+  it('deletes the pipeline components of a deleted organization', async () => {
     const { body: team } = await api.service.call('POST', `/v3/${api.acme.id}/organizations`, {
       key: api.acme.key,
       body: { name: 'Short-lived' },

@@ -11,7 +11,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
   });
   afterAll(() => api.close());
 
-  it('creates one whose edges name nodes by slug, and reads the same', async () => {
+  it('creates and returns a pipeline whose edges refer to nodes by slug', async () => {
     const made = await api.send('POST', '/v2/~/pipelines/', api.simple());
     expect(made.status).toBe(201);
     expect(made.headers.get('etag')).toBe('"v1"');
@@ -49,7 +49,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     expect((await api.send('GET', path, undefined, { 'if-none-match': '"v1"' })).status).toBe(304);
   });
 
-  it('takes a name alone, and is made and listed under both addresses', async () => {
+  it('creates a pipeline with only a name, and lists it under both paths', async () => {
     const tenant = await api.service.tenant('Two addresses');
     const call = (method: string, path: string, body?: unknown) =>
       api.service.call(method, path, { key: tenant.key, ...(body === undefined ? {} : { body }) });
@@ -71,7 +71,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     }
   });
 
-  it('finds those in which a connector or a transform stands', async () => {
+  it('finds the pipelines that use a connector or a transform', async () => {
     const [mine, others] = [await api.connector('input'), await api.connector('input')];
     const transform = (await api.send('POST', '/v2/~/transforms', { name: 'T', config: { operations: [] } })).body.id;
     const made = await api.create({
@@ -97,7 +97,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     expect([seen.status, seen.body.component_of]).toEqual([200, undefined]);
   });
 
-  it('names the place of what is wrong', async () => {
+  it('returns the path of each issue', async () => {
     const { nodes, edges } = api.simple();
     expect(await api.issues({ name: 'x', nodes: [...nodes, nodes[1]], edges })).toContainEqual([
       '/nodes/2/slug',
@@ -118,7 +118,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     }
   });
 
-  it('takes only what the organization has, of the right kind; a foreign id reads like an unknown one', async () => {
+  it('rejects components of another organization or kind like unknown ones', async () => {
     const other = await api.service.tenant('Other');
     const foreign = await api.connector('input', other);
     const refusal = async (component_id: string, type = 'input') => {
@@ -143,7 +143,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     expect(list.body.pipelines).toEqual([]);
   });
 
-  it('says what was measured, and without an engine that is nothing', async () => {
+  it('returns the status Unknown and zero counts without an engine', async () => {
     const made = await api.create();
     const { status, body } = await api.send('GET', `/v2/~/pipelines/${made.id}/status`);
     const zero = { ingress: { bytes: 0, records: 0 }, egress: { bytes: 0, records: 0 }, errors: 0 };
@@ -166,7 +166,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     expect((await api.send('GET', `/v2/~/pipelines/${UNKNOWN}/status`)).status).toBe(404);
   });
 
-  it('asks a key for its permission', async () => {
+  it('denies changes to a key with only the read permission', async () => {
     const { body } = await api.service.call('POST', `/v3/${api.acme.team}/api-keys`, {
       key: api.acme.key,
       body: { name: 'reader', permissions: ['read'] },

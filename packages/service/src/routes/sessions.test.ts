@@ -20,7 +20,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
   const mint = (wish: object = {}, key = acme.key) =>
     service.call('POST', '/v3/sessions', { key, body: { organization_id: acme.team, ...wish } });
 
-  it('answers a token, its end and its organization', async () => {
+  it('returns a token, its expiration and its organization', async () => {
     const { status, body } = await mint();
     expect(status).toBe(200);
     const end = Math.floor(service.clock.now() / 1_000) * 1_000 + 1_800_000;
@@ -33,7 +33,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     expect(decodeJwt(body.session_token)).toMatchObject({ org: acme.team, exp: end / 1_000, parents: [PARENT] });
   });
 
-  it('tells a session which organization it is for, and nobody else (S31)', async () => {
+  it('returns the organization of a session only to that session (S31)', async () => {
     const { body } = await mint();
     const read = (credential: { session: string } | { key: string }) => service.call('GET', '/v3/session', credential);
     const own = await read({ session: body.session_token });
@@ -43,7 +43,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     expect((await service.call('GET', '/v3/session')).status).toBe(401);
   });
 
-  it('takes the credential in each of its forms', async () => {
+  it('accepts an API key in both headers and rejects other forms', async () => {
     const body = { organization_id: acme.team };
     for (const headers of [
       { 'x-api-key': acme.key },
@@ -74,7 +74,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     expect((await service.call('POST', '/v3/sessions', { body, headers: two })).status).toBe(400);
   });
 
-  it('brings a lifetime into its bounds', async () => {
+  it('clamps the lifetime to between 5 minutes and 1 hour', async () => {
     for (const [wish, ttl] of [
       [1, 300],
       [-5, 300],
@@ -88,7 +88,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     for (const wish of [1.5, '900', null]) expect((await mint({ ttl_seconds: wish })).status).toBe(400);
   });
 
-  it('refuses to outlive its key', async () => {
+  it('rejects a session that would outlive its key', async () => {
     const expires_at = new Date(service.clock.now() + 900_000).toISOString();
     const { body } = await service.call('POST', `/v3/${acme.id}/api-keys`, {
       key: acme.key,
@@ -99,7 +99,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     expect((await mint({ ttl_seconds: 899 }, body.key)).status).toBe(200);
   });
 
-  it('asks for its permission', async () => {
+  it('requires the sessions:create permission', async () => {
     const { body } = await service.call('POST', `/v3/${acme.id}/api-keys`, {
       key: acme.key,
       body: { name: 'reader', permissions: ['read', 'write'] },
@@ -107,7 +107,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     expect(await mint({}, body.key)).toMatchObject({ status: 403, body: { error_type: 'forbidden' } });
   });
 
-  it('narrows what it is asked to', async () => {
+  it('restricts a session to types, a connector and origins, and rejects invalid restrictions', async () => {
     const made = await service.call('POST', `/v2/${acme.team}/outputs`, {
       key: acme.key,
       body: exampleBody(typeOf('output', 'http')),
@@ -135,7 +135,7 @@ describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databas
     for (const each of wrong) expect([each, (await mint(each)).status]).toEqual([each, 400]);
   });
 
-  it('lets a team use the pages of its parent and its own', async () => {
+  it('allows a team the origins of its parent and its own', async () => {
     const allow = (id: string, allowed_origins: string[]) =>
       service.call('PATCH', `/v3/${acme.id}/organizations/${id}`, { key: acme.key, body: { allowed_origins } });
     await allow(acme.id, ['https://parent.example']);

@@ -28,7 +28,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     (await send('POST', `${kind}s`, exampleBody(typeOf(kind, kind === 'input' ? 'demo' : 'dev-null')))).body.id;
   const drop = { operation: 'drop_key', arguments: { key: 'raw' } };
 
-  it('creates, lists, changes and deletes one', async () => {
+  it('creates, lists, changes and deletes a transform', async () => {
     const config = { operations: [{ operation: 'rename', arguments: { key: 'a.b', new_key: 'c' } }, drop] };
     const made = await send('POST', 'transforms', { name: ' Tidy ', config });
     expect([made.status, made.headers.get('etag')]).toEqual([201, '"v1"']);
@@ -58,7 +58,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     expect([(await send('GET', path)).status, (await send('DELETE', path)).status]).toEqual([404, 404]);
   });
 
-  it('names the place of what is wrong, on creating and on changing', async () => {
+  it('returns the path of each issue when creating and changing a transform', async () => {
     const { body: made } = await send('POST', 'transforms', { name: 'T', config: { operations: [] } });
     const config = { operations: [drop, { operation: 'explode' }, { operation: 'drop_key', arguments: {} }] };
     for (const answer of [
@@ -75,7 +75,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     expect((await send('POST', 'transforms', { name: 'x', config: {} })).status).toBe(400);
   });
 
-  it('tries a jq program when it is saved', async () => {
+  it('rejects an invalid jq program with its error', async () => {
     const made = await send('POST', 'transforms', { name: 'T', config: jqConfig('{user: .actor.email}') });
     expect(made).toMatchObject({ status: 201, body: { config: jqConfig('{user: .actor.email}') } });
     for (const [query, said] of [
@@ -91,7 +91,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     }
   });
 
-  it('keeps one that a pipeline uses, also when both come at once', async () => {
+  it('rejects the deletion of a transform in use, also with concurrent requests', async () => {
     const [input, output] = [await connector('input'), await connector('output')];
     for (let round = 0; round < 8; round += 1) {
       const { body: made } = await send('POST', 'transforms', { name: 'T', config: { operations: [] } });

@@ -16,13 +16,13 @@ function sealFormat1(): Buffer {
 }
 
 describe('seal', () => {
-  it('opens where it was sealed', () => {
+  it('returns a ciphertext that unseal opens in the same context', () => {
     expect(unseal(key, context, seal(key, context, value))).toEqual(value);
     expect(unseal(key, context, seal(key, context, value, header))).toEqual(value);
     expect(unseal(key, [], seal(key, [], Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
   });
 
-  it('is AES-256-GCM, so that another program could read it', () => {
+  it('uses AES-256-GCM with the expected layout', () => {
     const sealed = seal(key, context, value, header);
     const end = 3 + sealed.readUInt16BE(1);
     expect([sealed[0], sealed.toString('utf8', 3, end)]).toEqual([2, header]);
@@ -32,7 +32,7 @@ describe('seal', () => {
     expect(Buffer.concat([decipher.update(sealed.subarray(end + 12, -16)), decipher.final()])).toEqual(value);
   });
 
-  it('never seals twice alike', () => {
+  it('returns a different ciphertext each time', () => {
     const all = new Set(Array.from({ length: 1_000 }, () => seal(key, context, value).toString('hex')));
     expect(all.size).toBe(1_000);
   });
@@ -41,7 +41,7 @@ describe('seal', () => {
     ['format 2', () => seal(key, context, value)],
     ['format 2 with a header', () => seal(key, context, value, header)],
     ['format 1', sealFormat1],
-  ])('does not open with any byte changed, cut off or added: %s', (_name, make) => {
+  ])('detects every changed, missing or added byte: %s', (_name, make) => {
     const sealed = make();
     expect(unseal(key, context, sealed)).toEqual(value);
     for (let index = 0; index < sealed.length; index += 1) {
@@ -57,7 +57,7 @@ describe('seal', () => {
     );
   });
 
-  it('does not open in another place or with another key', () => {
+  it('does not open in another context or with another key', () => {
     const sealed = seal(key, context, value, header);
     context.forEach((_part, index) => {
       expect(() => unseal(key, context.with(index, 'other'), sealed)).toThrow(SealError);

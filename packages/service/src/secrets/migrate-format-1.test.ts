@@ -66,7 +66,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     return (method: string, path: string, body: object) => service.call(method, `/v2/${team}${path}`, { key, body });
   };
 
-  it('open, and are sealed again by the first write that keeps them', async () => {
+  it('can be opened, and are resealed by the first write that keeps them', async () => {
     expect(await formats()).toEqual([{ format: 1, bound: false, n: ALL }]);
     await expectAllOpen();
     const call = await caller();
@@ -83,7 +83,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     await expectAllOpen();
   });
 
-  it('count a mark that this release added, already in the first write', async () => {
+  it('must be entered again if the first write changes a newly marked field', async () => {
     const call = await caller();
     const settings = { ...http.settings, tls_skip_verify: true };
     const test = { type: 'http', config: { settings, secrets: {} }, id: http.id };
@@ -95,7 +95,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(await formats()).toEqual([{ format: 1, bound: false, n: ALL }]);
   });
 
-  it('run in the engine, which seals them again when it opens them', async () => {
+  it('are resealed by the engine when it opens them', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'engine-'));
     const run = { folder, limits: { grace: 500 } };
     const running = await createTestService({ database, master: format1Master(), run });
@@ -146,7 +146,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(await again.rejectFormat1(service.store)).toBe(0);
   });
 
-  it('do not open for another destination, before and after; the right one repairs them', async () => {
+  it('do not open for another destination, before or after resealing', async () => {
     await edit({ endpoint: EVIL });
     await expect(openStored(service, http.team, http.id)).rejects.toThrow(DestinationError);
     await leave(service);
@@ -164,7 +164,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(await openStored(service, http.team, http.id)).toEqual(http.secrets);
   });
 
-  it('of a type that this release does not have, or that were changed, hold up none of the others', async () => {
+  it('of an unknown type or with a damaged ciphertext do not block the others', async () => {
     const [okta, kafka] = [format1Connector('okta-systemlog'), format1Connector('kafka')];
     await script(`update connectors set type = 'gone' where id = '${okta.id}'`);
     const flipped = 'set_bit(sealed, 100, 1 - get_bit(sealed, 100)), destination = null';
@@ -188,7 +188,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(await openStored(service, okta.team, okta.id)).toEqual(okta.secrets);
   });
 
-  it('of an organization whose data key was changed hold up no other organization', async () => {
+  it('of an organization with a damaged data key do not block other organizations', async () => {
     const broken = 'set_bit(wrapped, 100, 1 - get_bit(wrapped, 100))';
     await script(`update data_keys set wrapped = ${broken} where organization_id = '${http.team}'`);
     await leave(service);
@@ -202,7 +202,7 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(left).toEqual([{ id: http.team }]);
   });
 
-  it('stop where the service stops, and go on at the next start', async () => {
+  it('are not resealed after an abort, but by the next run', async () => {
     const stopped = AbortSignal.abort();
     await leave(service, stopped);
     expect(await formats()).toEqual([{ format: 1, bound: false, n: ALL }]);
@@ -210,13 +210,13 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
     expect(await formats()).toEqual([{ format: 2, bound: true, n: ALL }]);
   });
 
-  it('are not stored by a replica of the earlier release any more', async () => {
+  it('cannot be inserted by a replica of the earlier release', async () => {
     const copy = `insert into secrets select 'new', organization_id, connector_id, 'other', name, description, key_id, sealed, destination, created_at, updated_at from secrets where connector_id = '${http.id}'`;
     await expect(script(copy)).rejects.toThrow();
     expect(await formats()).toEqual([{ format: 1, bound: false, n: ALL }]);
   });
 
-  it('open with a new master key in either format; one that is not given any more ends what an old dump can bring back', async () => {
+  it('open with a new master key, but not from an old dump after the previous key was removed', async () => {
     const call = await caller();
     await call('PATCH', `/outputs/${http.id}`, { config: { settings: http.settings } });
     expect((await formats()).map(({ format }) => format)).toEqual([1, 2]);
@@ -239,11 +239,11 @@ describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (datab
   });
 });
 
-describe('two replicas that start together on a database of the earlier release', () => {
+describe('two replicas on a database of the earlier release', () => {
   const databases = postgresql();
   afterAll(() => databases.close());
 
-  it('seal all secrets again side by side, and both believe at once that the format has ended', async () => {
+  it('reseal all secrets concurrently, and both reject format 1 afterward', async () => {
     const database = await upgraded(await databases.empty());
     const [one, two] = await Promise.all([0, 1].map(() => createTestService({ database, master: format1Master() })));
     if (!one || !two) throw new Error('no service');

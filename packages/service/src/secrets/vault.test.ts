@@ -51,7 +51,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     await databases.close();
   });
 
-  it('opens no secret that was moved to another organization, connector or field (S12)', async () => {
+  it('does not open a secret that was moved to another organization, connector or field (S12)', async () => {
     const mine = await service.vault.ofOrganization(service.store, acme.team);
     const theirs = await service.vault.ofOrganization(service.store, acme.id);
     expect(mine.open(secret, destination)).toEqual({ value: expect.any(String), isCurrent: true });
@@ -61,13 +61,13 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
   });
 
   it.each<[name: string, change: string]>([
-    ['that was moved here from another connector', `(select sealed from secrets where id = '~')`],
+    ['that was copied from another connector', `(select sealed from secrets where id = '~')`],
     ['with one bit changed', 'set_bit(sealed, 8 * length(sealed) - 1, 1 - get_bit(sealed, 8 * length(sealed) - 1))'],
-    ['with its label changed', 'set_byte(sealed, 10, get_byte(sealed, 10) + 1)'],
-    ['that was cut off', 'substring(sealed from 1 for 20)'],
-    ['that is nothing', `''`],
+    ['with a changed header', 'set_byte(sealed, 10, get_byte(sealed, 10) + 1)'],
+    ['that is truncated', 'substring(sealed from 1 for 20)'],
+    ['that is empty', `''`],
     ['of an unknown format', 'set_byte(sealed, 0, 3)'],
-  ])('answers a stable error for a ciphertext %s, and warns the operator (S12)', async (_name, change) => {
+  ])('returns secret_unreadable and logs a warning for a ciphertext %s (S12)', async (_name, change) => {
     const body = exampleBody(okta);
     const id = await create(body);
     await script(`update secrets set sealed = ${change.replace('~', secret.id)} where connector_id = '${id}'`);
@@ -100,7 +100,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     expect(await openStored(service, acme.team, id)).toEqual({ api_key: `${'0'.repeat(41)}a` });
   });
 
-  it('opens no secret of a connector whose address was changed in the database, and tells which (S33)', async () => {
+  it('rejects a secret if its destination was changed in the database, and names the field (S33)', async () => {
     const body = exampleBody(okta);
     const id = await create(body);
     const evil = { ...body.config.settings, org_url: 'https://evil.okta.com' };
@@ -128,7 +128,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     expect(Object.keys(await openStored(service, acme.team, id))).toEqual(['api_key']);
   });
 
-  it('opens no secret of a connector that was given another type in the database (S33)', async () => {
+  it('rejects a secret if the type of its connector was changed in the database (S33)', async () => {
     const body = exampleBody(okta);
     const id = await create(body);
     await script(`update connectors set type = 'okta-users' where id = '${id}'`);
@@ -139,7 +139,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     for (const row of secrets) expect(() => own.open(row, moved)).toThrow(DestinationError);
   });
 
-  it('opens no secret whose binding was shortened, so that it would fit another destination (S33)', async () => {
+  it('rejects a secret whose destination binding was forged (S33)', async () => {
     const own = await service.vault.ofOrganization(service.store, acme.team);
     const elsewhere = createDestination(okta, { org_url: 'https://evil.okta.com' }, new Map());
     expect(() => own.open(secret, elsewhere)).toThrow(DestinationError);
@@ -161,7 +161,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
       expect(() => own.open({ ...secret, sealed: withHeader(secret.sealed, header) }, destination)).toThrow(SealError);
   });
 
-  it('binds the secrets of a connector to those that are addresses themselves, or a CA (S33)', async () => {
+  it('binds the secrets of a connector to secrets that are destinations (S33)', async () => {
     const mongodb = typeOf('input', 'mongodb');
     const [first, second] = [exampleBody(mongodb), exampleBody(mongodb)];
     const id = await create(first);
@@ -202,7 +202,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     expect((await copy({ ...mixed, connection_string: idOf(mine, 'connection_string') })).status).toBe(422);
   });
 
-  it('still opens what an earlier release sealed with fewer marks, and binds it to all of them on first use', async () => {
+  it('opens a secret sealed with fewer marks, and reseals it with all marks on first use', async () => {
     const http = typeOf('output', 'http');
     const body = {
       name: 'Old',
@@ -264,7 +264,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     await expect(openStored(service, acme.team, id)).rejects.toMatchObject({ changed: ['/settings/endpoint'] });
   });
 
-  it('changes the master key: every secret opens with the new one, and the old one is not wanted any more', async () => {
+  it('opens a secret with a new master key and no longer requires the old one', async () => {
     const current = masterKey(randomBytes(32));
     const renewed = await openVault(service.store, { current, previous: service.master }, systemClock);
     expect(await requiredMasterKeyIds(service.database)).toEqual([current.id]);
@@ -280,7 +280,7 @@ describe.each([embedded(), postgresql()])('the vault on $name', (databases) => {
     await openVault(service.store, { current: service.master, previous: current }, systemClock);
   });
 
-  it('refuses another key, says which one it wants, and writes nothing (R13)', async () => {
+  it('rejects another master key with the ID of the required one, and writes nothing (R13)', async () => {
     const before = await script('select * from data_keys order by id');
     const wrong = masterKey(randomBytes(32));
     await expect(openVault(service.store, { current: wrong }, systemClock)).rejects.toThrow(service.master.id);
@@ -301,7 +301,7 @@ function withHeader(sealed: Buffer, header: string): Buffer {
   return Buffer.concat([start, bytes, sealed.subarray(3 + sealed.readUInt16BE(1))]);
 }
 
-describe('every field that decides where or how secrets are sent (S33)', () => {
+describe('fields that decide where or how secrets are sent (S33)', () => {
   const databases = embedded();
   const moves = allTypes().flatMap(movesOf);
   let service: TestService;
@@ -313,7 +313,7 @@ describe('every field that decides where or how secrets are sent (S33)', () => {
   });
   afterAll(() => service.store.close());
 
-  it('is authenticated with the secret: with another value of it nothing opens', async () => {
+  it('prevent opening the secret when their value changes', async () => {
     const vault = await service.vault.ofOrganization(service.store, acme.team);
     expect(moves.length).toBeGreaterThan(580);
     for (const { type, path, before, after } of moves) {
@@ -330,7 +330,7 @@ describe('every field that decides where or how secrets are sent (S33)', () => {
     }
   });
 
-  it('is compared with its default filled in: a document without it opens just as well', async () => {
+  it('are compared with their defaults if they are absent', async () => {
     const vault = await service.vault.ofOrganization(service.store, acme.team);
     const place = { connectorId: 'c', field: 'f' };
     let compared = 0;

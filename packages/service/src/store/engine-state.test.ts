@@ -5,7 +5,7 @@ import { embedded, postgresql } from '../../../../test/support/databases.js';
 import type { Database } from './database.js';
 import { createEngineState } from './engine-state.js';
 
-describe.each([embedded(), postgresql()])('the state of the engine on $name', (databases) => {
+describe.each([embedded(), postgresql()])('engine state on $name', (databases) => {
   let database: Database;
   beforeAll(async () => {
     database = await databases.open();
@@ -30,7 +30,7 @@ describe.each([embedded(), postgresql()])('the state of the engine on $name', (d
     };
   });
 
-  it('gives back what was put in, whatever is in it', async () => {
+  it('returns values with special characters unchanged', async () => {
     const state = createEngineState(database.queries);
     const value = { b: 1, a: ['\u0000', '\ud800', 'ü', 1e300, null], '%_\\': "'" };
     expect(await state.compareAndSet('x:1/', 0, value)).toBe(1);
@@ -38,7 +38,7 @@ describe.each([embedded(), postgresql()])('the state of the engine on $name', (d
     expect(JSON.stringify((await state.get('x:1/'))?.value)).toBe(JSON.stringify(value));
   });
 
-  it('answers many at once as one by one', async () => {
+  it('returns the same results for concurrent operations as for sequential ones', async () => {
     const state = createEngineState(database.queries);
     const keys = Array.from({ length: 1_200 }, (_, n) => `many:${n}/`);
     expect(new Set(await Promise.all(keys.map((key) => state.compareAndSet(key, 0, key))))).toEqual(new Set([1]));

@@ -33,7 +33,7 @@ async function deadPid(): Promise<number> {
 }
 
 describe('lockFolder (R09)', () => {
-  it('holds a folder for one, and says who holds it', async () => {
+  it('locks a folder once and names the holder in the error', async () => {
     const lock = await lockFolder(folder);
     await expect(lockFolder(folder)).rejects.toThrow(FolderInUseError);
     await expect(lockFolder(folder)).rejects.toThrow(`process ${process.pid} on ${hostname()}`);
@@ -43,19 +43,19 @@ describe('lockFolder (R09)', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('takes over from a process that is dead', async () => {
+  it('takes over the lock of a dead process', async () => {
     await write({ pid: await deadPid() });
     const lock = await lockFolder(folder);
     expect(JSON.parse(await readFile(path(), 'utf8')).pid).toBe(process.pid);
     await lock.release();
   });
 
-  it('takes over when the process id belongs to another process by now', async () => {
+  it('takes over if the process ID now belongs to another process', async () => {
     await write({ pid: process.pid, started: 'another boot/1' });
     await (await lockFolder(folder)).release();
   });
 
-  it('takes over from another host only when it has been silent for long', async () => {
+  it('takes over the lock of another host only if it was not updated for 30 seconds', async () => {
     await write({ host: 'a-container-that-was' });
     await expect(lockFolder(folder)).rejects.toThrow('a-container-that-was');
     const long = new Date(Date.now() - 31_000);
@@ -63,7 +63,7 @@ describe('lockFolder (R09)', () => {
     await (await lockFolder(folder)).release();
   });
 
-  it('takes over from half a file, once nobody can be writing it', async () => {
+  it('takes over an incomplete lock file after 10 seconds', async () => {
     await writeFile(path(), '{"pid":');
     await expect(lockFolder(folder)).rejects.toThrow('just starting');
     const long = new Date(Date.now() - 11_000);
@@ -71,7 +71,7 @@ describe('lockFolder (R09)', () => {
     await (await lockFolder(folder)).release();
   });
 
-  it('lets one of many win a dead lock', async () => {
+  it('grants the lock of a dead process to one of many concurrent callers', async () => {
     await write({ pid: await deadPid() });
     const tries = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(folder)));
     const winners = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -79,7 +79,7 @@ describe('lockFolder (R09)', () => {
     await winners[0]?.release();
   });
 
-  it('gets past a takeover that was cut short', async () => {
+  it('recovers from an interrupted takeover after 10 seconds', async () => {
     await write({ pid: await deadPid() });
     await writeFile(`${path()}.takeover`, '');
     await expect(lockFolder(folder)).rejects.toThrow(FolderInUseError);
@@ -89,7 +89,7 @@ describe('lockFolder (R09)', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('gets past a takeover whose process was killed, at once and one of many', async () => {
+  it('recovers from the takeover of a killed process, for one of many concurrent callers', async () => {
     const dead = { pid: await deadPid(), host: hostname(), started: 'x', since: 'then' };
     for (const left of ['', '.takeover', '.takeover.takeover']) await writeFile(path() + left, JSON.stringify(dead));
     const tries = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(folder)));
@@ -99,7 +99,7 @@ describe('lockFolder (R09)', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('has its name on it whenever it is there, so that a kill at any moment leaves a lock of somebody', async () => {
+  it('never leaves a lock file without its holder', async () => {
     const ended = new AbortController();
     const cycles = (async () => {
       for (let cycle = 0; cycle < 50; cycle += 1) await (await lockFolder(folder)).release();
@@ -116,7 +116,7 @@ describe('lockFolder (R09)', () => {
     for (const text of seen) expect(JSON.parse(text)).toMatchObject({ pid: process.pid });
   });
 
-  it('clears away what a process wrote that was killed before it had the lock', async () => {
+  it('removes the draft of a process that was killed before it had the lock', async () => {
     await writeFile(`${path()}.6f9619ff-8b86-d011-b42d-00c04fc964ff.draft`, '{"pid":');
     await (await lockFolder(folder)).release();
     expect(await readdir(folder)).toEqual([]);
@@ -132,14 +132,14 @@ describe('lockFolder (R09)', () => {
     await lock.release();
   });
 
-  it('leaves alone a lock that is not its own any more', async () => {
+  it('does not release a lock that another process has taken over', async () => {
     const lock = await lockFolder(folder);
     await write({ pid: 1, host: 'someone-else' });
     await lock.release();
     expect((await stat(path())).isFile()).toBe(true);
   });
 
-  it('makes the folder for its owner only', async () => {
+  it('creates the folder with mode 0700', async () => {
     const inner = join(folder, 'a', 'b');
     const lock = await lockFolder(inner);
     expect((await stat(inner)).mode & 0o777).toBe(0o700);

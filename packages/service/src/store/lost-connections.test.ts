@@ -55,7 +55,7 @@ async function behindNetwork(): Promise<{ database: Database; reset: () => void;
  */
 const turns = () => new Promise((resolve) => setTimeout(resolve, 100));
 
-it('a connection that is reset in the middle of a transaction fails that one, and not the process', async () => {
+it('a connection reset fails its transaction, but not the process', async () => {
   const { database, reset } = await behindNetwork();
   const store = createStore(database);
   const progress = new EventEmitter();
@@ -75,7 +75,7 @@ it('a connection that is reset in the middle of a transaction fails that one, an
   expect(await store.organizations.get('none')).toBeUndefined();
 });
 
-it('a connection that listens and is reset is made again, and the process goes on', async () => {
+it('listenForChanges reconnects after a connection reset', async () => {
   const { database, reset, open } = await behindNetwork();
   const over = new AbortController();
   const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };

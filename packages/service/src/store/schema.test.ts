@@ -19,7 +19,7 @@ const described = Object.fromEntries(
 describe.each([embedded(), postgresql()])('the schema on $name', (databases) => {
   afterAll(() => databases.close());
 
-  it('is what the queries think it is', async () => {
+  it('matches the table definitions of the queries', async () => {
     const database = await databases.open();
     const rows = await database.script((run) =>
       run(
@@ -38,7 +38,7 @@ describe.each([embedded(), postgresql()])('the schema on $name', (databases) => 
     await database.close();
   });
 
-  it('comes about once, however many replicas start', async () => {
+  it('is migrated once by concurrent replicas', async () => {
     const database = await databases.open();
     const migrations = await loadMigrations();
     await Promise.all([migrate(database, migrations), migrate(database, migrations)]);
@@ -47,7 +47,7 @@ describe.each([embedded(), postgresql()])('the schema on $name', (databases) => 
     await database.close();
   });
 
-  it('is left as it was when a migration fails', async () => {
+  it('is unchanged after a failed migration', async () => {
     const database = await databases.open();
     const next = (await loadMigrations()).length + 1;
     const broken = { version: next, name: 'broken', sql: 'create table half (id int); create table half (id int);' };
@@ -59,7 +59,7 @@ describe.each([embedded(), postgresql()])('the schema on $name', (databases) => 
     await database.close();
   });
 
-  it('is not touched by an older release', async () => {
+  it('is rejected by an older release', async () => {
     const database = await databases.open();
     await database.script((run) => run(`insert into schema_migrations values (999, 'later')`));
     await expect(migrate(database, await loadMigrations())).rejects.toThrow('schema version 999');

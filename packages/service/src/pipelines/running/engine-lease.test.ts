@@ -26,7 +26,7 @@ async function someFolder(): Promise<string> {
 }
 const log = createLog('silent');
 
-it('is given to one process of a database, and to the next when it is given back', async () => {
+it('grants the lease to one process per database until it is released', async () => {
   const [state, clock] = [await emptyState(), new ManualClock()];
   const folder = await someFolder();
   const first = await acquireEngineLease({ folder, state, clock, log });
@@ -44,7 +44,7 @@ it('is given to one process of a database, and to the next when it is given back
   await again.release();
 });
 
-it('is lost to another process once it has run out, and is noticed', async () => {
+it('signals the loss when another process takes over an expired lease', async () => {
   const [state, clock, late] = [await emptyState(), new ManualClock(), new ManualClock()];
   const first = await acquireEngineLease({ folder: await someFolder(), state, clock, log });
   // The first process hangs while the clock of the second one advances.
@@ -59,7 +59,7 @@ it('is lost to another process once it has run out, and is noticed', async () =>
   await second.release();
 });
 
-it('is kept by a machine that slept, if nobody took it', async () => {
+it('renews an expired lease if no other process took it over', async () => {
   const [state, clock] = [await emptyState(), new ManualClock()];
   const lease = await acquireEngineLease({ folder: await someFolder(), state, clock, log });
   clock.advance(3_600_000);
@@ -70,7 +70,7 @@ it('is kept by a machine that slept, if nobody took it', async () => {
   await lease.release();
 });
 
-it('does not take the buffers of one database for those of another', async () => {
+it('rejects a folder with buffers of another database', async () => {
   const folder = await someFolder();
   const clock = new ManualClock();
   await (await acquireEngineLease({ folder, state: await emptyState(), clock, log })).release();

@@ -33,7 +33,7 @@ const over = (epoch: number) => {
 };
 const TTL = 60_000;
 
-it('has a cursor in the database when it is committed, and asks nothing more than that', async () => {
+it('writes each committed cursor to the database with a single operation', async () => {
   const { coordinator } = over(1);
   const lease = await coordinator.acquire('p', 'one', TTL);
   if (!lease) throw new Error('no lease');
@@ -49,7 +49,7 @@ it('has a cursor in the database when it is committed, and asks nothing more tha
   expect(asked).toEqual(['set cursor:p/in/', 'set cursor:p/in/', 'set cursor:p/in/']);
 });
 
-it('never lets a process that was replaced move a cursor, however often it took its leases', async () => {
+it('rejects cursor commits of a replaced process, regardless of how often it acquired its lease', async () => {
   const before = over(1);
   let old = await before.coordinator.acquire('p', 'one', TTL);
   for (let n = 0; n < 5; n += 1) old = await before.coordinator.acquire('p', 'one', TTL);
@@ -67,7 +67,7 @@ it('never lets a process that was replaced move a cursor, however often it took 
   expect(await after.coordinator.commitCursor(lease, 'p/in', 1, 'b')).toEqual({ ok: true, version: 2 });
 });
 
-it('writes a report behind, only what has changed, and the next process goes on from it', async () => {
+it('writes only changed reports on flush, and restores them in the next process', async () => {
   const { store, coordinator } = over(1);
   const lease = await coordinator.acquire('p', 'one', TTL);
   if (!lease) throw new Error('no lease');
@@ -86,7 +86,7 @@ it('writes a report behind, only what has changed, and the next process goes on 
   expect(await over(2).coordinator.reported('p')).toMatchObject({ holder: 'one', value: { records: 2 } });
 });
 
-it('writes again what could not be written', async () => {
+it('retries failed writes on the next flush', async () => {
   const { store, coordinator } = over(1);
   const lease = await coordinator.acquire('p', 'one', TTL);
   if (!lease) throw new Error('no lease');
@@ -100,7 +100,7 @@ it('writes again what could not be written', async () => {
   expect(await over(2).coordinator.reported('p')).toMatchObject({ value: { records: 1 } });
 });
 
-it('forgets a pipeline in memory and in the database, and no other', async () => {
+it('deletes the state of only one pipeline in memory and in the database', async () => {
   const { store, coordinator } = over(1);
   for (const id of ['p', 'p2']) {
     const lease = await coordinator.acquire(id, 'one', TTL);

@@ -8,7 +8,7 @@ const counts = (records: number, errors = 0) => ({
 });
 const START = intervalOf(1_700_000_004_000);
 
-it('tells what came in each interval, without gaps, oldest first', () => {
+it('returns the counts of each interval without gaps, oldest first', () => {
   const history = new MetricsHistory();
   expect(history.points(START)).toEqual([]);
   history.begin(counts(100), START + 3_000);
@@ -23,7 +23,7 @@ it('tells what came in each interval, without gaps, oldest first', () => {
   expect(history.points(START + 29_000)).toHaveLength(2);
 });
 
-it('goes back ten minutes at most', () => {
+it('keeps at most ten minutes', () => {
   const history = new MetricsHistory();
   history.begin(counts(0), START);
   for (let n = 0; n < 200; n += 1) history.sample(counts(n + 1), START + n * 10_000);
@@ -33,7 +33,7 @@ it('goes back ten minutes at most', () => {
   expect(points.at(-1)?.time).toBe(START + 1_990_000);
 });
 
-it('never takes back what is gone with a node', () => {
+it('returns no negative counts when a node is removed', () => {
   const history = new MetricsHistory();
   history.begin(counts(50), START);
   expect(history.sample(counts(10), START)).toMatchObject({ ingress: { records: 0 } });

@@ -27,7 +27,7 @@ async function build(service: TestService, { team, key }: Tenant, input: string)
   return (await service.call('POST', `/v2/${team}/integrations`, { key, body })).body.pipeline_id;
 }
 
-it('finds what no hint told of, and tells a pipeline that was just made from one that there is not', async () => {
+it('detects changes in the database without notifications', async () => {
   const clock = new ManualClock(Date.now());
   const service = await createTestService({ database: await embedded().open(), run: { clock } });
   const acme = await service.tenant('Northwind');
@@ -51,7 +51,7 @@ it('finds what no hint told of, and tells a pipeline that was just made from one
   expect(await service.engine?.append(input, [RECORD])).toEqual({ stored: false, reason: 'closed' });
 });
 
-it('takes nothing in any more once another process has the engine', async () => {
+it('rejects records after another process has acquired the engine lease', async () => {
   const clock = new ManualClock(Date.now());
   const service = await createTestService({ database: await embedded().open(), run: { clock } });
   const acme = await service.tenant('Northwind');
@@ -76,7 +76,7 @@ it('takes nothing in any more once another process has the engine', async () => 
   await rm(folder, { recursive: true, force: true });
 });
 
-it('forgets the buffer of an input that was taken out of its pipeline while no engine ran', async () => {
+it('deletes the buffer of an input that was removed from its pipeline while no engine ran', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
   const database = await embedded().open();
   const first = await createTestService({ database: { ...database, close: async () => undefined }, run: { folder } });

@@ -52,7 +52,7 @@ const until = (client: ServiceClient, id: string, wanted: object) =>
   expect.poll(() => client.status(id)).toMatchObject(wanted);
 
 describe('the process', () => {
-  it('keeps counts over a restart, and what waits over a kill (R08)', async () => {
+  it('keeps counts across a restart, and waiting records across a kill (R08)', async () => {
     const first = await start(environment);
     let client = await connectClient(first, API_KEY);
     const demo = await client.build(await client.make('inputs', 'demo'));
@@ -88,7 +88,7 @@ describe('the process', () => {
     expect(await third.exited).toBe(0);
   });
 
-  it('tells what a pipeline does as it does it, goes on after what was read, and ends when it drains', async () => {
+  it('streams pipeline logs, resumes after Last-Event-ID, and ends the stream on SIGTERM', async () => {
     const service = await start(environment);
     const client = await connectClient(service, API_KEY);
     const { pipeline_id: id } = await client.build(await client.make('inputs', 'monad-http'));
@@ -120,7 +120,7 @@ describe('the process', () => {
     expect(await service.exited).toBe(0);
   });
 
-  it('runs pipelines once where several processes share a database; the others tell how they do', async () => {
+  it('runs pipelines in one of several processes on a database; the others report their status', async () => {
     const databases = postgresql();
     const shared = {
       ...environment,

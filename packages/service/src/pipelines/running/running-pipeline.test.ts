@@ -9,7 +9,7 @@ import { RunningPipeline } from './running-pipeline.js';
 
 const away = () => Promise.reject(new Error('away'));
 
-it('who sends to a pipeline that is removed before it ever ran is answered, also when the database is away', async () => {
+it('resolves a pending append if the pipeline is removed before it started and the database fails', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
   const bus = createEmbeddedBus({ folder });
   onTestFinished(async () => {

@@ -12,7 +12,7 @@ const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) 
 
 const settings = (endpoint: string) => ({ endpoint, method: 'POST', payload_structure: 'array' });
 
-describe.each([embedded(), postgresql()])('pipelines that run on $name', (databases) => {
+describe.each([embedded(), postgresql()])('the engine on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;
@@ -56,14 +56,14 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     ...(await readdir(folder, { recursive: true })).filter((name) => name.includes(id)),
   ];
 
-  it('counts what comes from made-up records to dev-null', async () => {
+  it('counts the records from the demo input to dev-null', async () => {
     const { id } = await build(await make('inputs', { type: 'demo' }));
     await until(id, { status: 'Running' });
     await expect.poll(async () => (await status(id)).egress.records).toBeGreaterThan(0);
     expect(await codes(id)).toContain('started');
   });
 
-  it('takes pushed records in, keeps them while it is paused, and delivers them when it goes on', async () => {
+  it('buffers pushed records of a paused pipeline and delivers them when it resumes', async () => {
     const input = await make('inputs', { type: 'monad-http' });
     expect(await append(input, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
     const { id } = await build(input);
@@ -78,7 +78,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await until(id, { status: 'Running', egress: { records: 1_500 }, waiting: 0 });
   });
 
-  it('forgets all there was of a pipeline, and of all pipelines of a team, when they are deleted', async () => {
+  it('deletes the state and files of a deleted pipeline and of the pipelines of a deleted organization', async () => {
     const input = await make('inputs', { type: 'monad-http' });
     const { id } = await build(input);
     await append(input, lines(10));
@@ -103,7 +103,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     expect(await append(made.body.id, lines(1))).toEqual({ stored: false, reason: 'no_pipeline' });
   });
 
-  it('says of what can not run why, and the others run', async () => {
+  it('reports why a pipeline cannot run, and runs the others', async () => {
     const still = allTypes().find((type) => type.kind === 'input' && !connectors(type).createInput);
     if (!still) throw new Error('Every type runs.');
     const without = await build(await make('inputs', exampleBody(still)));
@@ -126,7 +126,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await until(good.id, { status: 'Running' });
   });
 
-  it('goes on with new settings when a connector is edited, and its counts and log go on', async () => {
+  it('applies new settings of a connector without losing records, counts or log entries', async () => {
     const [before, after] = [await startVendor(() => ({})), await startVendor(() => ({}))];
     const input = await make('inputs', { type: 'monad-http' });
     const { id, output } = await build(input, { type: 'http', config: { settings: settings(before.origin) } });
@@ -152,7 +152,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await Promise.all([before.close(), after.close()]);
   });
 
-  it('feeds every pipeline of an input, and tells what each moved by interval', async () => {
+  it('delivers records to every pipeline of an input and returns the metrics of each', async () => {
     const input = await make('inputs', { type: 'monad-http' });
     const [one, other] = [await build(input), await build(input)];
     expect(await append(input, lines(7))).toMatchObject({ stored: true });
@@ -163,7 +163,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     }
   });
 
-  it('holds so many streams of logs open for one organization, and lets go of those that end', async () => {
+  it('limits an organization to 50 open log streams and releases closed ones', async () => {
     const { id } = await build(await make('inputs', { type: 'monad-http' }));
     const follow = async () =>
       service.app.request(`/v2/${acme.team}/pipelines/${id}/logs/stream`, { headers: { 'x-api-key': acme.key } });
@@ -177,7 +177,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await again.body?.cancel();
   });
 
-  it('who only asks whether there is a stream holds none open', async () => {
+  it('opens no log stream for a HEAD request', async () => {
     const { id } = await build(await make('inputs', { type: 'monad-http' }));
     const path = `/v2/${acme.team}/pipelines/${id}/logs/stream`;
     const ask = (method: string) => service.app.request(path, { method, headers: { 'x-api-key': acme.key } });
@@ -190,7 +190,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await stream.body?.cancel();
   });
 
-  it('a stream tells nothing more once the key it was asked for with is revoked', async () => {
+  it('ends a log stream when its API key is revoked', async () => {
     const { id } = await build(await make('inputs', { type: 'monad-http' }));
     await until(id, { status: 'Running' });
     const { body: key } = await service.call('POST', `/v3/${acme.team}/api-keys`, {
@@ -212,7 +212,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     expect(told).not.toContain('pausing');
   });
 
-  it('leaves nothing of a pipeline whose input could not be made any more', async () => {
+  it('deletes the state of a pipeline whose input type no longer exists', async () => {
     const input = await make('inputs', { type: 'monad-http' });
     const { id } = await build(input, exampleBody(typeOf('output', 'splunk')));
     expect(await append(input, lines(10))).toMatchObject({ stored: true });
@@ -223,7 +223,7 @@ describe.each([embedded(), postgresql()])('pipelines that run on $name', (databa
     await expect.poll(() => remains(id)).toEqual([]);
   });
 
-  it('is counted at /metrics by status, and never by pipeline', async () => {
+  it('collects metrics by status, not by pipeline', async () => {
     const figures = service.engine?.collectMetrics();
     expect(figures?.statuses.get('Running')).toBeGreaterThan(2);
     expect([...(figures?.statuses.keys() ?? [])].length).toBeLessThanOrEqual(7);
