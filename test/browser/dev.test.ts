@@ -36,7 +36,7 @@ test('after a source of the service was written, the service restarts and the pa
   });
   const urlOf = (): string | undefined => printed.find((line) => line.startsWith('ready '))?.slice('ready '.length);
   const isReadyOrGone = (): boolean => urlOf() !== undefined || child.exitCode !== null;
-  await expect.poll(isReadyOrGone, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isReadyOrGone, { timeout: 150_000 }).toBe(true);
 
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());
@@ -49,7 +49,7 @@ test('after a source of the service was written, the service restarts and the pa
   const asked = page.waitForResponse('**/dev-version.js');
   await page.goto(`${urlOf()}/script/`);
   await asked;
-  const reloaded = page.waitForEvent('load', { timeout: 60_000 });
+  const reloaded = page.waitForEvent('load', { timeout: 150_000 });
   const now = new Date();
   await utimes(`${root}packages/service/src/log.ts`, now, now);
   await reloaded;
@@ -57,4 +57,4 @@ test('after a source of the service was written, the service restarts and the pa
   expect(printed.join('\n')).toContain('Changed: packages/service/src/log.ts');
   expect(await page.getByRole('button', { name: /Acme/ }).isVisible()).toBe(true);
   expect(complaints).toEqual([]);
-}, 180_000);
+}, 400_000);
