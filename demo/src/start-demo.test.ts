@@ -58,7 +58,7 @@ async function signIn(origin: string, tenantId: string) {
   };
 }
 
-test('from nothing: a page, a catalog, and a session for the tenant that is signed in, and for no other', async () => {
+test('from an empty folder: serves a page, a catalog, and sessions for the signed-in tenant only', async () => {
   const { hostUrl, serviceUrl } = await start();
   const page = await fetch(`${hostUrl}/`);
   expect([page.status, page.url]).toEqual([200, `${hostUrl}/script/`]);
@@ -81,14 +81,14 @@ test('from nothing: a page, a catalog, and a session for the tenant that is sign
   expect((await fetch(`${hostUrl}/api/connectors?kind=input&tenantId=acme`)).status).toBe(401);
 });
 
-test('the form may be framed by the demo’s page, and by no other', async () => {
+test('only the demo’s page may frame the form', async () => {
   const { hostUrl, serviceUrl } = await start();
   const embed = (parent: string) => fetch(`${serviceUrl}/embed/?parentOrigin=${encodeURIComponent(parent)}`);
   expect((await embed(hostUrl)).headers.get('content-security-policy')).toContain(`frame-ancestors ${hostUrl}`);
   expect((await embed('http://localhost:1')).status).toBe(403);
 });
 
-test('a second start finds what the first one made; nobody else may read the record', async () => {
+test('a second start uses the record of the first, which only its owner can read', async () => {
   await start();
   await demo?.close();
   const before = await readRecord(join(folder, 'data'));
@@ -108,7 +108,7 @@ test('SERVICE_API_KEY presets the key', async () => {
   expect((await fetch(path, { headers: { authorization: `ApiKey ${key}` } })).status).toBe(200);
 });
 
-test('a taken port is named, with what to set', async () => {
+test('reports a port that is in use, with the variable to set', async () => {
   const other = await serve({}, '127.0.0.1');
   const { port } = new URL(other.origin);
   try {

@@ -149,7 +149,7 @@ describe('the needs of a test', () => {
   });
 });
 
-test('words select test files as in Vitest', () => {
+test('arguments select test files as in Vitest', () => {
   const [first = ''] = testFiles();
   expect(selectTests([])).toEqual(testFiles());
   expect(selectTests([`./${first}`])).toEqual([first]);

@@ -19,7 +19,7 @@ test.each([
   expect(marked(` ${code}`, file)).toBe(` ${expected}`);
 });
 
-test('nothing is lost, and nothing becomes markup', () => {
+test('keeps all characters and escapes markup', () => {
   const code = '<script>alert("<b>")</script> & \'';
   const text = highlight(code, 'a.html')
     .map((part) => part.text)

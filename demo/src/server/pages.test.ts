@@ -48,7 +48,7 @@ const get = (path: string, method = 'GET', cookie = 'signed-in') =>
   pages(new Request(`http://localhost:3000${path}`, { method, headers: { cookie } }));
 const read = async (path: string, cookie?: string) => (await (await get(path, 'GET', cookie))?.text()) ?? '';
 
-test('a page comes with a policy that lets the form and the drop-in in, and nothing else', async () => {
+test('sends a page with a content security policy that allows only the page, the form and the drop-in', async () => {
   const answer = await get('/html/?kind=output');
   expect(answer?.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(answer?.headers.get('cache-control')).toBe('no-store');
@@ -60,20 +60,20 @@ test('a page comes with a policy that lets the form and the drop-in in, and noth
   expect(policy).toContain("default-src 'none'");
 });
 
-test('nobody is signed in: the page asks who it is, and shows nothing of anyone', async () => {
+test('shows the sign-in and no connectors without a session', async () => {
   const page = await read('/html/?type=okta', '');
   expect(page).toContain('Continue as Acme &#38; Co');
   expect(page).not.toContain('<connector-frame');
   expect(page).not.toContain('con-1234');
 });
 
-test('names are escaped', async () => {
+test('escapes names and query parameters', async () => {
   const page = await read(`/html/?q=${encodeURIComponent('"><script>')}&category=${encodeURIComponent('<i>')}`);
   expect(page).toContain('&#60;img src=x&#62;');
   expect(page).not.toMatch(/<img src=x|<script|<i>/);
 });
 
-test('what is shown as source is what is sent', async () => {
+test('shows the source of the embed that it sends', async () => {
   const page = await read(`/html/?type=${encodeURIComponent('a"><script>')}`);
   expect(page).toContain('<connector-frame\n  type-id="a&#34;&#62;&#60;script&#62;"\n></connector-frame>');
   const shown = /<pre[^>]*>(.*?)<\/pre>/s.exec(page)?.[1]?.replace(/<[^>]+>/g, '') ?? '';
@@ -82,7 +82,7 @@ test('what is shown as source is what is sent', async () => {
   expect(await read('/html/?type=okta&id=con-1')).toContain('existing-id="con-1"');
 });
 
-test('the service is down: both lists say so, and offer to ask again', async () => {
+test('reports in both lists that the service is down, with a retry link', async () => {
   failing = true;
   const page = await read('/html/?kind=output');
   failing = false;
@@ -90,12 +90,12 @@ test('the service is down: both lists say so, and offer to ask again', async () 
   expect(page).toContain('href="?kind=output">Try again');
 });
 
-test('a theme that was chosen is there from the first paint', async () => {
+test('renders the theme of the cookie, and the default for an invalid one', async () => {
   expect(await read('/html/', 'signed-in; northwind_theme=iris.dark')).toContain('data-theme="iris dark"');
   expect(await read('/html/', 'signed-in; northwind_theme=x.y')).toContain('data-theme="harbor auto"');
 });
 
-test('an asset may be kept for ever, as its name changes with it', async () => {
+test('sends assets as immutable', async () => {
   const answer = await get('/assets/html-1.js');
   expect(answer?.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
   expect(answer?.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -104,7 +104,7 @@ test('an asset may be kept for ever, as its name changes with it', async () => {
 test.each([
   ['/', '/script/'],
   ['/html', '/html/'],
-])('%s leads to %s', async (from, to) => {
+])('redirects %s to %s', async (from, to) => {
   const answer = await get(from);
   expect([answer?.status, answer?.headers.get('location')]).toEqual([302, to]);
 });
@@ -118,10 +118,10 @@ test.each([
   '/%2e%2e/secret.json',
   '/..%2fsecret.json',
   '/secret.json',
-])('%s is no page', async (path) => {
+])('does not serve %s', async (path) => {
   expect(await get(path)).toBeUndefined();
 });
 
-test('pages are only read', async () => {
+test('does not handle POST', async () => {
   expect(await get('/html/', 'POST')).toBeUndefined();
 });

@@ -27,7 +27,7 @@ async function enter(tenantId: string): Promise<{ cookie: string }> {
   return { cookie: answer?.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
 }
 
-test('signing in sets a cookie that scripts can’t read and other sites can’t send', async () => {
+test('signing in sets an HttpOnly, SameSite=Lax cookie', async () => {
   const answer = await signIn.handle(post('/demo/sign-in', { tenantId: 'acme' }));
   expect(answer?.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^northwind_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/),
@@ -41,7 +41,7 @@ test('signing in sets a cookie that scripts can’t read and other sites can’t
   });
 });
 
-test('the cookie says who it is, among others', async () => {
+test('identifies the tenant by the session cookie among others', async () => {
   const { cookie } = await enter('globex');
   const headers = { cookie: `theme=dark; ${cookie}; other=1` };
   expect(signIn.tenantOf(request('/', { headers }))?.organizationId).toBe('org-globex');
@@ -49,18 +49,21 @@ test('the cookie says who it is, among others', async () => {
   expect(await answer?.json()).toMatchObject({ tenant: { id: 'globex' } });
 });
 
-test.each(['', 'northwind_session=', 'northwind_session=acme', 'xnorthwind_session=1'])('%j is nobody', (cookie) => {
-  expect(signIn.tenantOf(request('/', { headers: { cookie } }))).toBeUndefined();
-});
+test.each(['', 'northwind_session=', 'northwind_session=acme', 'xnorthwind_session=1'])(
+  'the cookie %j has no tenant',
+  (cookie) => {
+    expect(signIn.tenantOf(request('/', { headers: { cookie } }))).toBeUndefined();
+  },
+);
 
-test('signing out ends the session on the server too', async () => {
+test('signing out ends the session on the server', async () => {
   const headers = await enter('acme');
   const answer = await signIn.handle(post('/demo/sign-out', {}, headers));
   expect(await answer?.json()).toMatchObject({ tenant: null });
   expect(signIn.tenantOf(request('/', { headers }))).toBeUndefined();
 });
 
-test.each([{ tenantId: 'initech' }, { tenantId: '' }, {}, [], null])('%j signs nobody in', async (body) => {
+test.each([{ tenantId: 'initech' }, { tenantId: '' }, {}, [], null])('rejects the body %j', async (body) => {
   const answer = await signIn.handle(post('/demo/sign-in', body));
   expect([answer?.status, answer?.headers.getSetCookie()]).toEqual([400, []]);
 });
@@ -68,7 +71,7 @@ test.each([{ tenantId: 'initech' }, { tenantId: '' }, {}, [], null])('%j signs n
 const form = (headers: Record<string, string>) =>
   request('/demo/sign-in', { method: 'POST', headers, body: new URLSearchParams({ tenantId: 'acme' }) });
 
-test('a form of the page itself signs in, and leads back to where it was', async () => {
+test('a form of the page signs in and redirects to the page', async () => {
   const referer = 'http://localhost:3000/html/?kind=output&type=splunk';
   const answer = await signIn.handle(form({ 'sec-fetch-site': 'same-origin', referer }));
   expect([answer?.status, answer?.headers.get('location')]).toEqual([303, referer]);
@@ -76,7 +79,7 @@ test('a form of the page itself signs in, and leads back to where it was', async
   expect(signIn.tenantOf(request('/', { headers: { cookie } }))?.id).toBe('acme');
 });
 
-test('another workspace starts at its lists: what stood open belongs to the one before', async () => {
+test('switching the tenant closes the open form', async () => {
   const { cookie } = await enter('globex');
   const referer = 'http://localhost:3000/html/?kind=output&type=splunk&id=con_1';
   const answer = await signIn.handle(form({ 'sec-fetch-site': 'same-origin', referer, cookie }));
@@ -89,7 +92,7 @@ test.each([
   { origin: 'https://evil.example' },
   { origin: 'null' },
   {},
-])('a form sent with %j signs nobody in or out', async (headers) => {
+])('rejects a form sent with %j', async (headers) => {
   const answer = await signIn.handle(form(headers));
   expect([answer?.status, answer?.headers.getSetCookie()]).toEqual([403, []]);
   const { cookie } = await enter('acme');
@@ -102,7 +105,7 @@ test.each([
   expect(signIn.tenantOf(request('/', { headers: { cookie } }))?.id).toBe('acme');
 });
 
-test('a form of another kind signs nobody in, and a link does not either', async () => {
+test('rejects multipart forms and GET', async () => {
   const body = new FormData();
   body.set('tenantId', 'acme');
   const own = { 'sec-fetch-site': 'same-origin' };
@@ -110,6 +113,6 @@ test('a form of another kind signs nobody in, and a link does not either', async
   expect((await signIn.handle(request('/demo/sign-in')))?.status).toBe(405);
 });
 
-test('other addresses are not its own', async () => {
+test('does not handle other paths', async () => {
   expect(await signIn.handle(request('/html/'))).toBeUndefined();
 });

@@ -7,7 +7,7 @@ const post = (body: Record<string, string>, headers: Record<string, string>) =>
   );
 const own = { 'sec-fetch-site': 'same-origin', referer: 'http://localhost:3000/html/?kind=output' };
 
-test('a choice is kept beside what was chosen before, and leads back', async () => {
+test('stores the choice next to the earlier one and redirects to the page', async () => {
   const answer = await post({ scheme: 'dark' }, { ...own, cookie: 'a=b; northwind_theme=ink.light' });
   expect([answer?.status, answer?.headers.get('location')]).toEqual([303, 'http://localhost:3000/html/?kind=output']);
   const cookie = answer?.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -17,19 +17,19 @@ test('a choice is kept beside what was chosen before, and leads back', async () 
   });
 });
 
-test('what is no choice changes nothing', async () => {
+test('ignores invalid values', async () => {
   const answer = await post({ scheme: 'x; Domain=evil', preset: '' }, own);
   expect(answer?.headers.getSetCookie()[0]).toMatch(/^northwind_theme=harbor\.auto; Path=\//);
 });
 
 test.each([{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }, {}])(
-  'not from %j',
+  'rejects a form sent with %j',
   async (headers) => {
     expect((await post({ scheme: 'dark' }, headers))?.status).toBe(403);
   },
 );
 
-test('never leads away from this site', async () => {
+test('redirects to its own origin only', async () => {
   const answer = await post({ scheme: 'dark' }, { ...own, referer: 'https://evil.example/' });
   expect(answer?.headers.get('location')).toBe('http://localhost:3000/');
 });

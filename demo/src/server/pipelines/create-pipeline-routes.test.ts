@@ -83,7 +83,7 @@ const mine = 'tenantId=acme&inputId=in-1';
 const reads = ['/demo/pipelines', '/demo/pipelines/log', '/demo/pipelines/ingest'];
 const writes = ['/demo/pipelines/token', '/demo/pipelines/test-event'];
 
-test('a pipeline as the row shows it, with what it moved in each interval as a rate', async () => {
+test('returns a pipeline with its counts, its problem and its rates per second', async () => {
   expect(await (await get(`/demo/pipelines?${mine}`)).json()).toEqual({
     pipelines: {
       'in-1': {
@@ -108,7 +108,7 @@ async function again() {
   return asked.map(({ path }) => path.split('/').pop());
 }
 
-test('asking again costs the service one question, and the rates only every ten seconds', async () => {
+test('a repeated request reads only the status, and the metrics once per interval', async () => {
   // The service's intervals end at multiples of ten seconds; a completed one is available shortly
   // after.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-01T00:00:04Z') });
@@ -121,14 +121,14 @@ test('asking again costs the service one question, and the rates only every ten 
   expect(await again()).toEqual(['in-1', 'status', 'metrics']);
 });
 
-test('an input without a pipeline has none, also when it was deleted a moment ago', async () => {
+test('returns null for an input whose pipeline was deleted', async () => {
   await get(`/demo/pipelines?${mine}`);
   hasPipeline = false;
   expect(await (await get(`/demo/pipelines?${mine}`)).json()).toEqual({ pipelines: { 'in-1': null } });
 });
 
-describe('who may ask', () => {
-  test('nobody, and who is another tenant: the service hears nothing of it', async () => {
+describe('access', () => {
+  test('rejects requests without a session or for another tenant before it calls the service', async () => {
     for (const path of reads) {
       expect((await get(`${path}?${mine}`, '')).status).toBe(401);
       expect((await get(`${path}?${mine}`, 'globex')).status).toBe(403);
@@ -141,7 +141,7 @@ describe('who may ask', () => {
     expect(asked).toEqual([]);
   });
 
-  test('another tenant’s input is looked up in one’s own organization, and is not there', async () => {
+  test('looks up an input of another tenant in the caller’s organization only', async () => {
     const theirs = 'tenantId=globex&inputId=in-1';
     expect(await (await get(`/demo/pipelines?${theirs}`, 'globex')).json()).toEqual({ pipelines: { 'in-1': null } });
     expect((await get(`/demo/pipelines/ingest?${theirs}`, 'globex')).status).toBe(404);
@@ -154,7 +154,7 @@ describe('who may ask', () => {
     expect(asked.filter(({ path }) => !path.includes('org-globex'))).toEqual([]);
   });
 
-  test('no other site makes a browser write, nor read a token', async () => {
+  test('rejects writes and token requests from other sites, and with GET', async () => {
     for (const path of writes) {
       const body = { tenantId: 'acme', inputId: 'in-1' };
       expect((await post(path, body, { ...own, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
@@ -165,7 +165,7 @@ describe('who may ask', () => {
   });
 
   test.each(['', 'inputId=', 'inputId=..', 'inputId=a%2Fb', 'inputId=a&'.repeat(21)])(
-    '%j is refused',
+    'rejects the query %j',
     async (query) => {
       expect((await get(`/demo/pipelines?tenantId=acme&${query}`)).status).toBe(400);
       expect(asked).toEqual([]);
@@ -173,7 +173,7 @@ describe('who may ask', () => {
   );
 });
 
-test('the product’s key, the organization and the service’s words never come to a page; the token only when asked for', async () => {
+test('responses contain no API key, organization or service message, and the token only on request', async () => {
   const said: string[] = [];
   const collect = async (answer: Response) => said.push(JSON.stringify([...answer.headers]) + (await answer.text()));
   for (const path of ['/demo/pipelines', '/demo/pipelines/ingest']) await collect(await get(`${path}?${mine}`));
@@ -193,7 +193,7 @@ test('the product’s key, the organization and the service’s words never come
 const send = () => post('/demo/pipelines/test-event', { tenantId: 'acme', inputId: 'in-1' });
 
 describe('a test event', () => {
-  test('goes to the shown address with the token, as any sender’s', async () => {
+  test('is sent to the shown URL with the ingest token', async () => {
     expect((await send()).status).toBe(200);
     const sent = asked.find(({ path }) => path === '/ingest/in-1');
     expect([sent?.method, sent?.headers['authorization']]).toEqual(['POST', `Bearer ${token}`]);
@@ -236,7 +236,7 @@ function events(answer: Response) {
 const idOf = (event: string) => /^id: (\d+)$/m.exec(event)?.[1];
 
 describe('the log', () => {
-  test('last lines first, then each as it is written, and the end of the page’s is the end of the service’s', async () => {
+  test('streams the last lines, then new ones, and closes the upstream when the page leaves', async () => {
     entries = [entry(7), entry(8)];
     const answer = await get(`/demo/pipelines/log?${mine}`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
@@ -254,7 +254,7 @@ describe('the log', () => {
     await closed;
   });
 
-  test('a browser that comes back goes on where it was, over what it missed', async () => {
+  test('resumes after the Last-Event-ID', async () => {
     entries = [entry(7), entry(8), entry(9)];
     const stream = events(await get(`/demo/pipelines/log?${mine}`, 'acme', { 'last-event-id': '7' }));
     await stream.next();
@@ -262,7 +262,7 @@ describe('the log', () => {
     await stream.cancel();
   });
 
-  test('a restarted log is shown from its start', async () => {
+  test('starts at the first line if the log was restarted', async () => {
     entries = [entry(1)];
     const stream = events(await get(`/demo/pipelines/log?${mine}&after=57`));
     await stream.next();
@@ -270,7 +270,7 @@ describe('the log', () => {
     await stream.cancel();
   });
 
-  test('over the wire too: no line waits for the next one, and a browser that goes ends it', async () => {
+  test('over HTTP: sends each line at once, and closes the upstream when the browser disconnects', async () => {
     const handle = toNodeHandler(async (request: Request) => (await routes(request)) ?? new Response());
     const wire = await serve((message, response) => handle(message, response));
     const browser = new AbortController();
@@ -286,7 +286,7 @@ describe('the log', () => {
     await wire.close();
   });
 
-  test('the service’s end is the page’s', async () => {
+  test('ends when the service ends the stream', async () => {
     const stream = events(await get(`/demo/pipelines/log?${mine}`));
     await stream.next();
     await vi.waitFor(() => expect(streams).toHaveLength(1));
@@ -295,6 +295,6 @@ describe('the log', () => {
   });
 });
 
-test('other addresses are not its own', async () => {
+test('does not handle other paths', async () => {
   expect(await routes(new Request(`${site}/demo/pipelines/`))).toBeUndefined();
 });

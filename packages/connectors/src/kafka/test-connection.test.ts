@@ -86,7 +86,7 @@ test('reports missing permissions on the topic and the group', async () => {
   expect(await read(nobody)).toMatchObject({ reason: 'upstream_error' });
 });
 
-test('sign-in and TLS', async () => {
+test('signs in over TLS, and reports wrong credentials and an untrusted certificate', async () => {
   const address = await broker({ users: { u: PASSWORD }, tls: certificate, says: PASSWORD });
   const tls = { enabled: true, ca_certificate: certificate.cert };
   const sasl = { enabled: true, mechanism: 'SCRAM-SHA-256', username: 'u' };

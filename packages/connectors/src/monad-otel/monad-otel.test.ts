@@ -110,7 +110,7 @@ describe('encodings of senders', () => {
     ['no object', '[]', JSON_TYPE, 400],
     ['another kind', '{}', 'text/plain', 415],
     ['no kind', '{}', '', 415],
-  ])('%s is refused', async (_name, sent, type, status) => {
+  ])('rejects %s', async (_name, sent, type, status) => {
     expect(await refusal(sent, type)).toBe(status);
   });
 });

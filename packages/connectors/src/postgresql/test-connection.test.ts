@@ -155,14 +155,14 @@ function byString(connection_string: string): Promise<TestOutcome> {
 
 describe('output', () => {
   test.each(['logs.events', 'events', 'LOGS.EVENTS', 'Mixed Case', 'logs."Mixed Case"'])(
-    'may insert into %s',
+    'passes if it may insert into %s',
     async (table) => {
       expect(await write({ table })).toEqual({ ok: true, summary: 'Signed in, and may insert into the table' });
     },
   );
 
   test.each(['nowhere', 'logs.nowhere', 'a b c', 'a.b.c.d', '"', "'; DROP TABLE logs.events; --"])(
-    'there is no table %s',
+    'reports that the table %s does not exist',
     async (table) => {
       expect(await write({ table })).toMatchObject({ reason: 'not_found', issues: [{ path: '/settings/table' }] });
     },

@@ -26,7 +26,7 @@ test('a truncated response keeps the elements before', () => {
 });
 
 test.each(['', 'Bad Gateway', '<html><body><p>Bad<br>Gateway</body></html>', '<'.repeat(10_000), '{"Code":"A"}'])(
-  '%.20s is not XML of S3',
+  'finds no element in %.20s',
   (text) => {
     expect(element(text, 'Code')).toBeUndefined();
     expect(elements(text, 'Contents')).toEqual([]);

@@ -31,7 +31,7 @@ test.each([
   ['1 password', ['1password-events']],
   ['identity', ['okta-systemlog', 'okta-users', '1password-events']],
   ['cafe wachter', ['cafe']],
-])('%s finds what a person means', (words, expected) => {
+])('finds matching types for %s', (words, expected) => {
   expect(ids(words)).toEqual(expected);
 });
 
@@ -43,11 +43,11 @@ test.each([
   ['cloudtrial', 'cloudtrail'],
   ['gaurdduty', 'aws-guardduty'],
   ['1pasword', '1password-events'],
-])('%s is taken for %s', (words, expected) => {
+])('tolerates the typo %s for %s', (words, expected) => {
   expect(ids(words)[0]).toBe(expected);
 });
 
-test('without words everything is there, in the order it was given', () => {
+test('returns all types in their order for an empty search', () => {
   expect(ids('')).toHaveLength(7);
   expect(ids(' - ')).toEqual(ids(''));
 });
@@ -64,12 +64,12 @@ test.each([
   ['okta', 'oktta', 1],
   ['kitten', 'sitting', 3],
   ['ab', 'ba', 1],
-])('%s and %s are %d apart', (a, b, distance) => {
+])('the distance of %j and %j is %d', (a, b, distance) => {
   expect(editDistance(a, b, 5)).toBe(distance);
   expect(editDistance(b, a, 5)).toBe(distance);
 });
 
-test('beyond the limit nobody counts', () => {
+test('stops counting above the limit', () => {
   expect(editDistance('kitten', 'sitting', 2)).toBe(3);
   expect(editDistance('a', 'abcdefgh', 2)).toBe(3);
 });

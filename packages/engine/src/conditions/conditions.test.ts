@@ -143,7 +143,7 @@ test.each([
     '/conditions',
     'too_many',
   ],
-])('%j is refused, with the place', (condition, path, code) => {
+])('rejects %j with the path of the problem', (condition, path, code) => {
   expect(validateCondition(condition)).toEqual([expect.objectContaining({ path, code })]);
 });
 

@@ -196,7 +196,7 @@ test.each([
   'file:///etc/passwd',
   'http://user:pass@a.example/',
   'http://a.example:0/',
-])('"%s" is no address', (url) => expect(egress.fetch(url)).rejects.toMatchObject({ reason: 'invalid_address' }));
+])('rejects the URL "%s"', (url) => expect(egress.fetch(url)).rejects.toMatchObject({ reason: 'invalid_address' }));
 
 test.each([
   '',
@@ -210,7 +210,7 @@ test.each([
   '[::1',
   '1.2.3.4.5',
   '/tmp',
-])('"%s" is no host', (host) =>
+])('rejects the host "%s"', (host) =>
   expect(egress.connect({ host, port: 80 })).rejects.toMatchObject({ reason: 'invalid_address' }),
 );
 
@@ -229,7 +229,7 @@ test('rejects an invalid header without quoting it', async () => {
 });
 
 test.each(['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'Proxy-Authorization'])(
-  '%s can not be set',
+  'rejects the header %s',
   (name) =>
     expect(egress.fetch('http://127.0.0.1', { headers: { [name]: '1' } })).rejects.toMatchObject({
       reason: 'invalid_header',

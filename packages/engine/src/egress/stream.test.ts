@@ -163,7 +163,7 @@ test('a connection that breaks before the body is read fails the body, not the p
   await expect(read()).rejects.toMatchObject({ reason: 'connect_failed' });
 });
 
-test('an unread body can be cancelled', async () => {
+test('an unread body can be canceled', async () => {
   const server = await serve((response) => void response.writeHead(200).write('first'));
   const response = await egress.fetch(server.origin, { stream: true });
   await response.body?.cancel();

@@ -44,7 +44,7 @@ test.each([
   ['in out', 'in>out'],
   ['in a out', 'in>a a>out'],
   ['in a b out o2', 'in>a in>b a>out b>out b>o2'],
-])('%j %j is well', (names, ways) => {
+])('accepts the nodes %j with the edges %j', (names, ways) => {
   expect(validatePipeline(graph(names, ways))).toEqual([]);
 });
 
@@ -64,11 +64,11 @@ test.each([
   ['in in out', 'in>out', '/nodes/1/id', 'duplicate'],
   [`in ${chain} a8 out`, `in>a0 ${diamonds} a8>out`, '/edges', 'too_many'],
   [Array.from({ length: 51 }, (_, n) => `i${n}`).join(' '), '', '/nodes', 'too_many'],
-])('%j %j is refused, with the place', (names, ways, path, code) => {
+])('rejects the nodes %j with the edges %j, with the path of the problem', (names, ways, path, code) => {
   expect(validatePipeline(graph(names, ways))).toContainEqual(expect.objectContaining({ path, code }));
 });
 
-test('reports the place of an invalid condition', () => {
+test('reports the path of an invalid condition', () => {
   const { nodes, edges } = graph('in out', 'in>out');
   const [edge] = edges;
   // The type excludes this value, but a request may contain it.

@@ -55,7 +55,7 @@ export function runCoordinatorContract(name: string, open: () => Promise<OpenCoo
       expect(await other.renew(after, TTL)).toMatchObject({ token: after.token });
     });
 
-    test('a renewed lease is extended; an expired one can not be renewed', async () => {
+    test('a renewed lease is extended; an expired one cannot be renewed', async () => {
       const { one, other, pass } = await start();
       let lease = got(await one.acquire('p', 'one', TTL));
       for (let n = 0; n < 4; n += 1) {

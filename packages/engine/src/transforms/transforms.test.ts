@@ -64,7 +64,7 @@ test.each<[string, object, DataRecord, string]>([
   ['add', { key: 'a.b', value: 1 }, { a: 'text' }, 'not_an_object'],
   ['add', { key: 'list.7', value: 1 }, { list: [] }, 'not_an_object'],
   ['flatten', {}, { a_b: 1, a: { b: 2 } }, 'key_taken'],
-])('%s %j refuses %j, and does not repeat the value', async (operation, given, record, code) => {
+])('%s %j rejects %j without quoting the value', async (operation, given, record, code) => {
   try {
     await run(record, [operation, given]);
     expect.unreachable();
@@ -98,7 +98,7 @@ test.each([
     { operations: [{ operation: 'timestamp', arguments: { key: 'a', format: 'x' } }] },
     '/operations/0/arguments/format',
   ],
-])('%j is refused, with the place', async (value, path) => {
+])('rejects %j with the path of the problem', async (value, path) => {
   expect(await parseTransform(value)).toEqual({ ok: false, problems: [expect.objectContaining({ path })] });
 });
 

@@ -17,7 +17,7 @@ describe('isColor', () => {
     'oklch(100% 0 none / 40%)',
     'RebeccaPurple',
     'transparent',
-  ])('takes %s', (css) => {
+  ])('accepts %s', (css) => {
     expect(isColor(css)).toBe(true);
   });
 
@@ -53,12 +53,12 @@ describe('isColor', () => {
     expect(isColor(css)).toBe(false);
   });
 
-  it('rejects endless text', () => {
+  it('rejects very long text', () => {
     for (const css of ['x'.repeat(100_000), `rgb(${'1 '.repeat(50_000)})`, `#${'f'.repeat(100_000)}`])
       expect(isColor(css)).toBe(false);
   });
 
-  it('lets nothing out of the one function it is put in, whatever the text', () => {
+  it('accepts only one color function or name, for random text', () => {
     const signs = 'rgbhslokch()#%,/ .0123456789-var;{}\\"\'*';
     for (let round = 0; round < 20_000; round += 1) {
       const length = 1 + (round % 24);
@@ -84,7 +84,7 @@ describe('readSrgb', () => {
 });
 
 describe('contrast', () => {
-  it('is that of WCAG', () => {
+  it('matches WCAG', () => {
     const gray: Color = [118, 118, 118, 1];
     expect(contrast(gray, WHITE)).toBeCloseTo(4.54, 2);
     expect(contrast(WHITE, [0, 0, 0, 1])).toBe(21);

@@ -37,14 +37,14 @@ const randomOf = (seed: number) => (): number => {
 };
 
 describe('deriveTokens', () => {
-  it.each(['light', 'dark'] as const)('has a readable default look in %s', (scheme) => {
+  it.each(['light', 'dark'] as const)('default colors have sufficient contrast in %s', (scheme) => {
     const tokens = deriveTokens({}, scheme);
     expect(shortfalls(tokens)).toEqual([]);
     expect(tokens.background).toBe('transparent');
     expect(Object.keys(tokens).toSorted()).toEqual(TOKEN_NAMES.toSorted());
   });
 
-  it('keeps the drawn colors', () => {
+  it('matches the designed colors', () => {
     expect(deriveTokens({}, 'light')).toMatchObject({
       primary: '#4f46e5',
       'on-primary': '#ffffff',
@@ -61,14 +61,14 @@ describe('deriveTokens', () => {
     });
   });
 
-  it('keeps the brand as the host gave it, and moves what has to be read', () => {
+  it('keeps the primary color and adjusts text colors for contrast', () => {
     const tokens = deriveTokens({ primary: color('#ffd400') }, 'light');
     expect(tokens.primary).toBe('#ffd400');
     expect(tokens.link).not.toBe('#ffd400');
     expect(shortfalls(tokens)).toEqual([]);
   });
 
-  it('is readable whatever the host chose', () => {
+  it('has sufficient contrast for random colors of the host', () => {
     for (let seed = 0; seed < 2_000; seed += 1) {
       const random = randomOf(seed);
       const any = (share: number): Color | undefined =>
@@ -79,7 +79,7 @@ describe('deriveTokens', () => {
     }
   });
 
-  it('is readable on every gray, the middle ones too', () => {
+  it('has sufficient contrast on every gray', () => {
     for (let level = 0; level < 256; level += 1) {
       const given: GivenTokens = { background: [level, level, level, 1] };
       expect(shortfalls(deriveTokens(given, schemeOf(given, 'light'))), `gray ${level}`).toEqual([]);
@@ -88,7 +88,7 @@ describe('deriveTokens', () => {
 });
 
 describe('schemeOf', () => {
-  it('follows the background, then a text that needs the other scheme, then the page', () => {
+  it('follows the background, then the text color, then the page', () => {
     expect(schemeOf({ background: color('#111') }, 'light')).toBe('dark');
     expect(schemeOf({ background: color('#fafafa'), text: color('#fff') }, 'dark')).toBe('light');
     expect(schemeOf({ text: color('#fff') }, 'light')).toBe('dark');

@@ -17,7 +17,7 @@ const read = (appearance: unknown) => {
 };
 
 describe('readAppearance', () => {
-  it('takes what fits its grammar, without a word', () => {
+  it('accepts valid values without a warning', () => {
     const { given, warnings } = read({
       colorPrimary: '#4f46e5',
       fontFamily: `"Inter", 'Söhne Buch', system-ui, Segoe UI, sans-serif`,
@@ -29,7 +29,7 @@ describe('readAppearance', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves out what does not, and says so once for each token', () => {
+  it('drops invalid values with one warning each', () => {
     const { given, warnings } = read({ colorPrimary: 'url(//x)', colorBorder: 'nocolor', borderRadius: 'calc(1px)' });
     expect(given).toEqual({});
     expect(warnings).toHaveLength(3);
@@ -45,15 +45,15 @@ describe('readAppearance', () => {
     { colorPrimary: 7 },
     { colorPrimary: {} },
     Object.create({ colorPrimary: '#4f46e5' }),
-  ])('finds nothing in %j', (appearance) => {
+  ])('ignores %j', (appearance) => {
     expect(read(appearance).given.primary).toBeUndefined();
   });
 
-  it('takes no endless text', () => {
+  it('ignores very long text', () => {
     expect(read({ fontFamily: 'a'.repeat(100_000) }).given.font).toBeUndefined();
   });
 
-  it('takes a background that can not be seen for none', () => {
+  it('ignores a transparent background', () => {
     expect(read({ colorBackground: 'rgb(0 0 0 / 0)' }).given.background).toBeUndefined();
   });
 
@@ -71,7 +71,7 @@ describe('readAppearance', () => {
     },
   );
 
-  it.each(['0', '.5rem', '1.25em', '50%', '6pt'])('takes the radius %s', (borderRadius) => {
+  it.each(['0', '.5rem', '1.25em', '50%', '6pt'])('accepts the radius %s', (borderRadius) => {
     expect(read({ borderRadius }).given.radius).toBe(borderRadius);
   });
 });

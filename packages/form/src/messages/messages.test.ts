@@ -6,7 +6,7 @@ import type { Subject } from './issue-sentence.js';
 const messages = createMessages(en);
 
 describe('createMessages', () => {
-  it('puts values into sentences', () => {
+  it('fills in the values of a message', () => {
     expect(messages.save).toBe('Save');
     expect(messages.row('Region', 2)).toBe('Region 2');
     expect(messages.createdOn('2026-11-12T12:00:00Z')).toBe('Created 12 Nov 2026');
@@ -25,11 +25,11 @@ describe('createMessages', () => {
     expect(messages.localTime('Berlin', '2026-11-12T08:30:00Z')).toBe('Berlin time. In UTC: 12 Nov 2026, 08:30');
   });
 
-  it('does not read what a value says as a place', () => {
+  it('does not interpret placeholders in values', () => {
     expect(messages.row('{1} $& {0}', 2)).toBe('{1} $& {0} 2');
   });
 
-  it('has a function under each key with places, and a text under every other', () => {
+  it('has a function for each message with placeholders, and a string for each other', () => {
     for (const [key, value] of Object.entries(en)) {
       const places = JSON.stringify(value).includes('{0');
       const nested = key === 'issues' || key === 'failures';
@@ -50,12 +50,12 @@ describe('cron', () => {
     ['5 4 * * 0,3,7', 'Sunday, Wednesday and Sunday at 04:05 UTC'],
     ['5 4 * * 1-5', 'Monday to Friday at 04:05 UTC'],
     ['15 3 1 * *', 'Day 1 of every month at 03:15 UTC'],
-  ])('%s reads: %s', (expression, sentence) => {
+  ])('describes %s as: %s', (expression, sentence) => {
     expect(messages.cron(expression)).toBe(sentence);
   });
 
   it.each(['', 'daily', '* * * *', '0 0 1 * 1', '0 0 * 1 *', '1,2 3 * * *', '0 0 * * 1-3-5'])(
-    'says nothing of %j',
+    'does not describe %j',
     (cron) => {
       expect(messages.cron(cron)).toBeUndefined();
     },

@@ -19,7 +19,7 @@ function build({ overrides, synthetic }: { overrides?: ConfigMetaOverrides; synt
 }
 
 describe('buildFields', () => {
-  it('shows what `order` names first, then required settings, secrets, optional settings; advanced ones apart', () => {
+  it('sorts fields by `order`, then required settings, secrets and optional settings; advanced ones are separate', () => {
     const { fields, advanced } = build();
     expect(fields.map(({ path }) => path)).toEqual([
       '/settings/org_url',
@@ -37,7 +37,7 @@ describe('buildFields', () => {
     expect(advanced.map(({ path }) => path)).toEqual(['/settings/page_size']);
   });
 
-  it('takes texts and rules from the schema', () => {
+  it('reads texts and constraints from the schema', () => {
     const { find } = build();
     expect(find('/settings/org_url')).toMatchObject({
       kind: 'text',
@@ -74,12 +74,12 @@ describe('buildFields', () => {
     expect(find('/secrets/extra')).toMatchObject({ kind: 'secret', shape: 'map', required: false });
   });
 
-  it('shows the synthetic toggle only where the host asks for it', () => {
+  it('includes the synthetic toggle only if the host asks for it', () => {
     expect(build().find('/settings/synthetic')).toBeUndefined();
     expect(build({ synthetic: true }).find('/settings/synthetic')).toMatchObject({ kind: 'boolean' });
   });
 
-  it('lets the host replace texts, at any depth', () => {
+  it("applies the host's texts at any depth", () => {
     const { find, warnings } = build({
       overrides: {
         settings: {
@@ -106,7 +106,7 @@ describe('buildFields', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('reports unknown keys once, all together, and goes on', () => {
+  it('reports all unknown keys in one warning and ignores them', () => {
     const { fields, warnings } = build({
       overrides: {
         settings: {
@@ -129,7 +129,7 @@ describe('buildFields', () => {
       expect(warnings[0]).toContain(key);
   });
 
-  it('finds nothing on a prototype, and puts nothing there', () => {
+  it('ignores keys of prototypes and changes no prototype', () => {
     const settings = JSON.parse('{"__proto__":{"name":"x"},"constructor":{"name":"x"},"toString":{"name":"x"}}');
     const { find, warnings } = build({ overrides: { settings } });
     expect(find('/settings/org_url')).toMatchObject({ label: 'Organization URL' });
@@ -138,7 +138,7 @@ describe('buildFields', () => {
     expect({}).not.toHaveProperty('name');
   });
 
-  it('keeps a secret a secret, whatever it is called', () => {
+  it('a renamed secret stays a secret', () => {
     const { find } = build({
       overrides: { settings: { token: { name: 'User name' } }, secrets: { token: { name: 'User name' } } },
     });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FrameMessage } from '@connector-frame/core/protocol';
 import { createChannel, onHostMessage, type Messenger } from './channel.js';
 
-it('says a failure in one text, with its code', () => {
+it('posts a failure as one text, with its code', () => {
   const posted: FrameMessage[] = [];
   const channel = createChannel({ post: (message) => posted.push(message) });
   channel.error({ code: 'save_failed', message: 'Not saved', hint: 'Try again.' });
@@ -14,7 +14,7 @@ it('says a failure in one text, with its code', () => {
   ]);
 });
 
-it('takes a message only from the window and origin it answers to, in the right shape', () => {
+it('accepts only valid messages from the parent window and its origin', () => {
   const received: unknown[] = [];
   let say: Parameters<Parameters<Messenger['listen']>[0]>[0][] = [];
   const source = new MessageChannel().port1;

@@ -6,7 +6,7 @@ import { fillIn, openedForm, openForm } from '../testing/open-form.js';
 const lost = (): Error => new TypeError('Failed to fetch');
 
 describe('loading', () => {
-  it('asks for the type and the session, and shows the type', async () => {
+  it('requests the type and the session, and shows the type', async () => {
     const { form, service, posted, loaded } = openForm();
     expect(form.state).toEqual({ phase: 'loading' });
     await loaded;
@@ -30,7 +30,7 @@ describe('loading', () => {
     expect(posted).toEqual([{ source: 'monad-embed', type: 'loaded', title: 'Okta System Log' }]);
   });
 
-  it('asks for the connector too on edit, and shows what is saved', async () => {
+  it('requests the connector on edit, and shows its values', async () => {
     const { form, service, loaded } = openForm({ existingId: 'con 1', displayName: 'Okta' });
     await loaded;
     expect(service.calls.map(({ path }) => path)).toEqual([
@@ -49,7 +49,7 @@ describe('loading', () => {
     [404, 'not_found', 'type_not_found', false],
     [403, 'forbidden', 'unauthorized', false],
     [500, 'internal_error', 'load_failed', true],
-  ])('a %i says what to do, and tells the host', async (status, type, code, canRetry) => {
+  ])('reports a %i to the user and the host', async (status, type, code, canRetry) => {
     const { form, service, posted, loaded } = openForm();
     service.next.push(errorResponse(status, type));
     await loaded;
@@ -64,7 +64,7 @@ describe('loading', () => {
     expect(posted).toMatchObject([{ code: 'type_not_found', message: expect.stringContaining('okta-systemlog') }]);
   });
 
-  it('tells a connector that is gone from a type that is', async () => {
+  it('distinguishes an unknown connector from an unknown type', async () => {
     const { form, service, loaded } = openForm({ existingId: 'con_1' });
     service.next.push(undefined, errorResponse(404, 'not_found'));
     await loaded;
@@ -79,7 +79,7 @@ describe('loading', () => {
     expect(form.state.phase).toBe('editing');
   });
 
-  it('says so when there is no network', async () => {
+  it('reports that the browser is offline, without a retry', async () => {
     const { form, service, loaded } = openForm({}, { online: () => false });
     service.next.push(lost());
     await loaded;
@@ -87,7 +87,7 @@ describe('loading', () => {
     expect(service.calls.filter(({ path }) => path.endsWith('okta-systemlog'))).toHaveLength(1);
   });
 
-  it('shows nothing when it is not known whose secrets they would be', async () => {
+  it('does not show the form if the session cannot be read', async () => {
     const { form, service, loaded } = openForm();
     service.next.push(json(exampleType), errorResponse(403, 'forbidden'));
     await loaded;
@@ -96,7 +96,7 @@ describe('loading', () => {
 });
 
 describe('creating', () => {
-  it('sends what was filled in, once, and tells the host', async () => {
+  it('sends the entered values once and reports the connector to the host', async () => {
     const opened = await openedForm();
     const { form, service, posted } = opened;
     fillIn(opened);
@@ -133,14 +133,14 @@ describe('creating', () => {
     [{ isNameEditable: true }, 'Okta System Log', exampleType.description],
     [{ isNameEditable: true, name: 'Mine' }, 'Mine', exampleType.description],
     [{ isDescriptionEditable: true, description: 'Ours' }, 'Okta System Log i000', 'Ours'],
-  ])('names and describes it: %j', async (init, name, description) => {
+  ])('uses the name and description of %j', async (init, name, description) => {
     const opened = await openedForm(init);
     fillIn(opened);
     await opened.form.save();
     expect(opened.service.calls[0]?.body).toMatchObject({ name, description });
   });
 
-  it('takes a name and a description that a person typed, and no blank name', async () => {
+  it('uses an entered name and description, and rejects a blank name', async () => {
     const opened = await openedForm({ isNameEditable: true, isDescriptionEditable: true, description: 'Ours' });
     const { form, service } = opened;
     fillIn(opened);
@@ -155,7 +155,7 @@ describe('creating', () => {
     expect(service.calls[0]?.body).toMatchObject({ name: 'Okta EU', description: '' });
   });
 
-  it('sends nothing that is wrong, and lists it in the order shown', async () => {
+  it('sends nothing if fields are invalid, and lists them in display order', async () => {
     const { form, service, posted } = await openedForm();
     await form.save();
     expect(service.calls).toHaveLength(0);

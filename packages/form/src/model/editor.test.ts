@@ -15,7 +15,7 @@ describe('values', () => {
     expect(form.value('/settings/org_url')).toBeUndefined();
   });
 
-  it('tell the listeners of their own path, and nobody else', async () => {
+  it('notify only the listeners of their own path', async () => {
     const { form } = await openedForm();
     const [own, other, all] = [counter(), counter(), counter()];
     const stop = form.subscribe('/settings/org_url', own.listener);
@@ -52,7 +52,7 @@ describe('values', () => {
 });
 
 describe('conditions', () => {
-  it('show a field while they hold, and tell it', async () => {
+  it('show a field while they hold, and notify it', async () => {
     const { form } = await openedForm();
     const since = counter();
     form.subscribe('/settings/since', since.listener);
@@ -66,7 +66,7 @@ describe('conditions', () => {
     expect(form.summary.map(({ path }) => path)).not.toContain('/settings/since');
   });
 
-  it('reach secrets, by the choice of a variant', async () => {
+  it('apply to secrets of a variant', async () => {
     const { form } = await openedForm();
     const token = counter();
     form.subscribe('/secrets/token', token.listener);
@@ -76,7 +76,7 @@ describe('conditions', () => {
     expect(token.count()).toBe(1);
   });
 
-  it('leave out of the write what is hidden, and keep it in the form', async () => {
+  it('omit hidden values from the write and keep them in the form', async () => {
     const opened = await openedForm();
     const { form, service } = opened;
     fillIn(opened);
@@ -90,7 +90,7 @@ describe('conditions', () => {
 });
 
 describe('variants', () => {
-  it('start with the defaults of their body, and keep what was typed into another', async () => {
+  it('start with their defaults and keep the input of the other variants', async () => {
     const opened = await openedForm();
     const { form, service } = opened;
     fillIn(opened);
@@ -107,7 +107,7 @@ describe('variants', () => {
     expect(service.calls[0]?.body).not.toHaveProperty('config.secrets.token');
   });
 
-  it('say what is missing in the chosen body alone', async () => {
+  it('validate only the selected variant', async () => {
     const opened = await openedForm();
     fillIn(opened);
     opened.form.setValue('/settings/auth/type', 'oauth');
@@ -117,7 +117,7 @@ describe('variants', () => {
 });
 
 describe('rows', () => {
-  it('of a list come and go; blank ones mean nothing', async () => {
+  it('of a list can be added and removed; blank ones are not sent', async () => {
     const opened = await openedForm();
     const { form, service } = opened;
     fillIn(opened);
@@ -136,7 +136,7 @@ describe('rows', () => {
     });
   });
 
-  it('have errors of their own, which do not move to another row', async () => {
+  it('have their own errors, which do not move to another row', async () => {
     const opened = await openedForm();
     const { form } = opened;
     fillIn(opened);
@@ -201,7 +201,7 @@ describe('rows', () => {
 });
 
 describe('leaving a field', () => {
-  it('tidies what a paste brought along', async () => {
+  it('normalizes pasted text', async () => {
     const { form } = await openedForm();
     form.setValue('/settings/org_url', '  acme.okta.com \n');
     form.leave('/settings/org_url');
@@ -214,7 +214,7 @@ describe('leaving a field', () => {
     expect(form.value('/secrets/token')).toBe('tok');
   });
 
-  it('says what is wrong, and takes it back as soon as it is right', async () => {
+  it('shows an error until the value is valid', async () => {
     const { form } = await openedForm();
     form.setValue('/settings/page_size', '5000');
     expect(form.error('/settings/page_size')).toBeUndefined();
@@ -224,7 +224,7 @@ describe('leaving a field', () => {
     expect(form.error('/settings/page_size')).toBeUndefined();
   });
 
-  it('says nothing new while one types', async () => {
+  it('hides the error while the user types, without a new one', async () => {
     const { form } = await openedForm();
     form.setValue('/settings/org_url', ' ');
     form.leave('/settings/org_url');
@@ -233,7 +233,7 @@ describe('leaving a field', () => {
     expect(form.error('/settings/org_url')).toBeUndefined();
   });
 
-  it('does not ask for a field one only passed through', async () => {
+  it('shows no error for an untouched field', async () => {
     const { form } = await openedForm();
     form.leave('/settings/org_url');
     expect(form.error('/settings/org_url')).toBeUndefined();
@@ -241,7 +241,7 @@ describe('leaving a field', () => {
 });
 
 describe('secrets', () => {
-  it('are asked for again while the destination is another, in any field that decides it', async () => {
+  it('must be entered again while any field of the destination is changed', async () => {
     const { form } = await openedForm({ existingId: 'con_1' });
     const token = counter();
     form.subscribe('/secrets/token', token.listener);
@@ -257,7 +257,7 @@ describe('secrets', () => {
     expect(form.summary).not.toContainEqual(expect.objectContaining({ path: '/secrets/token' }));
   });
 
-  it('that are being replaced may be kept after all', async () => {
+  it('that are being replaced can be restored', async () => {
     const { form } = await openedForm({ existingId: 'con_1' });
     form.replaceSecret('/secrets/token');
     form.setValue('/secrets/token', 'tok');
@@ -270,7 +270,7 @@ describe('secrets', () => {
     expect(form.value('/secrets/token')).toBeUndefined();
   });
 
-  it('are not what stood in for them', async () => {
+  it('reject mask characters', async () => {
     const opened = await openedForm();
     fillIn(opened);
     opened.form.setValue('/secrets/token', '••••••••');

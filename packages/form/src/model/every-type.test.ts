@@ -49,7 +49,7 @@ describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as cons
   const fields = [...subject.fields, ...subject.advanced];
   const draft: Draft = { name: '', description: '', settings: {}, secrets: {} };
 
-  it('has a field for each setting and secret, with a label, once', () => {
+  it('has one field with a label for each setting and secret', () => {
     const paths = [...walkFields(fields, draft, true)].map(({ path }) => path);
     expect(new Set(paths).size).toBe(paths.length);
     const { settings, secrets } = data.config;
@@ -60,7 +60,7 @@ describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as cons
     expect(warnings).toEqual([]);
   });
 
-  it('says what is missing on a field that is shown, in a whole sentence', () => {
+  it('reports missing values on visible fields, as complete sentences', () => {
     editor.check();
     for (const { path, label, message } of editor.summary()) {
       expect(editor.fields.shown(path), path).toBe(true);
@@ -69,29 +69,26 @@ describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as cons
     }
   });
 
-  it.each([true, false])(
-    'leaves a saved one as it is when nothing was edited (optional fields too: %j)',
-    (optional) => {
-      const { settings, secrets } = exampleConfig(data.config, { optional });
-      const kept = Object.keys(secrets).map((key) => [key, { id: key, updated_at: '2026-01-01T00:00:00Z' }] as const);
-      const saved: Connector = {
-        id: 'con_1',
-        name: 'Saved',
-        description: '',
-        type: data.type_id,
-        created_at: '2026-01-01T00:00:00Z',
-        version: 1,
-        config: { settings, secrets: Object.fromEntries(kept) },
-      };
-      const editing = open(saved);
-      expect(editing.isDirty()).toBe(false);
-      expect([editing.check(), editing.summary()]).toEqual([true, []]);
-      expect(editing.content().config).toEqual({ settings, secrets: {} });
-      expect(changesOf(editing.content(), saved, type)).toBeUndefined();
-    },
-  );
+  it.each([true, false])('sends no change for an unedited connector (with optional fields: %j)', (optional) => {
+    const { settings, secrets } = exampleConfig(data.config, { optional });
+    const kept = Object.keys(secrets).map((key) => [key, { id: key, updated_at: '2026-01-01T00:00:00Z' }] as const);
+    const saved: Connector = {
+      id: 'con_1',
+      name: 'Saved',
+      description: '',
+      type: data.type_id,
+      created_at: '2026-01-01T00:00:00Z',
+      version: 1,
+      config: { settings, secrets: Object.fromEntries(kept) },
+    };
+    const editing = open(saved);
+    expect(editing.isDirty()).toBe(false);
+    expect([editing.check(), editing.summary()]).toEqual([true, []]);
+    expect(editing.content().config).toEqual({ settings, secrets: {} });
+    expect(changesOf(editing.content(), saved, type)).toBeUndefined();
+  });
 
-  it('keeps a value under every path it has', () => {
+  it('stores a value at each of its paths', () => {
     for (const { field, path } of walkFields(fields, draft, true)) {
       if (field.kind === 'group' || field.kind === 'variants') continue;
       editor.fields.setValue(path, 'x');

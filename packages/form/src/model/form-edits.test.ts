@@ -59,7 +59,7 @@ describe('issues of the service', () => {
     expect(form.error('/secrets/token')).toContain(sentence);
   });
 
-  it('never repeat what a person typed to the host', async () => {
+  it('are reported to the host without entered values', async () => {
     const opened = await openedForm();
     fillIn(opened);
     const issues = [{ path: '/secrets/token', code: 'pattern' }];
@@ -72,7 +72,7 @@ describe('issues of the service', () => {
 });
 
 describe('editing', () => {
-  it('sends only what changed, for the version that was loaded', async () => {
+  it('sends only changes, with the loaded version', async () => {
     const { form, service } = await openedForm({ existingId: 'con_1', isNameEditable: true });
     form.setValue('/name', 'Okta staging');
     await form.save();
@@ -84,7 +84,7 @@ describe('editing', () => {
     expect(service.calls[0]?.headers.get('if-match')).toBe('"3"');
   });
 
-  it('sends all settings when one of them changed, and no secret that is kept', async () => {
+  it('sends all settings if one changed, and no kept secret', async () => {
     const { form, service } = await openedForm({ existingId: 'con_1' });
     form.setValue('/settings/headers/0/value', 'blue');
     form.setValue('/settings/page_size', '');
@@ -106,14 +106,14 @@ describe('editing', () => {
     [{ name: 'Renamed' }, { name: 'Renamed' }],
     [{ description: '' }, { description: '' }],
     [{ name: 'Okta production' }, undefined],
-  ])('keeps name and description that the host leaves out: %j', async (init, body) => {
+  ])('keeps a name or description that the host does not set: %j', async (init, body) => {
     const { form, service, posted } = await openedForm({ existingId: 'con_1', ...init });
     await form.save();
     expect(service.calls[0]?.body).toEqual(body);
     expect(posted.at(-1)).toMatchObject({ type: 'saved', connector: { id: 'con_1' } });
   });
 
-  it('clears a secret by null, and replaces one by its value', async () => {
+  it('rejects clearing a required secret, and sends a replaced one', async () => {
     const { form, service } = await openedForm({ existingId: 'con_1' });
     form.replaceSecret('/secrets/token');
     form.setValue('/secrets/token', 'tok-456');
@@ -125,7 +125,7 @@ describe('editing', () => {
     expect(service.calls[0]?.body).toEqual({ config: { secrets: { token: { value: 'tok-456' } } } });
   });
 
-  it('asks nothing of a person over a version that is gone: the latest goes under what was typed', async () => {
+  it('after a version conflict, reload applies the edits to the latest version', async () => {
     const { form, service, posted } = await openedForm({ existingId: 'con_1' });
     form.setValue('/settings/regions/0', 'us');
     form.replaceSecret('/secrets/token');
@@ -155,7 +155,7 @@ describe('editing', () => {
 });
 
 describe('a refused save while a secret is being entered (S37)', () => {
-  it('has a summary until the next save, whatever becomes of the secret', async () => {
+  it('stays rejected until the next save, even if the secret becomes valid', async () => {
     const opened = await openedForm();
     fillIn(opened);
     const { form } = opened;
@@ -168,7 +168,7 @@ describe('a refused save while a secret is being entered (S37)', () => {
     expect([form.rejected, form.state.phase]).toEqual([false, 'saved']);
   });
 
-  it('names the secrets that are being entered, right or wrong, and none that is kept', async () => {
+  it('lists all secrets that are being entered, valid or not, and no kept one', async () => {
     const { form } = await openedForm({ existingId: 'con_1' });
     expect(form.secretEntries().map(({ path }) => path)).toEqual(['/secrets/extra']);
     form.replaceSecret('/secrets/token');

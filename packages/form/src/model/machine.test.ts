@@ -64,7 +64,7 @@ describe('transition', () => {
     expect(transition(state, event)).toEqual(next);
   });
 
-  it('keeps the very same state where an event does not fit or changes nothing', () => {
+  it('returns the same state for an event that does not apply or changes nothing', () => {
     const saved: FormState = { phase: 'saved', subject };
     for (const event of events) expect(transition(saved, event)).toBe(saved);
     for (const event of events.slice(3)) expect(transition(loading, event)).toBe(loading);

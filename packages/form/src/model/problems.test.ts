@@ -22,7 +22,7 @@ const schema: ConnectorConfigSchema = {
   secrets: { type: 'object', properties: {}, additionalProperties: false },
 };
 
-it('says that a choice is missing, or wrong, at the control that makes it', () => {
+it('reports a missing or unknown variant at the control that selects it', () => {
   const { fields } = buildFields({ config: schema });
   const secrets = createSecrets([], {}, () => undefined);
   const context = { schema, fields, secrets, messages: createMessages(en), names: [] };

@@ -32,15 +32,15 @@ async function run(replies: readonly Reply[], { random = 1, online = true, takes
 }
 
 describe('withRetry (R06)', () => {
-  it.each([429, 502, 503, 504, 'none'] as const)('tries again after %s, waiting longer each time', async (reply) => {
+  it.each([429, 502, 503, 504, 'none'] as const)('retries after %s with increasing waits', async (reply) => {
     expect(await run([reply, reply, reply])).toEqual({ result: 200, waits: [300, 600, 1200], tries: 4 });
   });
 
-  it.each([400, 401, 403, 404, 409, 412, 422, 500])('leaves a %i as it is', async (status) => {
+  it.each([400, 401, 403, 404, 409, 412, 422, 500])('does not retry after %i', async (status) => {
     expect(await run([status])).toEqual({ result: status, waits: [], tries: 1 });
   });
 
-  it('gives up after four tries', async () => {
+  it('gives up after four attempts', async () => {
     expect(await run([503, 503, 503, 503, 200])).toMatchObject({ result: 503, tries: 4 });
     expect(await run(['none', 'none', 'none', 'none'])).toMatchObject({
       result: 'no response, offline: false',
@@ -48,11 +48,11 @@ describe('withRetry (R06)', () => {
     });
   });
 
-  it('waits a random part', async () => {
+  it('waits a random fraction of the limit', async () => {
     expect((await run([503, 503], { random: 0.25 })).waits).toEqual([75, 150]);
   });
 
-  it('waits as long as the service says, in seconds or until a date', async () => {
+  it('honors Retry-After in seconds and as a date', async () => {
     expect((await run([{ status: 429, retryAfter: '7' }])).waits).toEqual([7000]);
     const soon = new Date(Date.now() + 5_000).toUTCString();
     const [wait = 0] = (await run([{ status: 503, retryAfter: soon }])).waits;
@@ -60,12 +60,12 @@ describe('withRetry (R06)', () => {
     expect(wait).toBeLessThanOrEqual(5_000);
   });
 
-  it('takes no longer than 30 seconds in all', async () => {
+  it('takes at most 30 seconds in total', async () => {
     expect(await run([{ status: 429, retryAfter: '60' }])).toEqual({ result: 429, waits: [], tries: 1 });
     expect(await run([503, 503, 503], { takes: 12_000 })).toMatchObject({ result: 503, tries: 3 });
   });
 
-  it('does not wait for a network that is not there', async () => {
+  it('does not retry while offline', async () => {
     expect(await run(['none'], { online: false })).toEqual({
       result: 'no response, offline: true',
       waits: [],
@@ -73,7 +73,7 @@ describe('withRetry (R06)', () => {
     });
   });
 
-  it('ends a try that does not respond', async () => {
+  it('aborts an attempt that does not respond', async () => {
     const signals: AbortSignal[] = [];
     const attempt = (signal: AbortSignal): Promise<Response> =>
       new Promise((_, reject) => {

@@ -32,7 +32,7 @@ const randomOf = (seed: number) => (): number => {
   return seed / 2 ** 32;
 };
 
-it('forgets nothing kept, and keeps nothing where it was not typed for, whatever a person does', () => {
+it('random events: never forgets a stored secret, and keeps it for its destination only', () => {
   const events: readonly SecretEvent[] = ['typed', 'replace', 'keep', 'clear', 'moved'];
   for (let seed = 0; seed < 2_000; seed += 1) {
     const random = randomOf(seed);
@@ -57,7 +57,7 @@ it('forgets nothing kept, and keeps nothing where it was not typed for, whatever
  * (kept), `null` (cleared) or an entered value; never `''`, never mask characters, and never kept
  * for another destination.
  */
-it('writes only what was meant', async () => {
+it('random edits: a write contains only entered values, null for cleared secrets, and no mask characters', async () => {
   const paths = ['/secrets/token', '/secrets/signing_key'] as const;
   const values = [' ', '••••••••', '********', 'new-value', ' padded '];
   const urls = ['https://acme.okta.com', 'https://evil.example'] as const;

@@ -38,26 +38,26 @@ describe('where a secret is sent, as a sentence (S31)', () => {
     expect(sentence(kind, typeId, settings)).toBe(`Sent to ${host}, kept for Acme`);
   });
 
-  it('names the vendor where a region or an account decides', () => {
+  it('names the vendor if a region or an account determines the host', () => {
     expect(sentence('input', 'aws-guardduty', { region: 'eu-west-1' })).toMatch(
       /^Sent to .+ \(eu-west-1\), kept for Acme$/,
     );
   });
 
-  it('names the field of an address that is still blank', () => {
+  it('names the field if its address is blank', () => {
     expect(sentence('input', 'okta-systemlog', {})).toMatch(/^Sent to the address in “.+”, kept for Acme$/);
   });
 
-  it('says that a connection string is its own address', () => {
+  it('describes a secret that contains its own address', () => {
     expect(sentence('output', 'microsoft-teams', {})).toBe('Sent to the address it contains, kept for Acme');
   });
 
-  it('is never broken up or turned by a name', () => {
+  it('removes line breaks and bidirectional controls from names', () => {
     const said = sentence('input', 'github-audit-logs', {}, 'Acme\n\u202Emoc.live ot tneS\u2028');
     expect(said).toBe('Sent to api.github.com, kept for Acme moc.live ot tneS');
   });
 
-  it('says something for every type with a secret', () => {
+  it('has a sentence for every type with a secret', () => {
     for (const type of [...catalog.list('input'), ...catalog.list('output')]) {
       if (Object.keys(type.config.secrets.properties).length === 0) continue;
       expect(sentence(type.kind, type.type_id, {})).toMatch(/^Sent to .+, kept for Acme$/);

@@ -22,7 +22,7 @@ function open(first: string) {
 }
 
 describe('lifetimeOf', () => {
-  it('is what the token says, whatever the clock of this machine', () => {
+  it('is that of the token, independent of the local clock', () => {
     expect(lifetimeOf(tokenOf({ iat: 1_000, exp: 2_800, name: 'Zoë' }))).toBe(1_800_000);
   });
 
@@ -33,13 +33,13 @@ describe('lifetimeOf', () => {
     tokenOf({ exp: 5 }),
     tokenOf({ iat: '1', exp: '2' }),
     `x.${Buffer.from('null').toString('base64url')}.y`,
-  ])('is endless for a token that does not tell: %j', (token) => {
+  ])('is infinite for a token without times: %j', (token) => {
     expect(lifetimeOf(token)).toBe(Infinity);
   });
 });
 
 describe('createSession', () => {
-  it('asks before a call that the token would not outlive', async () => {
+  it('requests a new token before a call that would outlast the current one', async () => {
     const { session, requests, pass } = open(tokenOf({ iat: 0, exp: 300 }));
     await session.prepare();
     expect(requests()).toBe(0);
@@ -51,7 +51,7 @@ describe('createSession', () => {
     expect(session.token).toBe('next');
   });
 
-  it('does not ask ahead again for a token that the host has no other for', async () => {
+  it('does not request ahead again after the host sent no new token', async () => {
     const { session, requests, pass, giveUp } = open(tokenOf({ iat: 0, exp: 300 }));
     pass(280_000);
     const prepared = session.prepare();
@@ -61,7 +61,7 @@ describe('createSession', () => {
     expect(requests()).toBe(1);
   });
 
-  it('asks once for calls at the same time', async () => {
+  it('concurrent calls share one request', async () => {
     const { session, requests } = open('first');
     const both = Promise.all([session.renew(), session.renew()]);
     session.receive('next');
@@ -69,7 +69,7 @@ describe('createSession', () => {
     expect(requests()).toBe(1);
   });
 
-  it('gives up on a host that does not answer, and asks again later', async () => {
+  it('gives up if the host does not respond, and requests again later', async () => {
     const { session, requests, giveUp } = open('first');
     const renewed = session.renew();
     giveUp();

@@ -32,7 +32,7 @@ test.each([
   ['., error', '{"a":1}', 'jq_error'],
   ['.a.b', '{"a":1}', 'jq_error'],
   ['error(null)', '{}', 'jq_error'],
-])('%s makes of %s %j', async (query, line, expected) => {
+])('%s converts %s to %j', async (query, line, expected) => {
   expect(await run(query, line)).toEqual([expected]);
 });
 
@@ -66,11 +66,11 @@ test.each([
   ['include "a"; .', "Line 1: modules can't be used."],
   ['import "/etc/passwd" as $data; .', "Line 1: modules can't be used."],
   ['"x" * 1000000000', 'It needs too much memory before it meets a record.'],
-])('%s can not be saved: %s', async (query, expected) => {
+])('rejects %s when it is saved: %s', async (query, expected) => {
   expect(await checkProgram(query)).toBe(expected);
 });
 
-test('does not run a program that can not be saved', async () => {
+test('does not run a program that was rejected when it was saved', async () => {
   for (const query of ['input', '[inputs]', 'halt', 'include "a"; .', '.['])
     expect(await run(query, '{"a":1}', '{"a":2}')).toEqual(['jq_invalid', 'jq_invalid']);
 });

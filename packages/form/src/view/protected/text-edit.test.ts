@@ -34,7 +34,7 @@ describe('insertText', () => {
     ['a^bc|d', 'X', 'aX|d'],
     ['a|bc^d', 'XY', 'aXY|d'],
     ['ab^cd|', '', 'ab|'],
-  ])('puts into %s the text %s: %s', (before, text, after) => {
+  ])('in %s, inserts %s: %s', (before, text, after) => {
     expect(show(insertText(parse(before), text))).toBe(after);
   });
 });
@@ -56,11 +56,11 @@ describe('deleteText', () => {
     // A grapheme cluster is one character.
     ['a👩‍👩‍👧|', 'deleteContentBackward', 'a|'],
     ['e\u0301|', 'deleteContentBackward', '|'],
-  ])('takes from %s by %s: %s', (before, inputType, after) => {
+  ])('in %s, %s: %s', (before, inputType, after) => {
     expect(remove(before, inputType)).toBe(after);
   });
 
-  it('knows no words in a masked text', () => {
+  it('treats masked text as one word', () => {
     expect(remove('one two|', 'deleteWordBackward', true)).toBe('|');
     expect(move('one two|', 'ArrowLeft', { word: true }, true)).toBe('|one two');
   });
@@ -87,13 +87,13 @@ describe('moveCaret', () => {
     ['ab|c', 'ArrowUp', {}, '|abc'],
     ['ab|c', 'ArrowDown', {}, 'abc|'],
     ['ab|c', 'End', { extend: true }, 'ab^c|'],
-  ])('moves in %j by %s %j', (before, key, how, after) => {
+  ])('in %j, moves by %s %j', (before, key, how, after) => {
     expect(move(before, key, how)).toBe(after);
   });
 });
 
 describe('boundaries', () => {
-  it('are those of characters, with the start and the end', () => {
+  it('are those of grapheme clusters, with start and end', () => {
     expect(boundaries('ab')).toEqual([0, 1, 2]);
     expect(boundaries('')).toEqual([0]);
     expect(boundaries('a🙂e\u0301')).toEqual([0, 1, 3, 5]);

@@ -14,11 +14,11 @@ describe('layoutText', () => {
     expect(lines('漢字x', 3)).toEqual(['漢', '字x']);
   });
 
-  it('keeps a character that is wider than a line', () => {
+  it('puts a character that is wider than a line on its own line', () => {
     expect(lines('漢字', 1)).toEqual(['漢', '字']);
   });
 
-  it('finds the place of each offset, and the offset of each place', () => {
+  it('converts offsets to places and back', () => {
     const text = 'abcd\nefghij';
     const layout = layoutText(text, 4, wide);
     expect(layout.placeOf(0)).toEqual({ line: 0, column: 0 });
@@ -34,13 +34,13 @@ describe('layoutText', () => {
     expect(layout.offsetAt(0, 99)).toBe(4);
   });
 
-  it('takes a click on the right half of a character for the place after it', () => {
+  it('a click on the right half of a character is after it', () => {
     const layout = layoutText('漢a', Infinity, wide);
     expect(layout.offsetAt(0, 0.9)).toBe(0);
     expect(layout.offsetAt(0, 1.1)).toBe(1);
   });
 
-  it('moves among the drawn lines in one column', () => {
+  it('moves between lines in the same column', () => {
     const layout = layoutText('abcd\nef\nghij', Infinity, wide);
     expect(layout.below(3, 1)).toBe(7);
     expect(layout.below(3, 2)).toBe(11);
