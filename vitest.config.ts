@@ -9,8 +9,8 @@ export default defineConfig({
   test: {
     runner: './test/support/skip-missing.ts',
     // No test may depend on the speed of the machine: these only end what hangs.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 3,
     projects: [
