@@ -59,7 +59,10 @@ export async function operationsOf(app: App): Promise<Operation[]> {
   );
 }
 
-/** Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`. */
+/**
+ * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}` and
+ * `{letter}`: `nodes` and `dead-letters`, or a valid id that nothing has.
+ */
 export type Ids = Record<string, string>;
 
 /**
@@ -67,8 +70,12 @@ export type Ids = Record<string, string>;
  * @throws Error if a parameter has no value, so that each new route must define one
  */
 export function fillPath(operation: Operation, organization: { org: string; parent_org: string }, ids: Ids): string {
-  return operation.path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
-    const value = name === 'org' || name === 'parent_org' ? organization[name] : ids[before];
+  const path = operation.path
+    .replace('/{node}', `/${ids['nodes'] ?? 'no-node'}`)
+    .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);
+  return path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
+    const value =
+      name === 'org' || name === 'parent_org' ? organization[name] : ids[before === 'retry' ? 'pipelines' : before];
     if (value === undefined) throw new Error(`${operation.id}: no value for {${name}} after ${before}.`);
     return `${before}/${value}`;
   });

@@ -4,6 +4,7 @@ import {
   ConnectorError,
   type FailureKind,
   type Output,
+  type WriteResult,
 } from '../../packages/engine/src/connector-api/index.js';
 import { createEgress } from '../../packages/engine/src/egress/index.js';
 import { createBatch, type Batch } from '../../packages/engine/src/connector-api/batch.js';
@@ -47,12 +48,36 @@ export function noted(count: number, from = 0): Batch {
   return createBatch(`batch-${from}`, lines);
 }
 
+/** Writes a batch and, like the engine, splits what was refused until the records at fault are alone. */
+async function writeInHalves(output: Output, batch: Batch, signal: AbortSignal): Promise<WriteResult> {
+  const { refused = [], unsent = [], rejected = [], retry: first } = await output.write(batch, signal);
+  const found = [...rejected];
+  const halves: (readonly number[])[] = unsent.length > 0 ? [unsent] : [];
+  for (const { indexes, reason, at } of refused) {
+    const [only] = indexes.length === 1 ? indexes : [at];
+    if (only !== undefined) found.push({ index: only, reason });
+    const middle = at === undefined ? Math.ceil(indexes.length / 2) : indexes.indexOf(at);
+    if (indexes.length > 1)
+      halves.push(indexes.slice(0, middle), indexes.slice(at === undefined ? middle : middle + 1));
+  }
+  let retry = first;
+  const retried = [...(first?.indexes ?? [])];
+  for (const half of halves) {
+    if (half.length === 0) continue;
+    const result = await writeInHalves(output, batch.pick(half), signal);
+    found.push(...(result.rejected ?? []).map(({ index, reason }) => ({ index: half[index] ?? -1, reason })));
+    retried.push(...(result.retry?.indexes ?? []).map((index) => half[index] ?? -1));
+    retry ??= result.retry;
+  }
+  return { ...(found.length > 0 && { rejected: found }), ...(retry && { retry: { ...retry, indexes: retried } }) };
+}
+
 /** Makes one attempt to deliver a batch. Opens the output first, as the runner does. */
 export async function attempt(output: Output, batch: Batch, signal = new AbortController().signal): Promise<Attempt> {
   const all = batch.records.map(({ n }) => Number(n));
   try {
     await output.open?.(signal);
-    const { rejected = [], retry } = await output.write(batch, signal);
+    const { rejected = [], retry } = await writeInHalves(output, batch, signal);
     const open = new Set([...rejected.map(({ index }) => index), ...(retry?.indexes ?? [])]);
     return {
       written: all.filter((_, index) => !open.has(index)),

@@ -41,7 +41,7 @@ export { mergeBatches } from './records/merged-batch.js';
 export { splitLines, type BatchLimits, type BatchSource, type Split } from './records/split.js';
 export { replaceFile } from './files/durable.js';
 export { systemClock, type Clock } from './connector-api/clock.js';
-export type { Amount, NodeCounts } from './pipeline/counters.js';
+export type { Amount, LetterCounts, NodeCounts } from './pipeline/counters.js';
 export {
   ConnectorError,
   WRITTEN,
@@ -53,13 +53,15 @@ export {
   type Page,
   type PageInput,
   type PushInput,
+  type Refusal,
   type Rejection,
   type Sink,
   type WriteResult,
 } from './connector-api/index.js';
 export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
 export { PipelineLog } from './pipeline/pipeline-log.js';
-export { PipelineRunner } from './control/pipeline-runner.js';
+export { PipelineRunner, type Purged, type WaitingRecord } from './control/pipeline-runner.js';
+export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
 export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
 export { observationIn, stateOf, type NodeState, type PipelineState } from './pipeline/pipeline-state.js';
 export { readPipelineState } from './control/read-pipeline-state.js';

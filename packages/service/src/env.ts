@@ -111,6 +111,11 @@ const Variables = z.object({
   RATE_LIMIT_TEST_KEY: rateLimit(defaultRateLimits.test_key),
   RATE_LIMIT_TEST_TYPE: rateLimit(defaultRateLimits.test_type),
   RATE_LIMIT_TEST_ORGANIZATION: rateLimit(defaultRateLimits.test_organization),
+  DEAD_LETTERS_MAX_BYTES: integer(1_048_576, 1_099_511_627_776, 'bytes, at least 1048576').default(16_777_216),
+  DEAD_LETTERS_MAX_COUNT: integer(1, 100_000_000, 'a number of records, at least 1').default(100_000),
+  DEAD_LETTERS_WHEN_FULL: z
+    .enum(['block', 'drop_oldest'], '"block", to stop the delivery until there is space, or "drop_oldest"')
+    .default('block'),
   SYSLOG_HOST: z
     .string()
     .refine(ipaddr.isValid, 'the address to listen at: 0.0.0.0 for all of IPv4, :: for all')

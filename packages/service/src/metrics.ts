@@ -1,10 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import type { LetterCounts, NodeCounts, PipelineStatus } from '@connector-frame/engine';
 
 /** Metrics of the engine for operators. */
 export interface EngineMetrics {
   /** Totals of all pipelines since this process started. Monotonic. */
   totals: NodeCounts;
+  /** Dead letters of all pipelines since this process started. Monotonic. */
+  letters: LetterCounts;
   /** Number of pipelines by status. */
   statuses: ReadonlyMap<PipelineStatus, number>;
 }
@@ -103,6 +105,19 @@ function watchPipelines(registry: Registry, collectMetrics: () => EngineMetrics)
     collect() {
       errors.reset();
       errors.inc(collectMetrics().totals.errors);
+    },
+  });
+  const letters = new Counter({
+    name: 'pipeline_dead_letters_total',
+    help: 'Dead letters stored, dropped to make space, and redelivered since this process started.',
+    labelNames: ['event'],
+    registers: [registry],
+    collect() {
+      letters.reset();
+      const { stored, dropped, replayed } = collectMetrics().letters;
+      letters.inc({ event: 'stored' }, stored);
+      letters.inc({ event: 'dropped' }, dropped);
+      letters.inc({ event: 'replayed' }, replayed);
     },
   });
 }

@@ -130,6 +130,11 @@ async function engineOptions(
     log,
     catalog,
     egress,
+    limits: {
+      deadLetters: env.DEAD_LETTERS_MAX_BYTES,
+      deadLetterCount: env.DEAD_LETTERS_MAX_COUNT,
+      deadLettersFull: env.DEAD_LETTERS_WHEN_FULL,
+    },
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
     ...(FILE_OUTPUT_DIR === undefined
       ? {}

@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
-import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
+import { splitBySize, writeParts, type PartResult } from '../_shared/output/split-batch.js';
 import { invalidConfig, send, type HttpResponse } from '../_shared/output/send.js';
 import { text, texts } from '../_shared/read.js';
 import { siteOf } from './config.js';
@@ -45,7 +45,6 @@ export function createDatadogOutput({
     const key = { 'dd-api-key': apiKey };
     const headers = { ...key, 'content-type': 'application/json', 'content-encoding': 'gzip' };
 
-    const writeParts = createPartWriter();
     return {
       /**
        * Validates the API key.
@@ -59,7 +58,7 @@ export function createDatadogOutput({
       write: (batch, signal) => {
         const logs = batch.lines.map((line) => `${before}${JSON.stringify(line)}}`);
         const sizes = logs.map((log) => Buffer.byteLength(log) + 1);
-        return writeParts(batch, splitBySize(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
+        return writeParts(splitBySize(sizes, MAX_LOGS, MAX_BYTES), async (indexes): Promise<PartResult> => {
           // Datadog truncates a log above this size without reporting it.
           const [fit, tooLarge] = [true, false].map((fits) =>
             indexes.filter((index) => (sizes[index] ?? 0) <= MAX_LOG_BYTES === fits),

@@ -1,5 +1,5 @@
 import type { ConnectorContext, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
+import { splitBySize, writeParts, type PartResult } from '../_shared/output/split-batch.js';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
 import { send, type HttpResponse } from '../_shared/output/send.js';
 import { FILTER, itemsOf, outcomeOf, requiresTimestamp } from './bulk-items.js';
@@ -48,7 +48,6 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
     return send(egress, { ...init, url, headers: { ...headers, ...type }, body, maxBytes: MAX_RESPONSE }, signal);
   }
 
-  const writeParts = createPartWriter();
   return {
     async open(signal) {
       const response = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
@@ -62,7 +61,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
         Infinity,
         MAX_BYTES,
       );
-      return writeParts(batch, parts, async function writePart(indexes): Promise<PartResult> {
+      return writeParts(parts, async function writePart(indexes): Promise<PartResult> {
         const documents = indexes.map((at) => {
           const line = batch.lines[at] ?? '{}';
           return { id: batch.recordId(at), line: timestamps ? withTimestamp(line, clock.now()) : line };

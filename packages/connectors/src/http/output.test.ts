@@ -90,12 +90,17 @@ test.each([400, 413, 422])('isolates the rejected records after %i', async (stat
   expect(server?.requests.length).toBeLessThan(80);
 });
 
-test('bounds the number of requests for a batch of bad records', async () => {
+test('leaves it to the engine to find out which record of a refused request is bad', async () => {
   const output = await outputFor({}, () => ({ status: 400 }));
-  const { written, rejected, failure } = await attempt(output, noted(500));
-  expect(server?.requests.length).toBeLessThan(500);
-  expect(rejected.length).toBeGreaterThan(100);
-  expect([written, failure?.kind, failure?.afterMs]).toEqual([[], 'retry', 0]);
+  const result = await output.write(noted(500), new AbortController().signal);
+  expect(result.refused).toMatchObject([{ indexes: expect.any(Array), reason: expect.stringContaining('400') }]);
+  expect([result.refused?.[0]?.indexes.length, server?.requests.length]).toEqual([500, 1]);
+});
+
+test('stops after ten refused requests of one record each', async () => {
+  const output = await outputFor({ payload_structure: 'single' }, () => ({ status: 400 }));
+  const { refused, unsent } = await output.write(noted(500), new AbortController().signal);
+  expect([refused?.length, unsent?.length, server?.requests.length]).toEqual([10, 490, 10]);
 });
 
 test('retries from the failed part without the parts already written', async () => {

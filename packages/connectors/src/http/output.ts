@@ -1,6 +1,6 @@
 import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure } from '../_shared/output/failures.js';
-import { createPartWriter, splitBySize, type PartResult } from '../_shared/output/split-batch.js';
+import { splitBySize, writeParts, type PartResult } from '../_shared/output/split-batch.js';
 import { createRateLimiter } from '../_shared/output/rate-limiter.js';
 import { invalidConfig, send } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
@@ -38,7 +38,6 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
   const maxBytes = numberAt(config.settings, 'max_batch_data_size');
   const takeTurn = createRateLimiter(1_000 / numberAt(config.settings, 'rate_limit'), clock);
 
-  const writeParts = createPartWriter();
   return {
     write: (batch, signal) => {
       const count = batch.lines.length;
@@ -50,7 +49,7 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
               maxRecords,
               maxBytes,
             );
-      return writeParts(batch, parts, async (indexes): Promise<PartResult> => {
+      return writeParts(parts, async (indexes): Promise<PartResult> => {
         const part = batch.pick(indexes);
         const key = structure === 'single' ? part.recordId(0) : part.id;
         const own = new Headers(headers);

@@ -1,5 +1,5 @@
 import type { CreateOutput, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, splitBySize } from '../_shared/output/split-batch.js';
+import { splitBySize, writeParts } from '../_shared/output/split-batch.js';
 import { createRateLimiter } from '../_shared/output/rate-limiter.js';
 import { send } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
@@ -37,7 +37,6 @@ export function createSlackOutput({
       }
     };
 
-    const writeParts = createPartWriter();
     return {
       // The engine's default of 300 ms is shorter than Slack's interval between two messages.
       retry: { firstMs: EVERY_MS },
@@ -55,7 +54,7 @@ export function createSlackOutput({
           perMessage,
           MAX_TEXT,
         );
-        return writeParts(batch, parts, async (indexes) => {
+        return writeParts(parts, async (indexes) => {
           const blank = indexes.filter((index) => texts[index]?.trim() === '');
           const rejected = blank.map((index) => ({ index, reason: 'The message of this record is empty.' }));
           const open = indexes.filter((index) => !blank.includes(index) && !posted.has(batch.recordId(index)));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateOutput, Output } from '@connector-frame/engine/connector-api';
-import { createPartWriter, splitBySize } from '../_shared/output/split-batch.js';
+import { splitBySize, writeParts } from '../_shared/output/split-batch.js';
 import { invalidConfig, send, type HttpResponse } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
 import { baseOf } from './config.js';
@@ -42,7 +42,6 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
     const post = (body: string, signal: AbortSignal): Promise<HttpResponse> =>
       send(egress, { url: `${base}/services/collector/event`, headers, body, verifyTls, product: SPLUNK }, signal);
 
-    const writeParts = createPartWriter();
     return {
       async open(signal) {
         await makeIndex?.(signal);
@@ -55,7 +54,7 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
           Infinity,
           MAX_BYTES,
         );
-        return writeParts(batch, parts, async (indexes) => {
+        return writeParts(parts, async (indexes) => {
           const body = indexes.map((index) => events[index]).join('\n');
           return outcomeOf(await post(body, signal), clock.now());
         });

@@ -1,7 +1,7 @@
 /**
  * - `retry`: temporary, a retry may succeed
  * - `throttled`: the remote side applied rate limiting
- * - `permanent`: will fail until a person intervenes; retried at the maximum interval
+ * - `permanent`: will fail until a person intervenes; retried at intervals of up to minutes
  */
 export type FailureKind = 'retry' | 'throttled' | 'permanent';
 
@@ -27,6 +27,8 @@ export interface Failure {
   message: string;
   kind: FailureKind;
   afterMs?: number;
+  /** A person is needed, although it is retried like a temporary failure. */
+  needsAttention?: boolean;
 }
 
 /**

@@ -17,7 +17,16 @@ export { encodeLines, type Around } from './encode-lines.js';
 export type { Appended, AppendOptions, Input, Page, PageInput, PushInput, Sink, Unreadable } from './input.js';
 export * from './key-path.js';
 export type { LogEntry, NewLogEntry } from './log-entry.js';
-export { WRITTEN, type Batching, type Output, type Rejection, type RetryLimits, type WriteResult } from './output.js';
+export {
+  MAX_REFUSALS,
+  WRITTEN,
+  type Batching,
+  type Output,
+  type Refusal,
+  type Rejection,
+  type RetryLimits,
+  type WriteResult,
+} from './output.js';
 export { BodyError, type Receiver, type ReceiverResponse } from './receiver.js';
 export { isRecord, type DataRecord, type JsonValue } from './record.js';
 export type * from './tester.js';

@@ -11,9 +11,29 @@ export interface Rejection {
   readonly reason: string;
 }
 
+/**
+ * Records that the destination refused together, in one request. The cause may be one of them, all
+ * of them, or the request itself.
+ */
+export interface Refusal {
+  /** Indexes in the batch. */
+  readonly indexes: readonly number[];
+  /** As in `Rejection`. */
+  readonly reason: string;
+  /** Index in the batch of the record at fault, if the destination names it. */
+  readonly at?: number;
+}
+
 /** Result of writing a batch. Records that are not listed were written. */
 export interface WriteResult {
   readonly rejected?: readonly Rejection[];
+  /**
+   * Requests that were refused without telling which record is at fault. The engine writes their
+   * records again in halves until it has isolated the cause.
+   */
+  readonly refused?: readonly Refusal[];
+  /** Records that were not sent because requests before them were refused. */
+  readonly unsent?: readonly number[];
   readonly retry?: {
     readonly indexes: readonly number[];
     readonly reason: string;
@@ -69,6 +89,14 @@ export interface Output {
   /** Releases resources at the end of a run, including a pause. The next run begins with `open`. */
   close?(): Promise<void>;
 }
+
+/**
+ * Number of refusals in a row, without an accepted record in between, after which an output stops
+ * and the engine treats the destination as failing. A run of ten records that are each at fault is
+ * rarer than a destination that refuses everything, and mistaking one for the other costs a wait of
+ * less than a second.
+ */
+export const MAX_REFUSALS = 10;
 
 /** Result for a batch that was written completely. */
 export const WRITTEN: WriteResult = {};

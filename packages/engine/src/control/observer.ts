@@ -1,4 +1,5 @@
 import type { Bus } from '../bus/bus.js';
+import type { DeadLetters } from '../delivery/dead-letters.js';
 import type { Counters } from '../pipeline/counters.js';
 import type { Health } from '../pipeline/health.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
@@ -11,6 +12,7 @@ export interface ObserverParts {
   stream: string | undefined;
   counters: Counters;
   health: Health;
+  deadLetters: DeadLetters;
   log: PipelineLog;
 }
 
@@ -33,7 +35,7 @@ export class Observer {
   }
 
   async observe(working: boolean): Promise<Observation> {
-    const { bus, stream, counters, health, log } = this.#parts;
+    const { bus, stream, counters, health, deadLetters, log } = this.#parts;
     const stats = stream === undefined ? undefined : await bus.stats(stream);
     if (stats && stats.damagedBytes > this.#damaged) {
       const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;
@@ -44,12 +46,15 @@ export class Observer {
     this.#damaged = stats?.damagedBytes ?? 0;
     this.#full = stats?.full ?? false;
     const { lastError } = health;
+    // Unreadable dead letters must not stop the reports.
+    const letters = Object.entries(await deadLetters.stats().catch(() => ({})));
     return {
       working,
       full: this.#full,
       waiting: stats?.records ?? 0,
       nodes: health.facts,
       counts: counters.toJson(),
+      deadLetters: Object.fromEntries(letters.map(([id, { count }]) => [id, count])),
       ...(lastError && { lastError }),
     };
   }

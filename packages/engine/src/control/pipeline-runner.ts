@@ -4,8 +4,10 @@ import { inputOf, routesOf } from '../pipeline/routes.js';
 import { compileTransform } from '../transforms/compile-transform.js';
 import { ReconcileLoop } from './reconcile-loop.js';
 import { systemClock } from '../connector-api/clock.js';
-import type { NodeCounts } from '../pipeline/counters.js';
-import { failureOf } from '../connector-api/connector-error.js';
+import type { LetterCounts, NodeCounts } from '../pipeline/counters.js';
+import type { DeadLetters } from '../delivery/dead-letters.js';
+import { skipBacklog } from '../delivery/skip-backlog.js';
+import { ConnectorError, failureOf } from '../connector-api/connector-error.js';
 import type { Input, Sink } from '../connector-api/input.js';
 import { IngestBuffer } from '../ingest/ingest-buffer.js';
 import { Listener } from '../ingest/listener.js';
@@ -19,6 +21,24 @@ import { missingPart, Run, type RunParts } from '../delivery/run.js';
 import { DEFAULT_LIMITS, type RunnerLimits, type RunnerOptions } from '../delivery/runner-options.js';
 import { statusOf } from '../pipeline/status.js';
 import { createPipelineContext, type PipelineContext } from '../delivery/pipeline-context.js';
+
+/** A record that waits for its next delivery attempt. Times in milliseconds since the epoch. */
+export interface WaitingRecord {
+  /** JSON of the record. */
+  line: string;
+  /** When it was ingested, or first tried. */
+  since: number;
+  failedAt: number;
+  retryAt: number;
+  attempts: number;
+  error: string;
+}
+
+/** What a purge deleted. */
+export interface Purged {
+  records: number;
+  deadLetters: number;
+}
 
 const CLOSED: Sink = { append: async () => ({ stored: false, reason: 'closed' }) };
 
@@ -56,6 +76,8 @@ export class PipelineRunner {
   readonly #keeper: LeaseKeeper;
   readonly #loop: ReconcileLoop;
   #run: Run | undefined;
+  #purging: Promise<unknown> = Promise.resolve();
+  #isPurging = false;
 
   constructor(options: RunnerOptions) {
     const { definition, components, bus, coordinator, holder } = options;
@@ -77,7 +99,14 @@ export class PipelineRunner {
       this.#buffer = new IngestBuffer({ bus, stream, pipelineId, nodeId: node.id, context: this.#context });
       this.#listener = new Listener(node.id, input, this.#context);
     }
-    this.#observer = new Observer({ bus, stream: this.#buffer?.stream, counters, health, log: this.log });
+    this.#observer = new Observer({
+      bus,
+      stream: this.#buffer?.stream,
+      counters,
+      health,
+      deadLetters: this.#context.deadLetters,
+      log: this.log,
+    });
     this.#reporter = new Reporter({ coordinator, pipelineId, clock, counters, observer: this.#observer });
     this.#keeper = new LeaseKeeper({
       coordinator,
@@ -146,6 +175,84 @@ export class PipelineRunner {
     return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, counters) };
   }
 
+  /** Total counts of dead letters since the pipeline was created. */
+  get letters(): LetterCounts {
+    return this.#context.counters.allLetters;
+  }
+
+  /** The dead letters of all nodes. */
+  get deadLetters(): DeadLetters {
+    return this.#context.deadLetters;
+  }
+
+  /**
+   * Ends all waits before a retry, so that what failed is tried at once. Returns how many waits
+   * there were.
+   */
+  retryNow(): number {
+    const count = this.#context.retries.endAll() + this.#context.space.endAll();
+    if (count > 0) this.log.add({ level: 'info', code: 'retry_now', message: 'retrying now, as requested' });
+    return count;
+  }
+
+  /**
+   * Returns records that could not be delivered to a node yet, oldest first.
+   * @param limit maximum number of records
+   */
+  waitingRecords(nodeId: string, limit: number): WaitingRecord[] {
+    const { waiting, health, clock } = this.#context;
+    const retryAt = health.facts[nodeId]?.failure?.retryAt;
+    const records: WaitingRecord[] = [];
+    for (const delivery of waiting) {
+      const undecided = delivery.nodeId === nodeId ? delivery.undecided : undefined;
+      if (!undecided) continue;
+      const { batch, attempts, startedAt, failedAt, failure } = undecided;
+      for (const line of batch.lines.slice(0, limit - records.length))
+        records.push({
+          line,
+          since: batch.at ?? startedAt,
+          failedAt,
+          retryAt: retryAt ?? clock.now(),
+          attempts,
+          error: `${failure.code}: ${failure.message}`,
+        });
+    }
+    return records;
+  }
+
+  /**
+   * Deletes the buffered records and the dead letters of a node, or of all nodes. The buffer belongs
+   * to the input: for an output, only its own backlog is deleted; the other outputs keep theirs.
+   * Pauses the pipeline meanwhile.
+   * @throws {ConnectorError} `not_running` if this process does not hold the pipeline
+   */
+  async purge(nodeId?: string): Promise<Purged> {
+    if (!this.#keeper.lease) throw new ConnectorError('not_running', 'Another process runs this pipeline.');
+    const purging = this.#purging.then(() => this.#purge(nodeId));
+    this.#purging = purging.catch(() => undefined);
+    return purging;
+  }
+
+  async #purge(nodeId: string | undefined): Promise<Purged> {
+    this.#isPurging = true;
+    try {
+      await this.#run?.stop();
+      const { bus, definition } = this.#options;
+      const inputId = this.#input?.nodeId;
+      let records = 0;
+      for (const output of this.#buffer ? routesOf(definition).keys() : [])
+        if (nodeId === undefined || nodeId === inputId || nodeId === output)
+          records += await skipBacklog(bus, this.#buffer?.stream ?? '', output, this.#context.clock);
+      const deadLetters = await this.#context.deadLetters.purge(nodeId);
+      const message = `purged on request: ${records} buffered records and ${deadLetters} dead letters deleted`;
+      this.log.add({ level: 'warn', code: 'purged', message, ...(nodeId !== undefined && { nodeId }) });
+      return { records, deadLetters };
+    } finally {
+      this.#isPurging = false;
+      this.#loop.wake();
+    }
+  }
+
   /** Returns whether the buffer is full now; always `false` for an input without a buffer. */
   async full(): Promise<boolean> {
     return this.#buffer !== undefined && (await this.#options.bus.stats(this.#buffer.stream)).full;
@@ -169,6 +276,7 @@ export class PipelineRunner {
     // The listener closes a push input.
     const input = this.#input?.input;
     if (input?.kind === 'pages') await this.#close(() => input.close?.());
+    await this.#context.deadLetters.close();
     const lease = this.#keeper.detach();
     if (!lease) return;
     this.log.add({ level: 'info', code: 'stopped', message: 'pipeline stopped; buffered records are kept' });
@@ -221,7 +329,7 @@ export class PipelineRunner {
     if (!lease || this.#loop.stopped) return;
     const { coordinator, definition } = this.#options;
     const enabled = (await coordinator.desired(definition.id))?.enabled ?? true;
-    if (enabled && !this.#run && this.#missing === undefined) this.#begin(lease);
+    if (enabled && !this.#run && !this.#isPurging && this.#missing === undefined) this.#begin(lease);
     if (!enabled && this.#run && !this.#run.stopping) {
       this.log.add({ level: 'info', code: 'pausing', message: 'draining' });
       void this.#run.stop();

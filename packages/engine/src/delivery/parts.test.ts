@@ -1,44 +1,49 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { seededRandom } from '../testing/random.js';
-import { createRetryPolicy, RETRY_LIMITS } from './retry-policy.js';
-import { DeadLetters } from './dead-letters.js';
+import { createRetryPolicy, PERMANENT_MAX_MS, RETRY_LIMITS } from './retry-policy.js';
 import { ConnectorError, failureOf } from '../connector-api/index.js';
 import { PipelineLog } from '../pipeline/pipeline-log.js';
 
+const LIMITS = { ...RETRY_LIMITS, permanentMaxMs: PERMANENT_MAX_MS };
 const temporary = { kind: 'retry' } as const;
 
 test('delays are random up to a limit that doubles, and never exceed the maximum', () => {
-  const least = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0 });
-  const most = createRetryPolicy({ ...RETRY_LIMITS, random: () => 1 });
+  const least = createRetryPolicy({ ...LIMITS, random: () => 0 });
+  const most = createRetryPolicy({ ...LIMITS, random: () => 1 });
   expect([1, 2, 3, 4, 8, 1_000].map((attempt) => most(temporary, attempt))).toEqual([
     300, 600, 1_200, 2_400, 30_000, 30_000,
   ]);
   expect(least(temporary, 5)).toBe(0);
-  const random = createRetryPolicy({ ...RETRY_LIMITS, random: seededRandom(5) });
+  const random = createRetryPolicy({ ...LIMITS, random: seededRandom(5) });
   const waits = Array.from({ length: 1_000 }, () => random(temporary, 3));
   expect(Math.min(...waits)).toBeLessThan(60);
   expect(Math.max(...waits)).toBeGreaterThan(1_140);
   expect(Math.abs(waits.reduce((sum, wait) => sum + wait, 0) / 1_000 - 600)).toBeLessThan(50);
 });
 
-test('a permanent failure is retried at the maximum interval from the first attempt', () => {
-  const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0.5 });
-  expect(retryDelay({ kind: 'permanent' }, 1)).toBe(22_500);
-  expect(retryDelay({ kind: 'permanent', afterMs: 2_000 }, 1)).toBe(2_150);
+test('waits after permanent failures grow from half a minute to a quarter of an hour', () => {
+  const most = createRetryPolicy({ ...LIMITS, random: () => 1 });
+  const waits = [1, 2, 3, 4, 5, 6, 1_000].map((attempt) => most({ kind: 'permanent' }, attempt) / 1_000);
+  expect(waits).toEqual([30, 60, 120, 240, 480, 900, 900]);
+  const least = createRetryPolicy({ ...LIMITS, random: () => 0 });
+  expect(least({ kind: 'permanent' }, 1)).toBe(15_000);
+});
+
+test('a delay that the server asked for extends the wait after a permanent failure, but does not shorten it', () => {
+  const least = createRetryPolicy({ ...LIMITS, random: () => 0 });
+  expect(least({ kind: 'permanent', afterMs: 2_000 }, 1)).toBe(15_000);
+  expect(least({ kind: 'permanent', afterMs: 60_000 }, 1)).toBe(60_000);
 });
 
 test('uses the retry limits of the output', () => {
-  const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 1 });
+  const retryDelay = createRetryPolicy({ ...LIMITS, random: () => 1 });
   expect([1, 2, 9].map((attempt) => retryDelay(temporary, attempt, { firstMs: 1_000 }))).toEqual([
     1_000, 2_000, 30_000,
   ]);
 });
 
 test('a delay that the server asked for is honored up to an hour', () => {
-  const retryDelay = createRetryPolicy({ ...RETRY_LIMITS, random: () => 0.5 });
+  const retryDelay = createRetryPolicy({ ...LIMITS, random: () => 0.5 });
   expect(retryDelay({ ...temporary, afterMs: 60_000 }, 9)).toBe(60_150);
   expect(retryDelay({ ...temporary, afterMs: -5 }, 1)).toBe(150);
   expect(retryDelay({ ...temporary, afterMs: 1e12 }, 1)).toBe(3_600_150);
@@ -55,24 +60,6 @@ test('shows code and message of a connector error, and hides those of other erro
   const unknown = Object.assign(new Error('token hunter2 is bad'), { code: 'bad token hunter2' });
   expect(JSON.stringify(failureOf(unknown))).not.toContain('hunter2');
   expect(failureOf('hunter2')).toMatchObject({ code: 'unexpected', kind: 'retry' });
-});
-
-test('limits the dead letters and drops the oldest', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'letters-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'dead.ndjson');
-  const letters = new DeadLetters(path, 10_000, () => 0);
-  for (let n = 0; n < 300; n += 3)
-    await letters.add(
-      [n, n + 1, n + 2].map((each) => ({ nodeId: 'out', reason: 'no', recordId: `r${each}`, line: `{"n":${each}}` })),
-    );
-  expect((await stat(path)).size + (await stat(`${path}.1`)).size).toBeLessThanOrEqual(10_000);
-  const kept = `${await readFile(`${path}.1`, 'utf8')}${await readFile(path, 'utf8')}`.trim().split('\n');
-  const numbers = kept.map((line) => Number(/"record":\{"n":(\d+)\}\}$/.exec(line)?.[1]));
-  expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 300 - numbers.length + index));
-  expect(numbers.length).toBeGreaterThan(50);
-  await letters.remove();
-  await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
 test('keeps the last entries; a slow reader misses the oldest and sees the gap', async () => {

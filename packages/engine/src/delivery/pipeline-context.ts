@@ -1,8 +1,9 @@
-import { join } from 'node:path';
 import { createRetryPolicy, RETRY_LIMITS, type RetryDelay } from './retry-policy.js';
 import { systemClock, type Clock } from '../connector-api/clock.js';
 import { Counters } from '../pipeline/counters.js';
+import type { BatchDelivery } from './batch-delivery.js';
 import { DeadLetters } from './dead-letters.js';
+import { RetryWaits } from './retry-waits.js';
 import { Health } from '../pipeline/health.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
@@ -15,6 +16,14 @@ export interface PipelineContext {
   counters: Counters;
   health: Health;
   deadLetters: DeadLetters;
+  /** Waits before the next attempts. */
+  retries: RetryWaits;
+  /** Waits for space in the dead letters. */
+  space: RetryWaits;
+  /** Batches whose last attempt failed. */
+  waiting: Set<BatchDelivery>;
+  /** See `RunnerLimits.giveWay`. */
+  giveWayMs: number;
   log(entry: NewLogEntry): void;
 }
 
@@ -26,8 +35,10 @@ export interface ChangeListeners {
   onChange(): void;
 }
 
+type ContextOptions = Pick<RunnerOptions, 'definition' | 'folder' | 'clock' | 'random'>;
+
 export function createPipelineContext(
-  { definition, folder, clock = systemClock, random = Math.random }: RunnerOptions,
+  { definition, folder, clock = systemClock, random = Math.random }: ContextOptions,
   limits: RunnerLimits,
   pipelineLog: PipelineLog,
   listeners: ChangeListeners,
@@ -35,12 +46,31 @@ export function createPipelineContext(
   const now = (): number => clock.now();
   const log = (entry: NewLogEntry): void => pipelineLog.add(entry);
   const nodeIds = definition.nodes.map(({ id }) => id);
+  const counters = new Counters(nodeIds, undefined, () => listeners.onCount());
+  const space = new RetryWaits(clock);
+  const { retryCap: maxMs, permanentCap: permanentMaxMs } = limits;
   return {
     clock,
-    retryDelay: createRetryPolicy({ ...RETRY_LIMITS, maxMs: limits.retryCap, random }),
-    counters: new Counters(nodeIds, undefined, () => listeners.onCount()),
+    retryDelay: createRetryPolicy({ ...RETRY_LIMITS, maxMs, permanentMaxMs, random }),
+    retries: new RetryWaits(clock),
+    space,
+    waiting: new Set(),
+    giveWayMs: limits.giveWay,
+    counters,
     health: new Health(now, log, () => listeners.onChange()),
-    deadLetters: new DeadLetters(join(folder, 'dead-letters.ndjson'), limits.deadLetters, now),
+    deadLetters: new DeadLetters(folder, {
+      maxBytes: limits.deadLetters,
+      maxCount: limits.deadLetterCount,
+      whenFull: limits.deadLettersFull,
+      now,
+      onFreed: () => space.endAll(),
+      onStored: (nodeId, count) => counters.addLetters(nodeId, 'stored', count),
+      onDropped: (nodeId, count) => {
+        counters.addLetters(nodeId, 'dropped', count);
+        const message = `${count} dead letters deleted to make space for new ones`;
+        log({ level: 'error', code: 'dead_letters_dropped', message, nodeId });
+      },
+    }),
     log,
   };
 }

@@ -9,6 +9,7 @@ import { waitBeforeRetry, type RunContext } from './deliver.js';
 import type { OutputPaths } from './deliver-paths.js';
 import { failureOf, type Input, type Output } from '../connector-api/index.js';
 import { runPages } from './run-pages.js';
+import { runReplays } from './run-replays.js';
 import type { MissingPart } from './runner-options.js';
 import { runStream } from './run-stream.js';
 import { compilePaths } from './paths.js';
@@ -45,7 +46,12 @@ export class Run {
   constructor(parts: RunParts, context: PipelineContext, graceMs: number) {
     this.#parts = parts;
     this.#graceMs = graceMs;
-    this.#context = { ...context, stopping: this.#stopping.signal, aborted: this.#aborted.signal };
+    this.#context = {
+      ...context,
+      stopping: this.#stopping.signal,
+      aborted: this.#aborted.signal,
+      gates: new Map(),
+    };
     // Each output adds a listener.
     setMaxListeners(0, this.#stopping.signal, this.#aborted.signal);
     const abandoned = new Promise<'stopped'>((resolve) => (this.#abandon = () => resolve('stopped')));
@@ -98,13 +104,26 @@ export class Run {
       if (input.kind === 'pages') {
         const opened = await Promise.all(to.map((each) => open(context, each)));
         if (!opened.every(Boolean)) return 'stopped';
-        return await runPages({ context, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
+        const replays = to.map((each) => runReplays(context, each));
+        const end = await runPages({
+          context,
+          pipelineId: definition.id,
+          nodeId,
+          input,
+          outputs: to,
+          coordinator,
+          lease,
+        });
+        this.#stopping.abort();
+        await Promise.all(replays);
+        return end;
       }
       // Records for an output that is not ready wait in the buffer.
       this.#parts.reportListener?.();
       await Promise.all(
         to.map(async (each) => {
-          if (stream !== undefined && (await open(context, each))) await runStream(context, bus, stream, each);
+          if (stream === undefined || !(await open(context, each))) return;
+          await Promise.all([runStream(context, bus, stream, each), runReplays(context, each)]);
         }),
       );
       return 'stopped';

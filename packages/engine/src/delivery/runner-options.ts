@@ -5,6 +5,7 @@ import type { TransformConfig } from '../transforms/operation.js';
 import type { Clock } from '../connector-api/clock.js';
 import type { Input, Output } from '../connector-api/index.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
+import { PERMANENT_MAX_MS } from './retry-policy.js';
 
 /** Implementations of the nodes of a pipeline, by node id. A node without one can't run. */
 export interface Components {
@@ -52,8 +53,23 @@ export interface RunnerLimits {
   grace: number;
   /** Maximum wait between two attempts. Default 30,000. */
   retryCap: number;
-  /** Maximum size of the dead letters in bytes. Default 16 MiB. */
+  /** Maximum wait after a permanent failure, such as refused credentials. Default 900,000. */
+  permanentCap: number;
+  /**
+   * Time after which a batch goes to the dead letters although nothing shows that its records are at
+   * fault: each was refused on its own, and the output accepted none in between. Default 3,600,000.
+   */
+  giveWay: number;
+  /** Maximum size of the dead letters of a node in bytes. Default 16 MiB. */
   deadLetters: number;
+  /** Maximum number of dead letters of a node. Default 100,000. */
+  deadLetterCount: number;
+  /**
+   * What happens when a node has no space for another dead letter. `block` (default): delivery at
+   * that node stops until letters are removed, and records stay in the buffer. `drop_oldest`: the
+   * oldest are deleted and counted.
+   */
+  deadLettersFull: 'block' | 'drop_oldest';
 }
 
 /** Defaults for limits that are not set. */
@@ -63,5 +79,9 @@ export const DEFAULT_LIMITS: RunnerLimits = {
   leaseTtl: 15_000,
   grace: 10_000,
   retryCap: 30_000,
+  permanentCap: PERMANENT_MAX_MS,
+  giveWay: 3_600_000,
   deadLetters: 16 * 1024 * 1024,
+  deadLetterCount: 100_000,
+  deadLettersFull: 'block',
 };

@@ -101,6 +101,9 @@ export class IngestBuffer implements Sink {
     const { bus, stream, pipelineId, nodeId, context } = this.#options;
     const { clock, counters, deadLetters } = context;
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
+    const letters = tooLarge.length === 0 ? [] : this.#deadLetters(lines, tooLarge, position);
+    // Checked first: after `full`, the sender sends everything again.
+    if (letters.length > 0 && !(await deadLetters.hasRoomFor(letters))) return FULL;
     const results = await Promise.all(
       batches.map((batch) => bus.publish(stream, batch, { waitMs, ...(signal && { signal }) })),
     );
@@ -113,7 +116,7 @@ export class IngestBuffer implements Sink {
     }
     if (results.some(({ stored }) => !stored)) return FULL;
     if (tooLarge.length > 0) {
-      await deadLetters.add(this.#deadLetters(lines, tooLarge, position));
+      await deadLetters.add(letters);
       counters.addErrors(nodeId, tooLarge.length);
     }
     return { stored: true, tooLarge };

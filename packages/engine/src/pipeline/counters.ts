@@ -15,6 +15,15 @@ export interface NodeCounts {
   errors: number;
 }
 
+/** Dead letters of a node since the pipeline was created. */
+export interface LetterCounts {
+  stored: number;
+  /** Deleted to make space for new ones. */
+  dropped: number;
+  /** Redelivered and accepted. */
+  replayed: number;
+}
+
 /**
  * Counts the records a pipeline has moved since it was created, by node. Its reports preserve the
  * counts across restarts.
@@ -23,6 +32,7 @@ export class Counters {
   readonly #nodeIds: readonly string[];
   readonly #changed: (() => void) | undefined;
   readonly #nodes = new Map<string, NodeCounts>();
+  readonly #letters = new Map<string, LetterCounts>();
   /** When records were last ingested, in milliseconds since the epoch. */
   lastIngestedAt: number | undefined;
   /** Increases with every change. */
@@ -50,11 +60,39 @@ export class Counters {
         egress: amount(node['egress']),
         errors: count(node['errors']),
       });
+      const letters = isRecord(node['dead_letters']) ? node['dead_letters'] : {};
+      this.#letters.set(id, {
+        stored: count(letters['stored']),
+        dropped: count(letters['dropped']),
+        replayed: count(letters['replayed']),
+      });
     }
   }
 
   node(id: string): Readonly<NodeCounts> {
     return this.#nodes.get(id) ?? { ingress: amount(), egress: amount(), errors: 0 };
+  }
+
+  letters(id: string): Readonly<LetterCounts> {
+    return this.#letters.get(id) ?? { stored: 0, dropped: 0, replayed: 0 };
+  }
+
+  /** Sum of the dead letters of all nodes. */
+  get allLetters(): LetterCounts {
+    const sum: LetterCounts = { stored: 0, dropped: 0, replayed: 0 };
+    for (const { stored, dropped, replayed } of this.#letters.values()) {
+      sum.stored += stored;
+      sum.dropped += dropped;
+      sum.replayed += replayed;
+    }
+    return sum;
+  }
+
+  addLetters(id: string, kind: keyof LetterCounts, letters: number): void {
+    const node = this.#letters.get(id);
+    if (!node || letters === 0) return;
+    node[kind] += letters;
+    this.#rise();
   }
 
   add(id: string, direction: 'ingress' | 'egress', records: number, bytes: number): void {
@@ -80,7 +118,7 @@ export class Counters {
   toJson(): DataRecord {
     const nodes = [...this.#nodes].map(([id, { ingress, egress, errors }]) => [
       id,
-      { ingress: { ...ingress }, egress: { ...egress }, errors },
+      { ingress: { ...ingress }, egress: { ...egress }, errors, dead_letters: { ...this.letters(id) } },
     ]);
     return {
       nodes: Object.fromEntries(nodes),

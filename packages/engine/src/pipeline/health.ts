@@ -1,7 +1,7 @@
 import type { DataRecord } from '../connector-api/record.js';
 import type { Failure } from '../connector-api/index.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
-import type { NodeFacts } from './pipeline-state.js';
+import type { NodeFacts, NodeFailure } from './pipeline-state.js';
 
 interface NodeHealth {
   /** It has responded in this run. */
@@ -9,6 +9,8 @@ interface NodeHealth {
   failures: number;
   permanent: boolean;
   throttledUntil?: number;
+  /** The last failure, and when it is retried; absent after a success. */
+  failure?: NodeFailure;
   /** Batches read for this output and not yet acknowledged. */
   open: number;
   /** It has acknowledged a batch in this run. */
@@ -51,6 +53,7 @@ export class Health {
     node.failures = 0;
     node.permanent = false;
     delete node.throttledUntil;
+    delete node.failure;
     if (statusChanged) this.#changed();
   }
 
@@ -75,14 +78,16 @@ export class Health {
    * Records a failure.
    * @param waitMs milliseconds until the next attempt
    */
-  failed(nodeId: string, { code, message, kind }: Failure, waitMs: number): void {
-    this.lastError = { at: this.#now(), node_id: nodeId, code, message };
+  failed(nodeId: string, { code, message, kind, needsAttention = false }: Failure, waitMs: number): void {
+    const at = this.#now();
+    this.lastError = { at, node_id: nodeId, code, message };
     this.#log({ level: kind === 'throttled' ? 'warn' : 'error', code, message, nodeId });
     const node = this.#nodes.get(nodeId);
     if (node) {
-      if (kind === 'throttled') node.throttledUntil = this.#now() + waitMs;
+      if (kind === 'throttled') node.throttledUntil = at + waitMs;
       else node.failures += 1;
-      node.permanent = kind === 'permanent';
+      node.permanent = kind === 'permanent' || needsAttention;
+      node.failure = { at, code, message, retryAt: at + Math.round(waitMs) };
     }
     this.#changed();
   }
@@ -96,6 +101,7 @@ export class Health {
         failures: node.failures,
         permanent: node.permanent,
         ...(node.throttledUntil !== undefined && { throttledUntil: node.throttledUntil }),
+        ...(node.failure && { failure: node.failure }),
       },
     ]);
     return Object.fromEntries(facts);

@@ -1,6 +1,6 @@
 import type { ComponentType, PipelineDefinition, PipelineStatus } from './definition.js';
 import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
-import { Counters, type Amount, type NodeCounts } from './counters.js';
+import { Counters, type Amount, type LetterCounts, type NodeCounts } from './counters.js';
 import { statusOf, type Facts } from './status.js';
 
 /** State of a pipeline as its worker observes it. Parsing a report gives the same value. */
@@ -12,10 +12,24 @@ export interface Observation {
   /** State of the input and outputs, by node id. */
   nodes: Readonly<Record<string, NodeFacts>>;
   counts: JsonValue;
+  /** Number of dead letters, by node id; nodes without any are left out. */
+  deadLetters: Readonly<Record<string, number>>;
   lastError?: JsonValue;
 }
 
-export type NodeFacts = Pick<Facts, 'acknowledged' | 'failures' | 'permanent' | 'throttledUntil'>;
+/** The last failure of a node. Times in milliseconds since the epoch. */
+export interface NodeFailure {
+  at: number;
+  code: string;
+  message: string;
+  /** Time of the next attempt. */
+  retryAt: number;
+}
+
+export type NodeFacts = Pick<Facts, 'acknowledged' | 'failures' | 'permanent' | 'throttledUntil'> & {
+  /** Absent after a success. */
+  failure?: NodeFailure;
+};
 
 export interface NodeState {
   node_id: string;
@@ -25,6 +39,18 @@ export interface NodeState {
   ingress: Amount;
   egress: Amount;
   errors: number;
+  dead_letters: DeadLetterState;
+  /** The failure that is being retried; null if the last attempt succeeded. */
+  error: { time: string; code: string; message: string } | null;
+  /** When the failure is retried. */
+  next_attempt_time: string | null;
+  /** A person has to act. */
+  needs_attention: boolean;
+}
+
+/** Dead letters of a node or a pipeline: how many there are now, and the other counts in total. */
+export interface DeadLetterState extends LetterCounts {
+  waiting: number;
 }
 
 /** State of a pipeline in API format. Times are RFC 3339. */
@@ -36,6 +62,9 @@ export interface PipelineState {
   errors: number;
   last_ingested_time: string | null;
   last_error: { time: string; node_id?: string; code: string; message: string } | null;
+  /** Why a person has to act, and what to do; null if nothing is wrong or it is only temporary. */
+  needs_attention: { node_id: string; code: string; message: string; next_attempt_time: string } | null;
+  dead_letters: DeadLetterState;
   /** Records in the buffer. */
   waiting: number;
   nodes: readonly NodeState[];
@@ -72,23 +101,44 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
     const counts = counters.node(node.id);
     // The buffer belongs to the input.
     const full = shared.full && node.component_type === 'input';
+    const { failure, permanent } = facts[node.id] ?? ZERO;
     return {
       node_id: node.id,
       node_slug: node.slug,
       component_type: node.component_type,
       status: statusOf({ ...shared, full, enabled: enabled && node.enabled, ...(facts[node.id] ?? ZERO) }, now),
       ...counts,
+      dead_letters: { waiting: observation?.deadLetters[node.id] ?? 0, ...counters.letters(node.id) },
+      error: failure ? { time: time(failure.at), code: failure.code, message: failure.message } : null,
+      next_attempt_time: failure ? time(failure.retryAt) : null,
+      needs_attention: failure !== undefined && permanent,
     };
   });
+  const letters = Object.values(observation?.deadLetters ?? {});
   return {
     pipeline_id: definition.id,
     status: statusOf({ ...shared, ...worst(Object.values(facts)) }, now),
     ...totalsOf(definition, counters),
     last_ingested_time: counters.lastIngestedAt === undefined ? null : time(counters.lastIngestedAt),
     last_error: errorIn(observation?.lastError),
+    needs_attention: attentionOf(facts),
+    dead_letters: { waiting: letters.reduce((sum, each) => sum + each, 0), ...counters.allLetters },
     waiting: observation?.waiting ?? 0,
     nodes,
   };
+}
+
+/** What a person can do about a permanent failure, after the sentence that describes it. */
+const REMEDY =
+  'It is tried again from time to time. Fix the cause; then save the connector, or retry now, to continue at once.';
+
+function attentionOf(facts: Readonly<Record<string, NodeFacts>>): PipelineState['needs_attention'] {
+  for (const [nodeId, { failure, permanent }] of Object.entries(facts)) {
+    if (!failure || !permanent) continue;
+    const { code, message, retryAt } = failure;
+    return { node_id: nodeId, code, message: `${message} ${REMEDY}`, next_attempt_time: time(retryAt) };
+  }
+  return null;
 }
 
 /** Returns the totals of a pipeline: ingress of its input, egress of its outputs. */
@@ -131,10 +181,16 @@ function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
 }
 
 /** Converts an observation to its report format. */
-export function reportOf({ working, full, waiting, nodes, counts, lastError }: Observation): DataRecord {
-  const each = Object.entries(nodes).map(([id, { acknowledged, failures, permanent, throttledUntil }]) => [
+export function reportOf({ working, full, waiting, nodes, counts, deadLetters, lastError }: Observation): DataRecord {
+  const each = Object.entries(nodes).map(([id, { acknowledged, failures, permanent, throttledUntil, failure }]) => [
     id,
-    { acknowledged, failures, permanent, ...(throttledUntil !== undefined && { throttled_until: throttledUntil }) },
+    {
+      acknowledged,
+      failures,
+      permanent,
+      ...(throttledUntil !== undefined && { throttled_until: throttledUntil }),
+      ...(failure && { failure: { ...failure } }),
+    },
   ]);
   return {
     working,
@@ -142,6 +198,7 @@ export function reportOf({ working, full, waiting, nodes, counts, lastError }: O
     waiting,
     ends: Object.fromEntries(each),
     counts,
+    dead_letters: { ...deadLetters },
     ...(lastError !== undefined && { last_error: lastError }),
   };
 }
@@ -156,17 +213,34 @@ export function observationIn(report: JsonValue): Observation | undefined {
     waiting: typeof report['waiting'] === 'number' ? report['waiting'] : 0,
     nodes: Object.fromEntries(Object.entries(ends).map(([id, node]) => [id, factsIn(node)])),
     counts: report['counts'] ?? null,
+    deadLetters: numbersIn(report['dead_letters']),
     ...(report['last_error'] !== undefined && { lastError: report['last_error'] }),
   };
+}
+
+const numbersIn = (value: JsonValue | undefined): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number',
+    ),
+  );
+
+function failureIn(value: JsonValue | undefined): NodeFailure | undefined {
+  if (!isRecord(value)) return undefined;
+  const { at, code, message, retryAt } = value;
+  if (typeof at !== 'number' || typeof retryAt !== 'number') return undefined;
+  return typeof code === 'string' && typeof message === 'string' ? { at, code, message, retryAt } : undefined;
 }
 
 function factsIn(value: JsonValue | undefined): NodeFacts {
   const node = isRecord(value) ? value : {};
   const until = node['throttled_until'];
+  const failure = failureIn(node['failure']);
   return {
     acknowledged: node['acknowledged'] === true,
     failures: typeof node['failures'] === 'number' ? node['failures'] : 0,
     permanent: node['permanent'] === true,
     ...(typeof until === 'number' && { throttledUntil: until }),
+    ...(failure && { failure }),
   };
 }

@@ -3,3 +3,4 @@ export * from './manual-clock.js';
 export * from './pipeline-fixture.js';
 export * from './random.js';
 export * from './recording-sink.js';
+export * from './run-context.js';

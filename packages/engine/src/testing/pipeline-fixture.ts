@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,6 +12,7 @@ import type { ComponentType, PipelineDefinition } from '../pipeline/definition.j
 import type { Batch } from '../connector-api/batch.js';
 import type { DataRecord } from '../connector-api/record.js';
 import { WRITTEN, type Input, type Output, type WriteResult } from '../connector-api/index.js';
+import { DeadLetters } from '../delivery/dead-letters.js';
 import { PipelineRunner } from '../control/pipeline-runner.js';
 import type { RunnerLimits } from '../delivery/runner-options.js';
 import type { TransformConfig } from '../transforms/operation.js';
@@ -54,8 +55,14 @@ export class Collector implements Output {
 
   async write(batch: Batch, signal: AbortSignal): Promise<WriteResult> {
     const result = await this.respond(batch, signal);
-    const open = [...(result.rejected ?? []).map(({ index }) => index), ...(result.retry?.indexes ?? [])];
-    this.batches.push(batch.pick([...batch.lines.keys()].filter((index) => !open.includes(index))));
+    const open = new Set([
+      ...(result.rejected ?? []).map(({ index }) => index),
+      ...(result.refused ?? []).flatMap(({ indexes }) => indexes),
+      ...(result.unsent ?? []),
+      ...(result.retry?.indexes ?? []),
+    ]);
+    const written = [...batch.lines.keys()].filter((index) => !open.has(index));
+    if (written.length > 0 || open.size === 0) this.batches.push(batch.pick(written));
     return result;
   }
 
@@ -123,11 +130,15 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
       return runner;
     },
     async deadLetters() {
-      const text = await readFile(join(folder, 'p', 'dead-letters.ndjson'), 'utf8').catch(() => '');
-      return text
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line): DataRecord => JSON.parse(line));
+      const bounds = { maxBytes: Infinity, maxCount: Infinity, whenFull: 'block', now: Date.now } as const;
+      const letters = await new DeadLetters(join(folder, 'p'), bounds).list({ limit: Infinity });
+      return letters.map(({ nodeId, at, reason, recordId, line }): DataRecord => ({
+        node_id: nodeId,
+        at,
+        reason,
+        record_id: recordId,
+        record: JSON.parse(line),
+      }));
     },
   };
 }

@@ -2,9 +2,12 @@ import {
   type Amount,
   type Appended,
   type AppendOptions,
+  type DeadLetters,
   type LogEntry,
   PipelineLog,
   type PipelineState,
+  type Purged,
+  type WaitingRecord,
 } from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
 
@@ -34,6 +37,17 @@ export interface PipelineMetrics {
  */
 export type Ingested = Appended | { stored: false; reason: 'no_pipeline' };
 
+/** Operations on what waits in one pipeline. Only the process that runs the pipeline has them. */
+export interface PipelineDelivery {
+  /** Ends all waits before a retry. Returns how many there were. */
+  retryNow(): number;
+  /** Returns records that could not be delivered to a node yet, oldest first. */
+  waitingRecords(nodeId: string, limit: number): readonly WaitingRecord[];
+  /** Deletes the backlog and the dead letters of a node, or of all nodes. */
+  purge(nodeId?: string): Promise<Purged>;
+  readonly deadLetters: Pick<DeadLetters, 'list' | 'get' | 'delete' | 'purge' | 'replay' | 'stats'>;
+}
+
 /** The engine that runs pipelines, as seen by the API. */
 export interface PipelineEngine {
   /**
@@ -49,6 +63,8 @@ export interface PipelineEngine {
    *   their inputs reach the pipeline
    */
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void;
+  /** Returns what waits in a pipeline, or `undefined` if this process does not run it. */
+  delivery(pipelineId: string): PipelineDelivery | undefined;
   /** Returns recent throughput, measured since this process started. */
   metrics(pipelineId: string): PipelineMetrics;
   /** Returns recent log entries, oldest first. */
@@ -68,6 +84,7 @@ export interface PipelineEngine {
 }
 
 const ZERO = { bytes: 0, records: 0 } as const;
+const NO_LETTERS = { waiting: 0, stored: 0, dropped: 0, replayed: 0 } as const;
 
 /** Engine of a process that runs no pipelines, so nothing is measured. */
 export const noEngine: PipelineEngine = {
@@ -80,6 +97,8 @@ export const noEngine: PipelineEngine = {
       errors: 0,
       last_ingested_time: null,
       last_error: null,
+      needs_attention: null,
+      dead_letters: NO_LETTERS,
       waiting: 0,
       nodes: nodes.map((node) => ({
         node_id: node.id,
@@ -89,9 +108,14 @@ export const noEngine: PipelineEngine = {
         ingress: ZERO,
         egress: ZERO,
         errors: 0,
+        dead_letters: NO_LETTERS,
+        error: null,
+        next_attempt_time: null,
+        needs_attention: false,
       })),
     }),
   changed: () => undefined,
+  delivery: () => undefined,
   metrics: () => ({ intervalSeconds: 10, points: [] }),
   log: () => [],
   tail: (_pipelineId, signal) => new PipelineLog(Date.now).tail(signal),

@@ -13,7 +13,7 @@ const STATUSES = [
 
 export const Status = z.enum(STATUSES).openapi({
   description:
-    '`Disabled`: paused. `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently. `Unknown`: no recent report from its worker.',
+    '`Disabled`: paused. `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently, refuses every record, or its dead letters are full. `Unknown`: no recent report from its worker.',
 });
 
 export const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
@@ -23,6 +23,16 @@ const counts = {
   egress: Amount,
   errors: z.int().openapi({ description: 'Records rejected permanently.' }),
 };
+
+const DeadLetters = z
+  .object({
+    waiting: z.int().openapi({ description: 'Dead letters that are stored now.' }),
+    stored: z.int().openapi({ description: 'Stored since the pipeline was created.' }),
+    dropped: z.int().openapi({ description: 'Deleted to make space, if the operator has configured that.' }),
+    replayed: z.int().openapi({ description: 'Redelivered and accepted.' }),
+  })
+  .openapi('DeadLetterCounts');
+const NextAttempt = z.iso.datetime().openapi({ description: 'When it is tried again. RFC 3339.' });
 
 /** The state of a pipeline in API responses. */
 export const PipelineStateBody = z
@@ -34,6 +44,14 @@ export const PipelineStateBody = z
     last_error: z
       .object({ time: Timestamp, node_id: z.string().optional(), code: z.string(), message: z.string() })
       .nullable(),
+    needs_attention: z
+      .object({ node_id: z.string(), code: z.string(), message: z.string(), next_attempt_time: NextAttempt })
+      .nullable()
+      .openapi({
+        description:
+          'A failure that a person has to fix, such as refused credentials or a destination that refuses every record: what it is and what to do. It is retried at growing intervals of up to 15 minutes, when the connector is saved, and on `POST /v1/{org}/pipelines/{id}/retry`.',
+      }),
+    dead_letters: DeadLetters,
     waiting: z.int().openapi({ description: 'Records in the buffer.' }),
     nodes: z.array(
       z.object({
@@ -42,6 +60,13 @@ export const PipelineStateBody = z
         component_type: z.enum(COMPONENT_TYPES),
         status: Status,
         ...counts,
+        dead_letters: DeadLetters,
+        error: z
+          .object({ time: Timestamp, code: z.string(), message: z.string() })
+          .nullable()
+          .openapi({ description: 'The failure that is being retried; null after a success.' }),
+        next_attempt_time: NextAttempt.nullable(),
+        needs_attention: z.boolean().openapi({ description: 'A person has to fix the failure.' }),
       }),
     ),
   })

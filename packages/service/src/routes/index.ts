@@ -6,6 +6,7 @@ import { connectionTestRoutes } from './connection-tests.js';
 import { connectorWriteRoutes } from './connector-writes.js';
 import { connectorRoutes } from './connectors.js';
 import type { RouteContext } from './context.js';
+import { deadLetterRoutes } from './dead-letters.js';
 import { dropInRoutes, type DropInOptions } from './drop-in.js';
 import { embedRoutes } from './embed.js';
 import { healthRoutes, type HealthOptions } from './health.js';
@@ -13,6 +14,7 @@ import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
 import { organizationRoutes } from './organizations.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
+import { pipelineDeliveryRoutes } from './pipeline-delivery.js';
 import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
 import { sessionRoutes } from './sessions.js';
@@ -41,6 +43,8 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ]),
     ...pipelineRoutes(context),
     ...pipelineActivityRoutes(context),
+    ...pipelineDeliveryRoutes(context),
+    ...deadLetterRoutes(context),
     ...pipelineWriteRoutes(context),
     ...transformRoutes(context),
     ...integrationRoutes(context),

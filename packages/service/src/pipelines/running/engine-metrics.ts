@@ -1,4 +1,4 @@
-import type { NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import type { LetterCounts, NodeCounts, PipelineStatus } from '@connector-frame/engine';
 import type { EngineMetrics } from '../../metrics.js';
 import type { RunningPipeline } from './running-pipeline.js';
 
@@ -9,6 +9,7 @@ export class EngineMetricsRecorder {
     egress: { records: 0, bytes: 0 },
     errors: 0,
   };
+  readonly #letters: LetterCounts = { stored: 0, dropped: 0, replayed: 0 };
   readonly #revisions = new WeakMap<RunningPipeline, number>();
 
   /**
@@ -26,7 +27,16 @@ export class EngineMetricsRecorder {
       this.#totals.egress.records += egress.records;
       this.#totals.egress.bytes += egress.bytes;
       this.#totals.errors += errors;
+      this.#addLetters(pipeline);
     }
+  }
+
+  #addLetters(pipeline: RunningPipeline): void {
+    const { letters, sampledLetters: before } = pipeline;
+    if (!letters) return;
+    for (const kind of ['stored', 'dropped', 'replayed'] as const)
+      this.#letters[kind] += Math.max(0, letters[kind] - (before?.[kind] ?? 0));
+    pipeline.sampledLetters = letters;
   }
 
   collect(pipelines: Iterable<RunningPipeline>): EngineMetrics {
@@ -35,6 +45,6 @@ export class EngineMetricsRecorder {
       const { status } = pipeline.summary();
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    return { totals: this.#totals, statuses };
+    return { totals: this.#totals, letters: this.#letters, statuses };
   }
 }

@@ -8,6 +8,7 @@ import {
   type AppendOptions,
   type Bus,
   type Coordinator,
+  type LetterCounts,
   type LogEntry,
   type NodeCounts,
   type PipelineState,
@@ -17,6 +18,7 @@ import {
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
+import type { PipelineDelivery } from '../engine.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { fingerprintOf } from './fingerprint.js';
 import { MetricsHistory } from './metrics-history.js';
@@ -50,6 +52,8 @@ export class RunningPipeline {
    * changed.
    */
   stamp: string | undefined;
+  /** Counts of dead letters when the metrics were sampled last. */
+  sampledLetters: LetterCounts | undefined;
   readonly #tools: RunningTools;
   #log: PipelineLog | undefined;
   #runner: PipelineRunner | undefined;
@@ -75,10 +79,11 @@ export class RunningPipeline {
       if (this.stamp === row.stamp || this.#stopped.signal.aborted) return;
       const fingerprint = fingerprintOf(row);
       try {
+        // Saving without a change retries at once: the cause may have been outside.
         if (!this.#runner || fingerprint !== this.#fingerprint) await this.#createRunner(row);
         else if (row.pipeline.enabled !== this.#pipeline?.enabled) {
           await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
-        }
+        } else this.#runner.retryNow();
         this.#pipeline = row.pipeline;
         this.stamp = row.stamp;
         this.#failure = undefined;
@@ -134,6 +139,7 @@ export class RunningPipeline {
       full: false,
       waiting: 0,
       counts: null,
+      deadLetters: {},
       nodes,
       lastError: { at, code, message },
     };
@@ -147,6 +153,24 @@ export class RunningPipeline {
     const none = { records: 0, bytes: 0 };
     const status = this.#failure ? 'Erroring' : enabled ? 'Pending' : 'Disabled';
     return { status, ingress: none, egress: none, errors: 0 };
+  }
+
+  /** What waits in this pipeline; `undefined` while it has no runner. */
+  get delivery(): PipelineDelivery | undefined {
+    const runner = this.#runner;
+    if (!runner) return undefined;
+    return {
+      retryNow: () => runner.retryNow(),
+      waitingRecords: (nodeId, limit) => runner.waitingRecords(nodeId, limit),
+      // Not while the runner is being recreated: its buffer must have only one reader.
+      purge: (nodeId) => this.#serialize(() => runner.purge(nodeId)),
+      deadLetters: runner.deadLetters,
+    };
+  }
+
+  /** Total counts of dead letters. `undefined` without a runner. */
+  get letters(): LetterCounts | undefined {
+    return this.#runner?.letters;
   }
 
   /** Changes whenever something is counted. `undefined` without a runner, which counts nothing. */
@@ -233,6 +257,7 @@ export class RunningPipeline {
     this.#runner = runner;
     this.#fingerprint = fingerprintOf(withReseals(row, reseals));
     this.history.begin(runner.summary(enabled), clock.now());
+    this.sampledLetters ??= runner.letters;
     this.#releaseAppends();
   }
 
@@ -272,9 +297,12 @@ export class RunningPipeline {
     return (this.#log ??= new PipelineLog(() => clock.now(), LOG_CAPACITY, clock.now()));
   }
 
-  #serialize(work: () => Promise<void>): Promise<void> {
+  #serialize<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
+    this.#turn = done.then(
+      () => undefined,
+      () => undefined,
+    );
     return done;
   }
 }

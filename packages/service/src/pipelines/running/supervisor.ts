@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { describeError } from '../../describe-error.js';
 import type { RunningPipelines, RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline } from '../../store/store.js';
-import type { Ingested, PipelineEngine, PipelineMetrics } from '../engine.js';
+import type { Ingested, PipelineDelivery, PipelineEngine, PipelineMetrics } from '../engine.js';
 import { RETRY_MS, ChangeReader } from './change-reader.js';
 import { InputIndex } from './input-index.js';
 import { INTERVAL_SECONDS } from './metrics-history.js';
@@ -77,6 +77,10 @@ export class Supervisor implements PipelineEngine {
     if (this.#closing.signal.aborted) return;
     if (nodes) this.#index.set(this.#ofId(pipelineId), inputsOf(nodes));
     this.#reader.enqueue(pipelineId, true);
+  }
+
+  delivery(pipelineId: string): PipelineDelivery | undefined {
+    return this.#running.get(pipelineId)?.delivery;
   }
 
   metrics(pipelineId: string): PipelineMetrics {

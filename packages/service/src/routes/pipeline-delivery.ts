@@ -1,0 +1,187 @@
+import { z } from '@hono/zod-openapi';
+import { ConnectorError } from '@connector-frame/engine';
+import { ApiError, notFound } from '../api-error.js';
+import { organizationRoute, type Route } from '../http/route.js';
+import type { PipelineDelivery, PipelineEngine } from '../pipelines/engine.js';
+import type { Pipeline, Store } from '../store/store.js';
+import type { RouteContext } from './context.js';
+import { Id, OrgAndId } from './schemas.js';
+
+const OrgIdAndNode = OrgAndId.extend({ node: Id });
+
+/** Maximum bytes of a record in the retry queue. A larger one is left out. */
+const MAX_DATA_BYTES = 64 * 1024;
+
+const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+const RetryQueueMessage = z
+  .object({
+    created_at: Timestamp.openapi({ description: 'When the record was received, or first tried.' }),
+    data: z.array(z.int()).optional().openapi({ description: 'Bytes of the record as JSON in UTF-8.' }),
+    data_bytes: z.int().openapi({ description: 'Size of the record in bytes.' }),
+    eligible_at: Timestamp.openapi({ description: 'When it is tried again; an estimate.' }),
+    error_node_id: z.string(),
+    last_error: z.string().openapi({ description: 'Code and message of the last failure.' }),
+    last_seen_at: Timestamp.openapi({ description: 'When it was tried last.' }),
+    omitted: z.boolean().openapi({ description: '`data` was left out because of its size.' }),
+    retry_count: z.int(),
+  })
+  .openapi('RetryQueueMessage');
+
+const Purge = z
+  .object({
+    purged: z.boolean(),
+    records: z.int().openapi({ description: 'Records deleted from the buffer.' }),
+    dead_letters: z.int().openapi({ description: 'Dead letters deleted.' }),
+  })
+  .openapi('PipelinePurgeResponse');
+
+/**
+ * Returns a pipeline and what waits in it.
+ * @param nodeId the pipeline must contain this node
+ * @throws ApiError 404, or 503 if another process runs pipelines
+ */
+export async function findDelivery(
+  { store, engine }: { store: Pick<Store, 'pipelines'>; engine: PipelineEngine },
+  organizationId: string,
+  id: string,
+  nodeId?: string,
+): Promise<{ pipeline: Pipeline; delivery: PipelineDelivery }> {
+  const pipeline = await store.pipelines.get(organizationId, id);
+  if (!pipeline) throw notFound();
+  if (nodeId !== undefined && !pipeline.nodes.some((node) => node.id === nodeId)) throw notFound();
+  const delivery = engine.delivery(id);
+  if (delivery) return { pipeline, delivery };
+  throw unavailable();
+}
+
+const unavailable = (): ApiError =>
+  new ApiError(
+    503,
+    'unavailable',
+    'This process does not run the pipeline, or is restarting it. Retry, or send the request to the process with ENGINE=on.',
+    { headers: { 'Retry-After': '5' } },
+  );
+
+/**
+ * Runs an operation on what waits in a pipeline.
+ * @throws ApiError 503 if the pipeline was stopped or restarted in the meantime
+ */
+export async function whileRunning<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ConnectorError ? unavailable() : error;
+  }
+}
+
+/** Routes that show, retry and purge what waits in a pipeline. */
+export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
+  const tag = 'Pipelines';
+  const write = { permission: 'write', session: 'deny' } as const;
+  const purge = {
+    method: 'post',
+    tag,
+    access: write,
+    response: { status: 200, description: 'What was deleted.', schema: Purge },
+    errorStatuses: [503],
+  } as const;
+
+  async function purgeOf(organizationId: string, id: string, nodeId?: string) {
+    const { delivery } = await findDelivery(context, organizationId, id, nodeId);
+    const { records, deadLetters } = await whileRunning(() => delivery.purge(nodeId));
+    return { status: 200, body: { purged: true, records, dead_letters: deadLetters } } as const;
+  }
+
+  return [
+    organizationRoute(
+      {
+        method: 'get',
+        path: '/v1/{org}/data/retry/{id}/{node}',
+        tag,
+        operation: 'readRetryQueue',
+        summary: 'List records that wait for another delivery attempt',
+        description:
+          'The records of one output whose last delivery failed and is retried, with the error. Records that were not tried yet, and dead letters, are not included.',
+        access: { permission: 'read', session: 'deny' },
+        params: OrgIdAndNode,
+        query: z.object({
+          limit: z.coerce.number().int().min(1).max(10).default(10),
+          meta_only: z
+            .enum(['true', 'false'])
+            .default('false')
+            .openapi({ description: 'Leaves out `data` of all records.' }),
+        }),
+        response: { status: 200, description: 'Oldest first.', schema: z.array(RetryQueueMessage) },
+        errorStatuses: [503],
+      },
+      async ({ organization, params, query }) => {
+        const { delivery } = await findDelivery(context, organization.id, params.id, params.node);
+        const body = delivery.waitingRecords(params.node, query.limit).map((record) => {
+          const data = Buffer.from(record.line);
+          const omitted = data.length > MAX_DATA_BYTES;
+          return {
+            created_at: new Date(record.since).toISOString(),
+            ...(!omitted && query.meta_only === 'false' && { data: [...data] }),
+            data_bytes: data.length,
+            eligible_at: new Date(record.retryAt).toISOString(),
+            error_node_id: params.node,
+            last_error: record.error,
+            last_seen_at: new Date(record.failedAt).toISOString(),
+            omitted,
+            retry_count: record.attempts,
+          };
+        });
+        return { status: 200, body };
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'post',
+        path: '/v1/{org}/pipelines/{id}/retry',
+        tag,
+        operation: 'retryPipeline',
+        summary: 'Retry now',
+        description:
+          'Ends all waits before another attempt, for example after a revoked token was renewed. Saving the connector does the same.',
+        access: write,
+        params: OrgAndId,
+        response: {
+          status: 200,
+          description: 'Number of waits that ended; 0 if nothing was waiting.',
+          schema: z.object({ retried: z.int() }).openapi('PipelineRetryResponse'),
+        },
+        errorStatuses: [503],
+      },
+      async ({ organization, params }) => {
+        const { delivery } = await findDelivery(context, organization.id, params.id);
+        return { status: 200, body: { retried: delivery.retryNow() } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        ...purge,
+        path: '/v3/{org}/pipelines/{id}/nodes/{node}/purge',
+        operation: 'purgePipelineNode',
+        summary: 'Delete the backlog and the dead letters of a node',
+        description:
+          'Deletes the buffered records that wait for this output, and its dead letters; other outputs keep theirs. For an input, deletes its whole buffer. The pipeline pauses meanwhile. The pipeline log tells how many were deleted.',
+        params: OrgIdAndNode,
+      },
+      ({ organization, params }) => purgeOf(organization.id, params.id, params.node),
+    ),
+
+    organizationRoute(
+      {
+        ...purge,
+        path: '/v3/{org}/pipelines/{id}/purge',
+        operation: 'purgePipeline',
+        summary: 'Delete the backlog and the dead letters of a pipeline',
+        description: 'The same for all nodes of the pipeline.',
+        params: OrgAndId,
+      },
+      ({ organization, params }) => purgeOf(organization.id, params.id),
+    ),
+  ];
+}
