@@ -6,7 +6,11 @@ import { codes, push, status } from '../../../../test/support/pipeline-parts.js'
 import { ManualClock } from '../testing/manual-clock.js';
 import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 import { batchId, createBatch, type Batch } from '../connector-api/batch.js';
-import { ConnectorError, WRITTEN, type WriteResult } from '../connector-api/index.js';
+import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
+import { ConnectorError, WRITTEN, type PageInput, type WriteResult } from '../connector-api/index.js';
+import { PipelineRunner } from '../control/pipeline-runner.js';
+import { createEmbeddedCoordinator } from '../coordinator/embedded-coordinator.js';
+import { createMemoryStore } from '../coordinator/memory-store.js';
 import { createRunContext } from '../testing/run-context.js';
 import { deliver } from './deliver.js';
 import type { RunnerLimits } from './runner-options.js';
@@ -202,6 +206,51 @@ test('refused credentials are tried a few times an hour, and at once on request'
   await expect.poll(() => times.length).toBeGreaterThan(count);
   expect(await delivered).toEqual([true, true, true, true]);
   expect(clock.now()).toBe(at);
+});
+
+test('an input with refused credentials asks its source a few times an hour', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'input-'));
+  const clock = new ManualClock();
+  let asked = 0;
+  let revoked = true;
+  const input: PageInput = {
+    kind: 'pages',
+    async *pages(cursor) {
+      asked += 1;
+      if (revoked) throw new ConnectorError('invalid_credentials', 'The password was refused.', 'permanent');
+      if (cursor === undefined) yield { records: [{ n: 0 }], cursor: 1 };
+    },
+  };
+  const out = new Collector();
+  const bus = createEmbeddedBus({ folder: join(folder, 'bus'), onDamage: () => undefined });
+  const runner = new PipelineRunner({
+    definition: graph('in out', 'in>out'),
+    components: { inputs: new Map([['in', input]]), outputs: new Map([['out', out]]), transforms: new Map() },
+    bus,
+    coordinator: createEmbeddedCoordinator({ store: createMemoryStore(), now: () => clock.now() }),
+    holder: 'worker',
+    folder: join(folder, 'p'),
+    clock,
+    limits: { reconcile: 60_000, leaseTtl: 600_000 },
+  });
+  const before = clock.now();
+  await runner.start();
+  while (clock.now() - before < 3_600_000) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (clock.untilNext !== undefined) clock.advance(clock.untilNext);
+  }
+  expect(asked).toBeGreaterThan(3);
+  expect(asked).toBeLessThanOrEqual(12);
+  expect((await runner.state()).needs_attention).toMatchObject({ node_id: 'in', code: 'invalid_credentials' });
+  revoked = false;
+  expect(runner.retryNow()).toBe(1);
+  await expect.poll(() => out.numbers).toEqual([0]);
+  // Its grace period is on the same clock.
+  const stopped = runner.stop();
+  clock.advance(60_000);
+  await stopped;
+  await bus.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 test('retries at once on request, and reports it', async () => {

@@ -101,7 +101,9 @@ describe('cross-origin requests (S24)', () => {
       for (const credential of [{ 'x-api-key': acme.key }, { authorization: `Bearer ${session}` }]) {
         for (const method of ['GET', 'HEAD']) {
           const answer = await service.app.request(path, { method, headers: { ...credential } });
-          expect([operation.id, method, answer.status < 500]).toEqual([operation.id, method, true]);
+          // 503: what waits in a pipeline is known only where an engine runs.
+          const isExpected = answer.status < 500 || answer.status === 503;
+          expect([operation.id, method, isExpected]).toEqual([operation.id, method, true]);
           // The log stream does not end by itself.
           await answer.body?.cancel();
         }

@@ -157,7 +157,10 @@ describe('read-only fields (S25)', () => {
     });
     const there = (example: object): object =>
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
-    const writes = (await operationsOf(service.app)).filter(({ example, id }) => example && !id.endsWith('Connection'));
+    // A replay stores nothing, and needs an engine.
+    const writes = (await operationsOf(service.app)).filter(
+      ({ example, id }) => example && !id.endsWith('Connection') && id !== 'replayDeadLetters',
+    );
     expect(writes.length).toBeGreaterThan(8);
     for (const operation of writes) {
       const own = operation.idFields.includes('organization_id') ? { organization_id: acme.team } : {};

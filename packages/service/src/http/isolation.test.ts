@@ -41,6 +41,10 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     const transforms = (await make('transforms', { name: 'T', config: { operations: [] } })).id;
     const pipelines = (await make('integrations', { input_id: inputs, name: 'P', output: { id: outputs } }))
       .pipeline_id;
+    const { body: pipeline } = await service.call('GET', `/v2/${tenant.team}/pipelines/${pipelines}`, {
+      key: tenant.key,
+    });
+    const nodes = pipeline.nodes[0].id;
     return {
       tenant,
       ids: {
@@ -48,6 +52,8 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         outputs,
         pipelines,
         transforms,
+        nodes,
+        'dead-letters': `${nodes}.1`,
         organizations: tenant.team,
         'api-keys': keys.body.api_keys[0].id,
       },
@@ -141,6 +147,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         input_id: a.ids['inputs'],
         output_id: a.ids['outputs'],
         pipeline_id: a.ids['pipelines'],
+        node_id: a.ids['nodes'],
       };
       if (foreign[field] === undefined)
         throw new Error(`${operation.id} takes an id this test does not know: ${field}.`);

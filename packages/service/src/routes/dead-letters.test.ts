@@ -245,7 +245,8 @@ describe('what waits in a pipeline', () => {
   });
 
   it('answers 503 where no engine runs', async () => {
-    const replica = await createTestService();
+    const empty = embedded();
+    const replica = await createTestService({ database: await empty.open() });
     const { team, key } = await replica.tenant('Replica');
     const { id } = (await replica.call('POST', `/v2/${team}/pipelines`, { key, body: { name: 'P' } })).body;
     for (const [method, path] of [
@@ -257,5 +258,6 @@ describe('what waits in a pipeline', () => {
       expect([path, status, headers.get('retry-after')]).toEqual([path, 503, '5']);
     }
     await replica.store.close();
+    await empty.close();
   });
 });

@@ -147,6 +147,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     const made = await api.create();
     const { status, body } = await api.send('GET', `/v2/~/pipelines/${made.id}/status`);
     const zero = { ingress: { bytes: 0, records: 0 }, egress: { bytes: 0, records: 0 }, errors: 0 };
+    const letters = { dead_letters: { waiting: 0, stored: 0, dropped: 0, replayed: 0 } };
     expect(status).toBe(200);
     expect(body).toEqual({
       pipeline_id: made.id,
@@ -154,6 +155,8 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
       ...zero,
       last_ingested_time: null,
       last_error: null,
+      needs_attention: null,
+      ...letters,
       waiting: 0,
       nodes: made.nodes.map((each: Row) => ({
         node_id: each.id,
@@ -161,6 +164,10 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
         component_type: each['component_type'],
         status: 'Unknown',
         ...zero,
+        ...letters,
+        error: null,
+        next_attempt_time: null,
+        needs_attention: false,
       })),
     });
     expect((await api.send('GET', `/v2/~/pipelines/${UNKNOWN}/status`)).status).toBe(404);
