@@ -127,6 +127,9 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
 
     for (const id of pipelines) {
       for (const about of ['logs?limit=500', 'metrics', 'status']) await call('GET', `${v2}/pipelines/${id}/${about}`);
+      await call('GET', `/v1/${acme.team}/pipelines/${id}/dead-letters?limit=100`);
+      const { body } = await call('GET', `${v2}/pipelines/${id}`);
+      for (const node of body.nodes) await call('GET', `/v1/${acme.team}/data/retry/${id}/${node.id}`);
     }
     for (const { path } of connectors) {
       await call('GET', path.replace('/v2/', '/v1/'), undefined, false);

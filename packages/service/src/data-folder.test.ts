@@ -25,8 +25,11 @@ beforeAll(async () => {
   buildService();
   form = await writeForm();
   receiver = await startReceiver();
+  // Only some records: a server that refuses everything makes no dead letters.
   refusing = await listenHttp((request, response) => {
-    request.resume().once('end', () => response.writeHead(400).end());
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.once('end', () => response.writeHead(/"n":\d*77\}/.test(body) ? 400 : 200).end());
   });
 });
 afterAll(async () => {

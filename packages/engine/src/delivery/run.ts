@@ -104,19 +104,15 @@ export class Run {
       if (input.kind === 'pages') {
         const opened = await Promise.all(to.map((each) => open(context, each)));
         if (!opened.every(Boolean)) return 'stopped';
-        const replays = to.map((each) => runReplays(context, each));
-        const end = await runPages({
-          context,
-          pipelineId: definition.id,
-          nodeId,
-          input,
-          outputs: to,
-          coordinator,
-          lease,
-        });
-        this.#stopping.abort();
-        await Promise.all(replays);
-        return end;
+        const over = new AbortController();
+        const replaying = { ...context, stopping: AbortSignal.any([context.stopping, over.signal]) };
+        const replays = to.map((each) => runReplays(replaying, each));
+        try {
+          return await runPages({ context, pipelineId: definition.id, nodeId, input, outputs: to, coordinator, lease });
+        } finally {
+          over.abort();
+          await Promise.all(replays);
+        }
       }
       // Records for an output that is not ready wait in the buffer.
       this.#parts.reportListener?.();
