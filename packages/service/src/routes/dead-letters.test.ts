@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -239,9 +239,25 @@ describe('what waits in a pipeline', () => {
     expect((await letters()).dead_letters).toHaveLength(1);
   });
 
+  it('answers 503 while the disk fails, and keeps the dead letters', async () => {
+    const { id, node, append, letters } = await build((numbers) => (numbers.includes(0) ? 400 : 200));
+    await append(2);
+    await expect.poll(async () => (await letters()).dead_letters?.length).toBe(1);
+    const own = join(folder, 'pipelines', id, 'dead-letters', node);
+    const [name = ''] = await readdir(own);
+    await rename(join(own, name), join(own, 'aside'));
+    await mkdir(join(own, name));
+    const path = `/v1/~/pipelines/${id}/dead-letters`;
+    expect((await send('GET', path)).body).toMatchObject({ error: expect.stringContaining('disk'), code: 503 });
+    expect((await send('POST', `${path}/replay`, { node_id: node })).status).toBe(503);
+    await rm(join(own, name), { recursive: true });
+    await rename(join(own, 'aside'), join(own, name));
+    expect((await letters()).dead_letters).toHaveLength(1);
+  });
+
   it('counts dead letters for the metrics', async () => {
     const counted = () => service.engine?.collectMetrics().letters;
-    await expect.poll(counted, { timeout: 15_000 }).toMatchObject({ stored: 11, dropped: 0, replayed: 4 });
+    await expect.poll(counted, { timeout: 15_000 }).toMatchObject({ stored: 12, dropped: 0, replayed: 4 });
   });
 
   it('answers 503 where no engine runs', async () => {

@@ -89,11 +89,13 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
       },
       async ({ organization, params, query: { node_id: nodeId, limit, after, meta_only } }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id, nodeId);
-        const found = await delivery.deadLetters.list({
-          ...(nodeId !== undefined && { nodeId }),
-          ...(after !== undefined && { after }),
-          limit: limit + 1,
-        });
+        const found = await whileRunning(() =>
+          delivery.deadLetters.list({
+            ...(nodeId !== undefined && { nodeId }),
+            ...(after !== undefined && { after }),
+            limit: limit + 1,
+          }),
+        );
         const letters = found.slice(0, limit);
         let left = MAX_RESPONSE_BYTES;
         const rows = letters.map((letter) => {
@@ -120,7 +122,7 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
       },
       async ({ organization, params }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id);
-        const letter = await delivery.deadLetters.get(params.letter);
+        const letter = await whileRunning(() => delivery.deadLetters.get(params.letter));
         if (!letter) throw notFound();
         return { status: 200, body: toJson(letter, 'record') };
       },

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ConnectorError } from '@connector-frame/engine';
+import { BusError, ConnectorError } from '@connector-frame/engine';
 import { ApiError, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { PipelineDelivery, PipelineEngine } from '../pipelines/engine.js';
@@ -54,23 +54,22 @@ export async function findDelivery(
   throw unavailable();
 }
 
-const unavailable = (): ApiError =>
-  new ApiError(
-    503,
-    'unavailable',
-    'This process does not run the pipeline, or is restarting it. Retry, or send the request to the process with ENGINE=on.',
-    { headers: { 'Retry-After': '5' } },
-  );
+const unavailable = (
+  message = 'This process does not run the pipeline, or is restarting it. Retry, or send the request to the process with ENGINE=on.',
+): ApiError => new ApiError(503, 'unavailable', message, { headers: { 'Retry-After': '5' } });
 
 /**
  * Runs an operation on what waits in a pipeline.
- * @throws ApiError 503 if the pipeline was stopped or restarted in the meantime
+ * @throws ApiError 503 if the pipeline was stopped or restarted meanwhile, or the disk failed
  */
 export async function whileRunning<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ConnectorError ? unavailable() : error;
+    if (error instanceof ConnectorError) throw unavailable();
+    const isStorage = error instanceof BusError || (error instanceof Error && 'syscall' in error);
+    if (!isStorage) throw error;
+    throw unavailable('What waits in the pipeline could not be read or changed. Check the disk of the service.');
   }
 }
 
