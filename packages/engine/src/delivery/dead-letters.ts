@@ -4,9 +4,10 @@ import { ConnectorError } from '../connector-api/connector-error.js';
 import { isErrno } from '../files/is-errno.js';
 import { isRecord } from '../connector-api/record.js';
 import { groupBy } from './group-by.js';
-import { LetterStore, type LetterBounds, type StoredLetter } from './letter-store.js';
+import type { StoredLetter } from './letter-lines.js';
+import { LetterStore, type LetterBounds } from './letter-store.js';
 
-export type { StoredLetter } from './letter-store.js';
+export type { StoredLetter } from './letter-lines.js';
 
 export interface DeadLetter {
   nodeId: string;

@@ -1,42 +1,24 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile, syncFolder } from '../files/durable.js';
 import { isErrno } from '../files/is-errno.js';
 import { LineFile } from '../files/line-file.js';
-import { isRecord } from '../connector-api/record.js';
+import {
+  decode,
+  encode,
+  linesOf,
+  readChange,
+  type Change,
+  type Found,
+  type NewLetter,
+  type StoredLetter,
+} from './letter-lines.js';
 
 /** Bounds of the letters of one node. */
 export interface LetterBounds {
   maxBytes: number;
   maxCount: number;
 }
-
-/** A letter as it is stored. */
-export interface StoredLetter {
-  /** Unique within the pipeline, and ordered within the node. */
-  readonly id: string;
-  readonly nodeId: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly reason: string;
-  readonly recordId: string;
-  /** JSON of the record. */
-  readonly line: string;
-  /** How often it was redelivered and refused again. */
-  readonly replays: number;
-  /** It waits for redelivery. */
-  readonly isReplaying: boolean;
-}
-
-interface NewLetter {
-  reason: string;
-  recordId: string;
-  line: string;
-  at?: number;
-}
-
-/** What happened to a letter since it was stored; the last one counts. */
-type Change = { gone: true } | { replay: true } | { reason: string; replays: number };
 
 /** A file of letters, and the file of their changes. */
 interface Segment {
@@ -297,72 +279,4 @@ export class LetterStore {
   }
 }
 
-interface Found {
-  sequence: number;
-  letter: StoredLetter;
-  /** Bytes in the file. */
-  size: number;
-}
-
 const nameOf = (first: number): string => String(first).padStart(16, '0');
-
-/** Returns the complete lines of a file. */
-async function linesOf(path: string): Promise<string[]> {
-  try {
-    return (await readFile(path, 'utf8')).split('\n').slice(0, -1);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
-
-function encode(sequence: number, letter: NewLetter & { replays?: number }, now: number): string {
-  const { at = now, reason, recordId, replays = 0, line } = letter;
-  const about = { seq: sequence, at, reason, record_id: recordId, ...(replays > 0 && { replays }) };
-  return `${JSON.stringify(about).slice(0, -1)},"record":${line}}`;
-}
-
-const RECORD = ',"record":';
-
-function decode(line: string, nodeId: string, changes: ReadonlyMap<number, Change>): Found | undefined {
-  const at = line.indexOf(RECORD);
-  const about = parse(at < 0 ? '' : `${line.slice(0, at)}}`);
-  if (!isRecord(about)) return undefined;
-  const { seq: sequence, at: time, reason, record_id: recordId, replays } = about;
-  if (typeof sequence !== 'number' || typeof time !== 'number') return undefined;
-  if (typeof reason !== 'string' || typeof recordId !== 'string') return undefined;
-  const change = changes.get(sequence);
-  if (change && 'gone' in change) return undefined;
-  const letter: StoredLetter = {
-    id: `${nodeId}.${sequence}`,
-    nodeId,
-    at: time,
-    reason,
-    recordId,
-    // The text of the record, with all digits of its numbers.
-    line: line.slice(at + RECORD.length, -1),
-    replays: typeof replays === 'number' ? replays : 0,
-    isReplaying: change !== undefined && 'replay' in change,
-    ...(change && 'reason' in change && change),
-  };
-  return { sequence, letter, size: Buffer.byteLength(line) + 1 };
-}
-
-function readChange(line: string, changes: Map<number, Change>): void {
-  const [, kind, digits, rest] = /^([-rb])(\d+)(?: (.*))?$/.exec(line) ?? [];
-  const sequence = Number(digits);
-  if (kind === '-') changes.set(sequence, { gone: true });
-  if (kind === 'r') changes.set(sequence, { replay: true });
-  const change = kind === 'b' ? parse(rest ?? '') : undefined;
-  if (!isRecord(change)) return;
-  const { reason, replays } = change;
-  if (typeof reason === 'string' && typeof replays === 'number') changes.set(sequence, { reason, replays });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
