@@ -256,8 +256,9 @@ describe('what waits in a pipeline', () => {
   });
 
   it('counts dead letters for the metrics', async () => {
-    const counted = () => service.engine?.collectMetrics().letters;
-    await expect.poll(counted, { timeout: 15_000 }).toMatchObject({ stored: 12, dropped: 0, replayed: 4 });
+    await expect
+      .poll(() => service.engine?.collectMetrics().letters, { timeout: 15_000 })
+      .toMatchObject({ stored: 12, dropped: 0, replayed: 4 });
   });
 
   it('answers 503 where no engine runs', async () => {
