@@ -26,7 +26,7 @@ const INSET = 12;
  */
 export class SecretScreen {
   readonly #canvas: HTMLCanvasElement;
-  readonly #context: CanvasRenderingContext2D | null;
+  #context: CanvasRenderingContext2D | null = null;
   #layout: TextLayout = layoutText('', Infinity, () => 1);
   #laidOut = '';
   #cell = 8;
@@ -37,7 +37,6 @@ export class SecretScreen {
 
   constructor(canvas: HTMLCanvasElement) {
     this.#canvas = canvas;
-    this.#context = canvas.getContext('2d');
   }
 
   /** Layout of the text last drawn. */
@@ -53,7 +52,10 @@ export class SecretScreen {
   }
 
   draw(state: ScreenState): void {
-    const context = this.#context;
+    // A control that shows neither text nor caret has nothing to draw. Its context would take
+    // milliseconds of the form's first paint.
+    if (!this.#context && !state.focused && state.text === '') return;
+    const context = (this.#context ??= this.#canvas.getContext('2d'));
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     if (!context || width === 0) return;
     const ratio = devicePixelRatio;
