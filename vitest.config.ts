@@ -11,7 +11,7 @@ export default defineConfig({
     // No test may depend on the speed of the machine: these only end what hangs.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     projects: [
       {

@@ -1,13 +1,10 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { serve } from '../../test/support/serve.js';
 import { readRecord } from './server/record.js';
 import { startDemo, type Demo } from './start-demo.js';
-
-// Creating an embedded database takes several seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let demo: Demo | undefined;

@@ -216,7 +216,7 @@ test('announces an expired session with the next step and keeps what was typed',
   await body.getByRole('button', { name: 'Save' }).focus();
   await page.keyboard.press('Enter');
   const alert = body.getByRole('alert');
-  await alert.waitFor({ timeout: 30_000 });
+  await alert.waitFor({ timeout: 90_000 });
   expect(await alert.ariaSnapshot()).toMatchInlineSnapshot(`
     "- alert:
       - heading "Your session ended" [level=2]

@@ -164,7 +164,7 @@ test('R06: keeps what was typed while offline, and the next save succeeds', asyn
   await context.setOffline(true);
   await save(page);
   await expect
-    .poll(() => callbacks(page), { timeout: 40_000 })
+    .poll(() => callbacks(page), { timeout: 90_000 })
     .toContainEqual(expect.objectContaining({ type: 'error', code: 'offline' }));
   await expectKept(page);
   await context.setOffline(false);

@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   built = stdout + stderr;
   server = await start([next, 'start'], folder.path, env, origin);
-}, 240_000);
+}, 600_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

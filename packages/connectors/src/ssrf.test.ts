@@ -97,7 +97,7 @@ describe('a configured address (S10, S35)', () => {
       // Most notations pass the validator, so the egress guard itself was tested.
       expect(reached).toBeGreaterThanOrEqual(Math.min(40, casesOf(target).length / 2));
     },
-    240_000,
+    300_000,
   );
 });
 
@@ -119,7 +119,7 @@ describe('a name that resolves to a closed address (S10, S35)', () => {
         }
       }
     },
-    240_000,
+    300_000,
   );
 });
 
@@ -196,7 +196,7 @@ describe('an address that a Kafka broker advertises (S10, S35)', () => {
         await broker.close();
       }
     },
-    240_000,
+    300_000,
   );
   const plain = { security_protocol: 'PLAINTEXT' };
 });

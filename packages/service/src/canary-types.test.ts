@@ -154,5 +154,5 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
     // Control: the search finds the secrets in what the server received.
     expect(findLeaks(first, { sent: world.received() }).length).toBeGreaterThan(20);
     expect(findLeaks(second, { sent: world.received() }).length).toBeGreaterThan(5);
-  }, 300_000);
+  }, 600_000);
 });

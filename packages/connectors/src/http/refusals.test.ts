@@ -59,7 +59,7 @@ test.each([
       sent += count;
     };
     if (before > 0) await append(before);
-    await expect.poll(() => taken.size, { timeout: 10_000 }).toBe(before);
+    await expect.poll(() => taken.size, { timeout: 60_000 }).toBe(before);
     refusing = true;
     const end = performance.now() + OUTAGE_MS;
     while (performance.now() < end) {
@@ -84,7 +84,7 @@ test.each([
     runner.retryNow();
     await expect.poll(() => taken.size + letters.waiting, { timeout: 300_000, interval: 100 }).toBe(sent);
     await runner.deadLetters.replay('out');
-    await expect.poll(() => taken.size, { timeout: 30_000 }).toBe(sent);
+    await expect.poll(() => taken.size, { timeout: 60_000 }).toBe(sent);
     expect([...taken].toSorted((a, b) => a - b)).toEqual(numbersUpTo(sent));
     await expect.poll(async () => (await runner.state()).status).toBe('Running');
   },

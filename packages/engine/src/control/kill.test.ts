@@ -13,5 +13,5 @@ test(
     expect(result.pagedTwice).toBeLessThanOrEqual(PAGE * result.kills);
     expect(result.pushedTwice).toBeLessThanOrEqual(4 * result.kills);
   },
-  longOr(1_800_000, 60_000),
+  longOr(1_800_000, 300_000),
 );

@@ -257,7 +257,7 @@ describe('what waits in a pipeline', () => {
 
   it('counts dead letters for the metrics', async () => {
     await expect
-      .poll(() => service.engine?.collectMetrics().letters, { timeout: 15_000 })
+      .poll(() => service.engine?.collectMetrics().letters, { timeout: 60_000 })
       .toMatchObject({ stored: 12, dropped: 0, replayed: 4 });
   });
 

@@ -17,7 +17,7 @@ test(
     // At most one batch per kill: delivered but not yet acknowledged when the process died.
     expect(result.repeated).toBeLessThanOrEqual(result.kills);
   },
-  longOr(1_800_000, 20_000),
+  longOr(1_800_000, 300_000),
 );
 
 const limits = spawnSync('prlimit', ['--version']).status === 0;
