@@ -11,10 +11,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
  */
 export const templateFolder = join(root, 'node_modules/.cache/connector-frame');
 
-/** Returns a key that changes with the version of PGlite and with every migration. */
-export function templateKey(migrations: readonly object[]): string {
+/**
+ * Returns a key that changes with the version of the database and with every migration.
+ * @param name package of the database
+ */
+export function templateKey(migrations: readonly object[], name: string): string {
   const lock: { packages: Record<string, unknown> } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  const version = lock.packages['node_modules/@electric-sql/pglite'];
+  const version = lock.packages[`node_modules/${name}`];
   return createHash('sha256')
     .update(JSON.stringify([version, migrations]))
     .digest('hex')

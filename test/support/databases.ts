@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { embeddedDatabase, postgresDatabase, type Database } from '../../packages/service/src/store/database.js';
+import { postgresDatabase, type Database } from '../../packages/service/src/store/database.js';
+import { pgliteDatabase } from '../../packages/service/src/store/pglite-database.js';
 import { loadMigrations, migrate } from '../../packages/service/src/store/migrate.js';
 import { templateFolder, templateKey } from './database-template.js';
 import { startPostgres, type Postgres } from './postgres.js';
@@ -21,7 +22,7 @@ export function embedded(): TestDatabases {
   return {
     name: 'PGlite',
     open: openEmbedded,
-    empty: async () => embeddedDatabase(await PGlite.create()),
+    empty: async () => pgliteDatabase(await PGlite.create()),
     close: () => Promise.resolve(),
   };
 }
@@ -44,7 +45,7 @@ export function postgresql(): TestDatabases & { url(): Promise<string> } {
 }
 
 /** Opens a connection pool on an existing database. */
-export const connect = (url: string): Database => postgresDatabase(url, () => undefined);
+export const connect = (url: string): Database => postgresDatabase({ connectionString: url }, () => undefined);
 
 /**
  * Opens a copy of a template, because creating a database takes seconds. The template is kept until
@@ -53,15 +54,15 @@ export const connect = (url: string): Database => postgresDatabase(url, () => un
 async function openEmbedded(): Promise<Database> {
   const file = await templateFile();
   const template = new Blob([readFileSync(file)]);
-  return embeddedDatabase(await PGlite.create({ loadDataDir: template }));
+  return pgliteDatabase(await PGlite.create({ loadDataDir: template }));
 }
 
 async function templateFile(): Promise<string> {
   const migrations = await loadMigrations();
-  const file = join(templateFolder, `pglite-${templateKey(migrations)}.tar`);
+  const file = join(templateFolder, `pglite-${templateKey(migrations, '@electric-sql/pglite')}.tar`);
   if (existsSync(file)) return file;
   const client = await PGlite.create();
-  const database = embeddedDatabase(client);
+  const database = pgliteDatabase(client);
   await migrate(database, migrations);
   const dump = await client.dumpDataDir('none');
   await client.close();

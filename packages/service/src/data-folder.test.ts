@@ -122,7 +122,7 @@ describe('DATA_DIR (S36)', () => {
     const { during, after, files } = await use(command);
     expect([during, after]).toEqual([[], []]);
     expect(files).toBeGreaterThan(500);
-    expect((await readdir(data)).toSorted()).toEqual(['db', 'engine', 'files', 'master.key']);
+    expect((await readdir(data)).toSorted()).toEqual(['engine', 'files', 'master.key', 'postgres']);
     const names = ['engine.json', 'streams', 'syslog.pem', 'syslog-certificate.pem'];
     expect(await readdir(join(data, 'engine'))).toEqual(expect.arrayContaining(names));
 

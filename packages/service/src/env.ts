@@ -97,6 +97,7 @@ const Variables = z.object({
     .string()
     .regex(/^postgres(?:ql)?:\/\//, 'a PostgreSQL address: postgres://user:password@host:5432/database')
     .optional(),
+  POSTGRES_PREVIOUS: z.string().optional(),
   ENGINE: z.enum(['on', 'off'], '"on", or "off" for a replica that runs no pipelines').default('on'),
   FILE_OUTPUT_DIR: z.string().optional(),
   MASTER_KEY: masterKey.optional(),

@@ -20,7 +20,7 @@ export interface Core {
   schemaVersion: number;
 }
 
-type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'MASTER_KEY_PREVIOUS'>;
+type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'POSTGRES_PREVIOUS' | 'MASTER_KEY' | 'MASTER_KEY_PREVIOUS'>;
 
 /**
  * Opens the database, the vault and the session tokens. Checks the master key before anything is
@@ -28,7 +28,10 @@ type CoreEnv = Pick<Env, 'DATABASE_URL' | 'DATA_DIR' | 'MASTER_KEY' | 'MASTER_KE
  * @throws FolderInUseError, FolderNotPrivateError, MasterKeyError
  */
 export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise<Core> {
-  const database = await openDatabase({ url: env.DATABASE_URL, folder: env.DATA_DIR }, log);
+  const database = await openDatabase(
+    { url: env.DATABASE_URL, folder: env.DATA_DIR, previousPostgres: env.POSTGRES_PREVIOUS },
+    log,
+  );
   try {
     const requiredIds = await requiredMasterKeyIds(database);
     const previous = env.MASTER_KEY_PREVIOUS;

@@ -1,8 +1,6 @@
-import type { PGlite } from '@electric-sql/pglite';
-import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
-import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
-import { Pool, type QueryResult } from 'pg';
+import { Pool, type PoolConfig, type QueryResult } from 'pg';
 
 /** Query interface of the database itself or of a transaction. */
 export type Queries = PgDatabase<PgQueryResultHKT>;
@@ -15,33 +13,22 @@ export interface Database {
   readonly queries: Queries;
   /** Runs `work` in a transaction, with SQL text as migrations need it. */
   script<T>(work: (run: Script) => Promise<T>): Promise<T>;
-  /** PostgreSQL only. All replicas share it, so shared counters belong there. */
+  /** A PostgreSQL server that replicas may share, so shared counters belong there. */
   readonly pool?: Pool;
   close(): Promise<void>;
 }
 
-/** Wraps an opened PGlite client. The caller must hold the lock of its folder. */
-export function embeddedDatabase(client: PGlite): Database {
-  return {
-    queries: drizzlePglite(client),
-    script: (work) =>
-      client.transaction((tx) =>
-        work(async (sql) => {
-          const results = await tx.exec(sql);
-          return results.at(-1)?.rows ?? [];
-        }),
-      ),
-    close: () => client.close(),
-  };
-}
-
 /**
  * Creates a connection pool for PostgreSQL 15 or later.
+ * @param where address of the server
  * @param onIdleError receives errors of connections that broke while idle; the pool replaces them
  */
-export function postgresDatabase(url: string, onIdleError: (error: Error) => void): Database {
+export function postgresDatabase(
+  where: Pick<PoolConfig, 'connectionString' | 'host' | 'user' | 'database'>,
+  onIdleError: (error: Error) => void,
+): Database & { pool: Pool } {
   const pool = new Pool({
-    connectionString: url,
+    ...where,
     max: 20,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 15_000,
@@ -52,7 +39,7 @@ export function postgresDatabase(url: string, onIdleError: (error: Error) => voi
   // the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return {
-    queries: drizzlePostgres(pool),
+    queries: drizzle(pool),
     pool,
     script: (work) => transact(pool, work),
     close: () => pool.end(),

@@ -47,8 +47,8 @@ const SILENCE_MS = 30_000;
 const TAKEOVER_MS = 10_000;
 
 /**
- * Locks a folder for this process: two processes on one PGlite folder corrupt it, and PGlite does
- * not check. Takes over the lock of a dead process.
+ * Locks a folder for this process: two services on one database folder would stop each other's
+ * server, and PGlite does not check at all. Takes over the lock of a dead process.
  * @throws FolderInUseError
  */
 export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<FolderLock> {

@@ -36,7 +36,7 @@ async function behindNetwork(): Promise<{ database: Database; reset: () => void;
   const address = proxy.address();
   const through = new URL(url);
   through.port = String(typeof address === 'object' ? address?.port : 0);
-  const database = postgresDatabase(through.href, () => undefined);
+  const database = postgresDatabase({ connectionString: through.href }, () => undefined);
   onTestFinished(async () => {
     await database.close();
     proxy.close();

