@@ -5,11 +5,10 @@
 import { parseHostMessage, type InitMessage } from '@connector-frame/core/protocol';
 import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
-import { createMessages } from './messages/index.js';
+import { createMessages, type Messages } from './messages/index.js';
 import { createApi } from './model/api.js';
 import { createChannel, onHostMessage, type Channel } from './model/channel.js';
 import { createForm } from './model/create-form.js';
-import { failureFor } from './model/failure-of.js';
 import type { Form } from './model/form.js';
 import { createSession } from './model/session.js';
 import { secretControls } from './view/protected/secret-control.js';
@@ -25,6 +24,13 @@ type Started = Exclude<Start, { rejected: string }>;
 const now = (): number => performance.now();
 
 const warn = (message: string): void => console.warn(`[connector-frame] ${message}`);
+
+/** Reports an error that only the developer of the host page can correct, in words for developers. */
+function reportToDeveloper(code: keyof Messages['developer'], channel: Channel): void {
+  const message = messages.developer[code];
+  channel.error({ code, message });
+  warn(message);
+}
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -42,7 +48,17 @@ function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: str
     sleep,
     online: () => navigator.onLine,
   });
-  const form = createForm({ init, api, channel, messages, warn, random: Math.random, renewSession: session.renew });
+  const form = createForm({
+    init,
+    api,
+    channel,
+    messages,
+    warn,
+    reportToDeveloper: (code) => reportToDeveloper(code, channel),
+    random: Math.random,
+    renewSession: session.renew,
+  });
+  addEventListener('online', form.online);
   onHostMessage(
     (listener) => addEventListener('message', listener),
     { source: parent, origin: parentOrigin },
@@ -66,10 +82,8 @@ async function run(boot: Boot): Promise<void> {
 
   const applied = await theme;
   if (!init || !applied || !('init' in started)) {
-    const failure = failureFor('rejected' in started ? started.rejected : 'protocol_mismatch', messages);
-    channel.error(failure);
-    // For the developer of the host page; users do not see it.
-    document.body.textContent = `${failure.message}. ${failure.hint ?? ''}`;
+    reportToDeveloper('rejected' in started ? started.rejected : 'protocol_mismatch', channel);
+    document.body.textContent = messages.failures.not_shown.join('. ');
     return;
   }
   const form = openForm(init, started, parentOrigin, channel);
@@ -80,17 +94,13 @@ async function run(boot: Boot): Promise<void> {
     for (const control of secretControls()) control.redraw();
   });
   const host = document.getElementById('form') ?? document.body;
-  const onCovered = (): void => {
-    const failure = failureFor('frame_covered', messages);
-    channel.error(failure);
-    warn(`${failure.message}. ${failure.hint ?? ''}`);
-  };
+  const onCovered = (): void => reportToDeveloper('frame_covered', channel);
   mountView(form, host, { messages, tokens: applied.tokens, onHeight: channel.resize, onCovered });
 
   if (!init.stylesheets?.length) return;
   // The form keeps its built-in styles until these have loaded, and if they fail to load.
   if (await loadStylesheets(init.stylesheets, parentOrigin)) setBuiltInStyles(false);
-  else channel.error(failureFor('stylesheet_failed', messages));
+  else reportToDeveloper('stylesheet_failed', channel);
 }
 
 // Outside a frame there is nothing to do; the boot script has shown a message.

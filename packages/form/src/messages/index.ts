@@ -6,7 +6,8 @@ import type { Issue } from '@connector-frame/catalog/types';
 
 /**
  * The messages of one language: a data file such as `en.json`. The build inlines the form's
- * language into the page.
+ * language into the page. `failures` are shown to the user; `developer` goes to the console and to
+ * `onError` of the host page only, and stays in English.
  */
 export type Language = typeof data;
 

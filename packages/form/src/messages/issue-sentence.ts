@@ -54,7 +54,7 @@ export function issueSentence(
   const say = (keys: string[], ...values: (string | number | undefined)[]): string =>
     format(keys.map((key) => issues[key]).find((template) => template !== undefined) ?? '', ...values);
 
-  if (kind === 'number' && code !== 'required') {
+  if (kind === 'number' && code !== 'required' && code !== 'unknown_property') {
     const bound =
       minimum === undefined ? maximum !== undefined && 'maximum' : maximum === undefined ? 'minimum' : 'between';
     const whole = code === 'type' && integer;

@@ -10,23 +10,32 @@ export class ApiError extends Error {
   readonly type: string;
   readonly issues: readonly Issue[];
   readonly hint: string | undefined;
+  /** Scope of the rate limit that was exceeded. */
+  readonly limit: string | undefined;
 
-  constructor(status: number, type = '', message = '', issues: readonly Issue[] = [], hint?: string) {
+  constructor(status: number, type = '', message = '', { issues = [], hint, limit }: ErrorDetails = {}) {
     super(message);
     this.status = status;
     this.type = type;
     this.issues = issues;
     this.hint = hint;
+    this.limit = limit;
   }
 }
 
-/** Thrown when the session expired and the host page provided no new one. */
+/** Thrown when the session expired and the host page has provided no new one yet. */
 export class SessionExpired extends Error {}
+
+interface ErrorDetails {
+  issues?: readonly Issue[];
+  hint?: string;
+  limit?: string;
+}
 
 interface ErrorBody {
   error?: string;
   error_type?: string;
-  additional_details?: { issues?: Issue[]; hint?: string };
+  additional_details?: ErrorDetails;
 }
 
 /**
@@ -35,5 +44,5 @@ interface ErrorBody {
  */
 export async function readApiError(response: Response): Promise<ApiError> {
   const { error, error_type, additional_details: details }: ErrorBody = await response.json().catch(() => ({}));
-  return new ApiError(response.status, error_type, error, details?.issues, details?.hint);
+  return new ApiError(response.status, error_type, error, details);
 }

@@ -85,7 +85,7 @@ export function createApi(options: ApiOptions): Api {
     await session.prepare();
     let response = await send();
     if (response.status === 401) {
-      if (!(await session.renew())) throw new SessionExpired();
+      if (!(await session.renewSoon())) throw new SessionExpired();
       response = await send();
     }
     if (!response.ok) throw await readApiError(response);

@@ -1,3 +1,4 @@
+import type { Issue } from '@connector-frame/catalog/types';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Messages } from '../messages/index.js';
 import type { Api } from './api.js';
@@ -5,11 +6,11 @@ import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
 import { changesOf, initialDraft } from './connector-write.js';
 import { createEditor, type Editor, type Fields } from './editor.js';
-import { DestinationNotSeen, failureFor, failureOf, type Action } from './failure-of.js';
+import { DestinationNotSeen, failureFor, failureOf, isTestResult, type Action } from './failure-of.js';
 import type { Form } from './form.js';
 import { createIntents } from './intents.js';
 import { transition, type FormEvent } from './machine.js';
-import type { FormState } from './state.js';
+import type { Failure, FormState } from './state.js';
 import { subjectOf } from './subject-of.js';
 import { createSubscriptions } from './subscriptions.js';
 import type { Connector, ConnectorType } from './wire.js';
@@ -25,6 +26,8 @@ export interface FormOptions {
   random: () => number;
   /** Logs a warning for the developer of the host page. */
   warn: (message: string) => void;
+  /** Reports what the developer of the host page has to correct. */
+  reportToDeveloper: (code: keyof Messages['developer']) => void;
 }
 
 /** A form, with the members that only the frame's entry point uses. */
@@ -38,6 +41,8 @@ export interface FormController extends Form {
   askToLeave(): void;
   /** Handles a session from the host, whether the form requested it or not. */
   sessionRenewed(): void;
+  /** Handles the browser being online again: loads, or removes the message that it is offline. */
+  online(): void;
 }
 
 /** Data loaded from the service, and the editor for it. */
@@ -79,7 +84,7 @@ const idle: Fields = {
 
 /** Loads a form and manages its state until it is saved. A failure never discards user input. */
 export function createForm(options: FormOptions): FormController {
-  const { init, api, channel, messages, warn } = options;
+  const { init, api, channel, messages, warn, reportToDeveloper } = options;
   const subscriptions = createSubscriptions();
   const intents = createIntents();
   const random = options.random();
@@ -88,6 +93,10 @@ export function createForm(options: FormOptions): FormController {
   const busy: { save?: Promise<void> | undefined; test?: Promise<void> | undefined } = {};
   /** Incremented on each edit: a test result applies only to the revision that was tested. */
   let revision = 0;
+  /** The revision that the user chose to discard. */
+  let discarded = -1;
+  /** Sent to the host once the user agrees to discard the edits. */
+  let departure = channel.left;
 
   const move = (event: FormEvent): void => {
     const next = transition(state, event);
@@ -96,11 +105,21 @@ export function createForm(options: FormOptions): FormController {
     subscriptions.notify('*');
   };
 
-  const fail = (error: unknown, action: Action): ReturnType<typeof failureOf> => {
-    const failure = failureOf(error, action, messages);
+  const report = (failure: Failure): void => {
     const { code, message } = failure;
     // The developer of the host page needs the ID; the user does not.
     channel.error(code === 'type_not_found' ? { ...failure, message: `${message}: ${init.typeId}` } : failure);
+  };
+
+  /**
+   * Returns the failure to display, and reports it to the host. If the session ended, the host still
+   * has time to provide a new one: then `resume` runs, and otherwise the host gets the report.
+   */
+  const fail = (error: unknown, action: Action, resume: () => void): Failure => {
+    const failure = failureOf(error, action, messages);
+    if (error instanceof SessionExpired)
+      void options.renewSession().then((renewed) => (renewed ? resume() : report(failure)));
+    else report(failure);
     return failure;
   };
 
@@ -133,7 +152,7 @@ export function createForm(options: FormOptions): FormController {
       channel.loaded(subject.title);
     } catch (error) {
       const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
-      move({ type: 'load_failed', failure: fail(error, 'load'), canRetry: !hopeless });
+      move({ type: 'load_failed', failure: fail(error, 'load', form.retry), canRetry: !hopeless });
     }
   }
 
@@ -153,14 +172,18 @@ export function createForm(options: FormOptions): FormController {
   }
 
   /**
-   * Assigns the issues of a failed call to their fields. Returns true if every issue matched a
-   * field, so that no general message is needed.
+   * Assigns the issues of a failed call to their fields. Returns true if a field displays one: then
+   * no general message repeats it. The result of a connection test is displayed as a whole, and its
+   * fields are only pointed out; they need no correction before a save.
    */
   const applyServerIssues = (error: unknown, { editor }: Loaded): boolean => {
     if (!(error instanceof ApiError) || error.issues.length === 0) return false;
-    const message = error.type === 'secret_unreadable' ? { message: messages.secretUnreadable } : {};
-    const issues = error.issues.map((issue) => ({ ...issue, ...message }));
-    return editor.applyServerIssues(issues, SECRETS_REQUIRED_AGAIN.has(error.type));
+    const isResult = isTestResult(error);
+    const issues = error.issues.map((issue): Issue => {
+      if (isResult && issue.message === error.message) return { path: issue.path, code: 'unknown_property' };
+      return error.type === 'secret_unreadable' ? { ...issue, message: messages.secretUnreadable } : issue;
+    });
+    return editor.applyServerIssues(issues, SECRETS_REQUIRED_AGAIN.has(error.type), !isResult) && !isResult;
   };
 
   /**
@@ -180,11 +203,15 @@ export function createForm(options: FormOptions): FormController {
         if (confirm && !(await confirm())) throw new DestinationNotSeen();
         move(await run(loaded));
       } catch (error) {
-        const failure = fail(error, action);
+        const attempted = revision;
+        const failure = fail(error, action, () => {
+          // Not if the user has changed something or started something else meanwhile.
+          if (attempted === revision && state.phase === 'editing' && !state.leaving) void form[action](confirm);
+        });
         if (error instanceof SessionExpired) return move({ type: 'expired', failure });
-        const allDisplayed = applyServerIssues(error, loaded);
-        if (action === 'test') move({ type: 'tested', test: { state: 'failed', failure } });
-        else move({ type: 'save_failed', ...(allDisplayed ? {} : { failure }) });
+        const isDisplayed = applyServerIssues(error, loaded);
+        if (action === 'save') move({ type: 'save_failed', ...(isDisplayed ? {} : { failure }) });
+        else move({ type: 'tested', test: isDisplayed ? { state: 'idle' } : { state: 'failed', failure } });
       }
     })().finally(() => {
       busy[action] = undefined;
@@ -199,9 +226,16 @@ export function createForm(options: FormOptions): FormController {
       form.editor.rebase(found.connector, initialDraft(init, form.type, found.connector, random));
       move({ type: 'rebased' });
     } catch (error) {
-      move({ type: 'save_failed', failure: fail(error, 'save') });
+      move({ type: 'save_failed', failure: fail(error, 'save', () => reload(form)) });
     }
   }
+
+  /** Sends `leave` to the host, once the user agrees to discard unsaved edits, if any. */
+  const depart = (leave: () => void): void => {
+    if (!form.dirty) return leave();
+    departure = leave;
+    move({ type: 'leaving', leaving: true });
+  };
 
   const form: FormController = {
     ...idle,
@@ -215,14 +249,14 @@ export function createForm(options: FormOptions): FormController {
       return loaded?.editor.rejected() ?? false;
     },
     get dirty() {
-      return state.phase === 'editing' && loaded?.editor.isDirty() === true;
+      return state.phase === 'editing' && discarded !== revision && loaded?.editor.isDirty() === true;
     },
 
     save: (confirm) =>
       attempt('save', confirm, async (form) => {
         const { id, name } = await send(form);
         channel.saved({ id, name });
-        if (state.phase === 'editing' && state.leaving) channel.left();
+        if (state.phase === 'editing' && state.leaving && departure === channel.left) channel.left();
         return { type: 'saved' };
       }),
 
@@ -233,13 +267,14 @@ export function createForm(options: FormOptions): FormController {
         return { type: 'tested', test: tested === revision ? { state: 'passed', ...result } : { state: 'idle' } };
       }),
 
-    cancel: () => channel.cancel(),
-
-    askToLeave() {
-      if (form.dirty) move({ type: 'leaving', leaving: true });
-      else channel.left();
+    cancel: () => depart(channel.cancel),
+    askToLeave: () => depart(channel.left),
+    discard() {
+      // The host may now ask to unload; the user is not asked again.
+      discarded = revision;
+      move({ type: 'leaving', leaving: false });
+      departure();
     },
-    discard: () => channel.left(),
     keepEditing: () => move({ type: 'leaving', leaving: false }),
 
     async retry() {
@@ -248,17 +283,22 @@ export function createForm(options: FormOptions): FormController {
       if (state.failure?.action === 'reload') return reload(loaded);
       if (!state.expired) return;
       if (await options.renewSession()) move({ type: 'renewed' });
-      else fail(new SessionExpired(), 'save');
+      else report(failureFor('session_expired', messages));
     },
 
     reject(reason) {
-      const failure = failureFor(reason, messages);
-      channel.error(failure);
       // A command rejected while the user is typing must not change the form.
-      if (reason === 'destination_not_seen') move({ type: 'save_failed', failure });
+      if (reason === 'command_while_typing') return reportToDeveloper(reason);
+      const failure = failureFor(reason, messages);
+      report(failure);
+      move({ type: 'save_failed', failure });
     },
 
     sessionRenewed: () => move({ type: 'renewed' }),
+    online() {
+      if (state.phase === 'load_failed' && state.failure.code === 'offline') void form.retry();
+      else move({ type: 'online' });
+    },
 
     subscribe: subscriptions.subscribe,
   };

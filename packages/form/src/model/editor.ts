@@ -63,9 +63,11 @@ export interface Editor {
   check: () => boolean;
   /**
    * Assigns the service's issues to their fields. With `secretsAgain`, also requires the secrets at
-   * their paths to be entered again. Returns whether every issue matched a field.
+   * their paths to be entered again. Returns whether an issue matched a field.
+   *
+   * @param list whether the summary lists them
    */
-  applyServerIssues: (issues: readonly Issue[], secretsAgain: boolean) => boolean;
+  applyServerIssues: (issues: readonly Issue[], secretsAgain: boolean, list: boolean) => boolean;
   /**
    * Returns the content to send: all settings, and only the secrets that were entered or cleared.
    */
@@ -270,10 +272,11 @@ export function createEditor(options: EditorOptions): Editor {
       return true;
     },
 
-    applyServerIssues(issues, secretsAgain) {
-      rejected = true;
+    applyServerIssues(issues, secretsAgain, list) {
       if (secretsAgain) for (const path of secrets.requireReentry(issues.map(({ path }) => path))) notify(path);
-      return errors.applyServerIssues(issues);
+      const isDisplayed = errors.applyServerIssues(issues, list);
+      rejected = list && isDisplayed;
+      return isDisplayed;
     },
 
     content() {

@@ -15,9 +15,11 @@ export interface Errors {
   judgeAll(): boolean;
   /**
    * Displays the service's issues. Each stays until its field is edited, because the form cannot
-   * check it. Returns true if every issue matched a field.
+   * check it. Returns true if one matched a field.
+   *
+   * @param list whether the summary lists them
    */
-  applyServerIssues(issues: readonly Issue[]): boolean;
+  applyServerIssues(issues: readonly Issue[], list: boolean): boolean;
   /**
    * Removes errors anywhere that no longer apply after the user edited `path`. Displays no new
    * ones.
@@ -72,10 +74,10 @@ export function createErrors(
       display(() => true, true);
       return displayed.size === 0;
     },
-    applyServerIssues(issues) {
+    applyServerIssues(issues, list) {
       serverIssues = issues;
-      display(() => true, true);
-      return displayed.size === issues.length;
+      display(() => true, list);
+      return displayed.size > 0;
     },
     clearResolved(path) {
       if (displayed.size === 0) return;

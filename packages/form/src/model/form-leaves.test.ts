@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillIn, openedForm, openForm, type OpenedForm } from '../testing/open-form.js';
 import { errorResponse } from '../testing/fake-service.js';
 
@@ -56,6 +56,65 @@ it('does not ask if all edits were undone', async () => {
   form.setValue('/settings/org_url', before);
   form.askToLeave();
   expect(left(opened)).toBe(1);
+});
+
+describe('cancel', () => {
+  const canceled = ({ posted }: OpenedForm): number => posted.filter(({ type }) => type === 'cancel').length;
+
+  it('is reported at once without edits and after a save', async () => {
+    const opened = await openedForm();
+    opened.form.cancel();
+    expect([canceled(opened), asks(opened)]).toEqual([1, false]);
+    fillIn(opened);
+    await opened.form.save();
+    opened.form.cancel();
+    expect(canceled(opened)).toBe(2);
+  });
+
+  it('asks before it discards edits', async () => {
+    const opened = await openedForm();
+    const { form } = opened;
+    form.setValue('/secrets/token', 'tok-123');
+    form.cancel();
+    expect([canceled(opened), asks(opened)]).toEqual([0, true]);
+    form.keepEditing();
+    expect([canceled(opened), asks(opened), form.value('/secrets/token')]).toEqual([0, false, 'tok-123']);
+    form.cancel();
+    form.discard();
+    expect([canceled(opened), asks(opened), left(opened)]).toEqual([1, false, 0]);
+  });
+
+  it('asks once: the host may then unload the form, until the next edit', async () => {
+    const opened = await openedForm();
+    const { form } = opened;
+    form.setValue('/settings/org_url', 'https://acme.okta.com');
+    form.cancel();
+    form.discard();
+    form.askToLeave();
+    expect([left(opened), asks(opened)]).toEqual([1, false]);
+    form.setValue('/settings/org_url', 'https://other.okta.com');
+    form.cancel();
+    expect(asks(opened)).toBe(true);
+  });
+
+  it('becomes a request of the host that comes while it asks', async () => {
+    const opened = await openedForm();
+    opened.form.setValue('/settings/org_url', 'https://acme.okta.com');
+    opened.form.cancel();
+    opened.form.askToLeave();
+    opened.form.discard();
+    expect([left(opened), canceled(opened)]).toEqual([1, 0]);
+  });
+
+  it('during a save that succeeds reports the save alone', async () => {
+    const opened = await openedForm();
+    fillIn(opened);
+    const saved = opened.form.save();
+    opened.form.cancel();
+    await saved;
+    expect(opened.posted.at(-1)).toMatchObject({ type: 'saved' });
+    expect([canceled(opened), left(opened)]).toEqual([0, 0]);
+  });
 });
 
 it('leaves if the pending save succeeds, and keeps asking if it fails', async () => {

@@ -20,14 +20,23 @@ export type FormEvent =
   | { type: 'renewed' }
   /** The latest version of the connector was loaded; the user's edits stay on top of it. */
   | { type: 'rebased' }
-  /** The host asked to unload while there are unsaved edits, or the user chose to keep editing. */
+  /** The browser is online again. */
+  | { type: 'online' }
+  /**
+   * The user canceled, or the host asked to unload, while there are unsaved edits; or the user has
+   * answered.
+   */
   | { type: 'leaving'; leaving: boolean };
 
 type Editing = Extract<FormState, { phase: 'editing' }>;
 
-function withoutFailure({ failure: _failure, ...state }: Editing): Editing {
-  return state;
+/** Removes the failure and the result of the last test; a running test continues. */
+function withoutOutcome({ failure: _failure, ...state }: Editing): Editing {
+  return state.test.state === 'running' ? state : { ...state, test: { state: 'idle' } };
 }
+
+const isOffline = ({ failure, test }: Editing): boolean =>
+  failure?.code === 'offline' || (test.state === 'failed' && test.failure.code === 'offline');
 
 const editing = (subject: FormSubject): Editing => ({
   phase: 'editing',
@@ -51,15 +60,15 @@ export function transition(state: FormState, event: FormEvent): FormState {
       return state.test.state === 'passed' ? { ...state, test: { state: 'idle' } } : state;
     case 'rejected':
     case 'rebased':
-      return withoutFailure(state);
+      return withoutOutcome(state);
     case 'saving':
-      return { ...withoutFailure(state), saving: true, expired: false };
+      return { ...withoutOutcome(state), saving: true, expired: false };
     case 'saved':
       return { phase: 'saved', subject: state.subject };
     case 'save_failed':
-      return { ...withoutFailure(state), saving: false, ...(event.failure && { failure: event.failure }) };
+      return { ...withoutOutcome(state), saving: false, ...(event.failure && { failure: event.failure }) };
     case 'testing':
-      return { ...withoutFailure(state), test: { state: 'running' }, expired: false };
+      return { ...withoutOutcome(state), test: { state: 'running' }, expired: false };
     case 'tested':
       return { ...state, test: event.test };
     case 'expired':
@@ -67,7 +76,9 @@ export function transition(state: FormState, event: FormEvent): FormState {
     case 'leaving':
       return { ...state, leaving: event.leaving };
     case 'renewed':
-      return state.expired ? { ...withoutFailure(state), expired: false } : state;
+      return state.expired ? { ...withoutOutcome(state), expired: false } : state;
+    case 'online':
+      return isOffline(state) ? withoutOutcome(state) : state;
     default:
       return state;
   }

@@ -6,6 +6,11 @@ const MARGIN_MS = 30_000;
  * have no way to mint one.
  */
 const HOST_TIMEOUT_MS = 10_000;
+/**
+ * How long a call waits for that token. Later, the user is told that the session ended; if the token
+ * arrives after all, the form continues by itself.
+ */
+const CALL_WAIT_MS = 1_000;
 
 export interface SessionTools {
   /** Monotonic time in milliseconds. */
@@ -23,6 +28,8 @@ export interface Session {
    * share one request.
    */
   renew: () => Promise<boolean>;
+  /** Like `renew`, for a call that waits: resolves with false after a second. */
+  renewSoon: () => Promise<boolean>;
   /**
    * Renews the token if it may expire during the next call. Never rejects: the service decides
    * whether the token is valid.
@@ -66,14 +73,16 @@ export function createSession(first: string, { now, request, sleep }: SessionToo
   }
 
   const renew = (): Promise<boolean> => (renewal ??= requestToken());
+  const renewSoon = (): Promise<boolean> => Promise.race([renew(), sleep(CALL_WAIT_MS).then(() => false)]);
 
   return {
     get token() {
       return token;
     },
     renew,
+    renewSoon,
     async prepare() {
-      if (end - now() < MARGIN_MS) await renew();
+      if (end - now() < MARGIN_MS) await renewSoon();
     },
     receive(next) {
       token = next;

@@ -53,7 +53,10 @@ export type FormState =
       failure?: Failure;
       /** The session expired and the host provided no new one. */
       expired: boolean;
-      /** The host asked to unload, and the user is asked whether to discard unsaved edits. */
+      /**
+       * The user canceled, or the host asked to unload, and the user is asked whether to discard
+       * unsaved edits.
+       */
       leaving?: boolean;
     }
   | { phase: 'saved'; subject: FormSubject };

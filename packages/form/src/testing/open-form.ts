@@ -42,19 +42,20 @@ function defaultResponse({ method, path, body }: Call): Response {
   return json({ ...exampleConnector, ...written, id: exampleConnector.id, version: 4 });
 }
 
-/**
- * Opens a form as the frame does, with an in-memory service. Waits resolve immediately, and tokens
- * have no expiry time.
- */
+/** Waits for a hundredth of the time, so that a shorter wait still ends before a longer one. */
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms / 100));
+
+/** Opens a form as the frame does, with an in-memory service. Tokens have no expiry time. */
 export function openForm(init: Partial<InitMessage> = {}, options: { online?: () => boolean } = {}): OpenedForm {
   const posted: FrameMessage[] = [];
   const warnings: string[] = [];
   const service = fakeService(defaultResponse);
+  const messages = createMessages(en);
   const channel = createChannel({ post: (message) => posted.push(message) });
   let token: string | undefined;
   const session = createSession(base.sessionToken, {
     now: () => 0,
-    sleep: async () => undefined,
+    sleep,
     request() {
       channel.requestSession();
       const reply = token;
@@ -70,17 +71,18 @@ export function openForm(init: Partial<InitMessage> = {}, options: { online?: ()
     fetch: service.fetch,
     now: () => 0,
     random: () => 0,
-    sleep: async () => undefined,
+    sleep,
     online: options.online ?? (() => true),
   });
   const form = createForm({
     init: fullInit,
     api,
     channel,
-    messages: createMessages(en),
+    messages,
     renewSession: session.renew,
     random: () => 0.5,
     warn: (message) => warnings.push(message),
+    reportToDeveloper: (code) => channel.error({ code, message: messages.developer[code] }),
   });
   const loaded = new Promise<void>((resolve) => {
     const stop = form.subscribe('*', () => {
