@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig, type UserConfig } from 'vite';
+import { compress } from './scripts/vite/compress.js';
 import { inlineFiles } from './scripts/vite/inline-files.js';
 import { licenses } from './scripts/vite/licenses.js';
 import { minifyCss } from './scripts/vite/minify-css.js';
@@ -19,7 +20,13 @@ function form(): UserConfig {
     root: path('packages/form'),
     base: './',
     resolve: { conditions },
-    plugins: [stripIndentation(path('packages/form/src/view/')), inlineFiles(path('packages/form'), conditions)],
+    plugins: [
+      stripIndentation(path('packages/form/src/view/')),
+      inlineFiles(path('packages/form'), conditions),
+      // Nearly all of the script runs on load. This hint makes Chromium compile it during the
+      // download instead of compiling each function on first use.
+      compress('//# allFunctionsCalledOnLoad'),
+    ],
     build: {
       target: 'es2022',
       modulePreload: { polyfill: false },
@@ -29,9 +36,6 @@ function form(): UserConfig {
           entryFileNames: 'assets/form-[hash].js',
           codeSplitting: false,
           comments: { legal: false },
-          // Nearly all of the script runs on load. This hint makes Chromium compile it during the
-          // download instead of compiling each function on first use.
-          postBanner: '//# allFunctionsCalledOnLoad',
         },
       },
     },

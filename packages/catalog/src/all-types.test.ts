@@ -47,6 +47,26 @@ it('the catalog sources compile without problems', () => {
   expect(problems).toEqual([]);
 });
 
+it('every secret in PEM form is marked as a private key, or is a certificate', () => {
+  const unmarked = types.flatMap((type) =>
+    fieldsOf(type)
+      .filter(({ field, secret }) => secret && field.type === 'string' && field.format === 'pem')
+      .filter(({ field }) => !('x-private-key' in field) && !/certificate/i.test(field.title ?? ''))
+      .map(({ path }) => `${type.type_id} ${path}`),
+  );
+  expect(unmarked).toEqual([]);
+});
+
+it('an encrypted private key is accepted exactly where its password can be entered', () => {
+  for (const type of types) {
+    const secrets = fieldsOf(type).filter(({ secret }) => secret);
+    const hasPassword = secrets.some(({ field }) => field.title === "Private key's password");
+    for (const { field } of secrets)
+      if ('x-private-key' in field)
+        expect(field['x-private-key'], type.type_id).toBe(hasPassword ? 'encrypted' : 'plain');
+  }
+});
+
 /**
  * Returns the paths that an empty form must report as required. An optional group requires nothing
  * until one of its fields is filled.

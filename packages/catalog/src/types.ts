@@ -80,6 +80,11 @@ export interface StringSchema extends Annotations {
   default?: string;
   /** A secret. Only in `config.secrets`, at its top level. */
   writeOnly?: true;
+  /**
+   * A secret that takes a private key: a public key or a certificate is rejected. `plain` also
+   * rejects an encrypted key, for a type that has no field for its password.
+   */
+  'x-private-key'?: 'plain' | 'encrypted';
 }
 
 export interface NumberSchema extends Annotations {
@@ -252,7 +257,7 @@ export interface Issue {
   /**
    * The bound or format that was not met, for use in a message: `{ minimum: 1 }`, `{ maxLength: 64
    * }`, `{ minItems: 1 }`, `{ type: 'integer' }`, `{ format: 'hostname', found: 'url' }`. `found`
-   * is one of the codes listed in `validate/formats.ts`.
+   * is one of the codes listed in `validate/formats.ts` and `validate/private-key.ts`.
    */
   params?: Readonly<Record<string, string | number>>;
   /** Message defined by the type (`x-message`). */

@@ -57,6 +57,7 @@ export function checkFields(file: string, data: ConnectorTypeData): Problem[] {
       if (example === undefined && field.pattern !== undefined && field.default === undefined)
         add('', 'needs "examples": a value that matches the pattern, shown as the placeholder');
       if (secret && field.default !== undefined) add('/default', 'a secret has no default');
+      if (!secret && field['x-private-key']) add('/x-private-key', 'a private key is a secret');
     }
     if ('default' in field && field.default !== undefined) {
       const problem = problemOf(field, field.default);

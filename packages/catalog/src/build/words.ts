@@ -82,6 +82,7 @@ export const FIELD_WORDS = {
     'x-labels': mapOfText,
     default: anyText,
     writeOnly: yes,
+    'x-private-key': word('plain', 'encrypted'),
   },
   number: {
     ...annotations,

@@ -44,11 +44,6 @@ function assign(parent: unknown, keys: readonly string[], value: unknown): unkno
  * `prototype`, or an index beyond the end of a list, changes nothing.
  */
 export function setAt<T extends object>(root: T, pointer: string, value: unknown): T {
-  const [key, ...rest] = parsePointer(pointer);
-  const copy = { ...root };
-  if (key === undefined || !isSafeKey(key)) return copy;
-  const next = assign(own(root, key), rest, value);
-  if (next === undefined) Reflect.deleteProperty(copy, key);
-  else Reflect.set(copy, key, next);
-  return copy;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a copy of an object has its type
+  return assign(root, parsePointer(pointer), value) as T;
 }

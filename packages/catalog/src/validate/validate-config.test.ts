@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectorConfig, Issue } from '../types.js';
+import type { ConnectorConfig, ConnectorConfigSchema, Issue } from '../types.js';
 import { validateField } from '../validate.js';
 import { good, schema } from './fixture.js';
 import { setAt } from './pointer.js';
@@ -156,5 +156,23 @@ describe('validateField', () => {
     expect(told(validateField(schema, bad, '/settings/labels'))).toEqual(['/settings/labels/a max_length']);
     expect(told(validateField(schema, bad, '/settings/topics/0'))).toEqual(['/settings/topics/0 type']);
     expect(validateField(schema, bad, '/settings/label')).toEqual([]);
+  });
+});
+
+describe('a map', () => {
+  const map = { type: 'object', additionalProperties: { type: 'string' } } as const;
+  const schema: ConnectorConfigSchema = {
+    settings: { type: 'object', properties: { headers: map }, additionalProperties: false },
+    secrets: { type: 'object', properties: { extra: { ...map, writeOnly: true } }, additionalProperties: false },
+  };
+
+  it('has a value for each name, even if none has one', () => {
+    const issues = validateConfig(schema, { settings: { headers: { 'X-A': '' } }, secrets: { extra: { 'X-B': ' ' } } });
+    expect(told(issues)).toEqual(['/settings/headers/X-A required', '/secrets/extra/X-B required']);
+    expect(validateConfig(schema, { settings: { headers: {} }, secrets: {} })).toEqual([]);
+  });
+
+  it('may be kept without its values', () => {
+    expect(validateConfig(schema, { settings: {}, secrets: {} }, { kept: new Set(['extra']) })).toEqual([]);
   });
 });

@@ -13,6 +13,7 @@ import { formatProblem } from './formats.js';
 import { isShown } from './is-shown.js';
 import { isEmpty, isPlain, isSafeKey, own } from './objects.js';
 import { joinPointer } from './pointer.js';
+import { privateKeyProblem } from './private-key.js';
 import { chosenOf, discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from './schema.js';
 
 export interface ValidateOptions {
@@ -57,7 +58,9 @@ export function validateConfig(
     if (rules.enum) return rules.enum.includes(value) ? undefined : add(path, 'enum');
     if (rules.pattern !== undefined && !new RegExp(rules.pattern, 'u').test(value))
       return add(path, 'pattern', undefined, rules['x-message']);
-    const { format, minLength = 0 } = rules;
+    const { format, minLength = 0, 'x-private-key': keyKind } = rules;
+    const wrongKey = keyKind && privateKeyProblem(keyKind, value);
+    if (wrongKey) return add(path, 'format', { format: 'private-key', found: wrongKey });
     const found = format && formatProblem(format, value);
     if (format && found !== undefined)
       return add(path, 'format', found ? { format, found } : { format }, rules['x-message']);
@@ -93,7 +96,9 @@ export function validateConfig(
   const visit = (rules: FieldSchema, value: unknown, path: string, required: boolean, depth: number): void => {
     const type = (): void => add(path, 'type', { type: rules.type });
     if (depth > MAX_DEPTH) return add(path, 'too_deep', { maximum: MAX_DEPTH });
-    if (isEmpty(value)) {
+    // A map of names without values is not blank: each value is missing.
+    const isNamed = isMap(rules) && isPlain(value) && Object.keys(value).length > 0;
+    if (isEmpty(value) && !isNamed) {
       if (!required || ('writeOnly' in rules && options.kept?.has(path.slice('/secrets/'.length)))) return;
       // Report the missing fields of a group, so that each error appears at an input.
       return isGroup(rules) ? group(rules, {}, path, depth) : add(path, 'required');

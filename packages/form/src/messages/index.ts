@@ -38,8 +38,12 @@ interface MessageFunctions {
 }
 
 /** All messages of the form: a string per key, or a function if the message has placeholders. */
-export interface Messages extends Omit<Language, keyof MessageFunctions | 'failures' | 'localTime'>, MessageFunctions {
+export interface Messages
+  extends Omit<Language, keyof MessageFunctions | 'failures' | 'reasons' | 'localTime'>, MessageFunctions {
+  /** Message and hint by the code that the host page gets. */
   failures: Readonly<Record<keyof Language['failures'], readonly string[]>>;
+  /** Message and hint of `load_failed`, `test_failed` or `save_failed`, by the reason. */
+  reasons: Readonly<Record<keyof Language['reasons'], readonly string[]>>;
   /** Describes the allowed range of a number; undefined if it is unbounded. */
   bounds(minimum?: number, maximum?: number): string | undefined;
   /** Names the time zone of a date-time control and, if it is set, its value in UTC. */

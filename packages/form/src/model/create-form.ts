@@ -54,13 +54,6 @@ interface Loaded {
   editor: Editor;
 }
 
-/** Error types that require stored secrets to be entered again. */
-const SECRETS_REQUIRED_AGAIN: ReadonlySet<string> = new Set([
-  'secret_reentry_required',
-  'secret_destination_mismatch',
-  'secret_unreadable',
-]);
-
 const nothing = (): undefined => undefined;
 
 /** Field members before the form has loaded: there is nothing to edit. */
@@ -183,7 +176,9 @@ export function createForm(options: FormOptions): FormController {
       if (isResult && issue.message === error.message) return { path: issue.path, code: 'unknown_property' };
       return error.type === 'secret_unreadable' ? { ...issue, message: messages.secretUnreadable } : issue;
     });
-    return editor.applyServerIssues(issues, SECRETS_REQUIRED_AGAIN.has(error.type), !isResult) && !isResult;
+    // `secret_reentry_required`, `secret_destination_mismatch` and `secret_unreadable`.
+    const secretsAgain = error.type.startsWith('secret_');
+    return editor.applyServerIssues(issues, secretsAgain, !isResult) && !isResult;
   };
 
   /**

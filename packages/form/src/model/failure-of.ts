@@ -11,24 +11,20 @@ export class DestinationNotSeen extends Error {
   override readonly name = 'DestinationNotSeen';
 }
 
-type Sentence = keyof Messages['failures'];
-
-/** Creates a failure with its message, and with the code for the host page. */
-export function failureFor(sentence: Sentence, messages: Messages, code: string = sentence): Failure {
-  const [message = '', hint = ''] = messages.failures[sentence];
+/** Creates a failure that has a code of its own for the host page. */
+export function failureFor(code: keyof Messages['failures'], { failures }: Messages): Failure {
+  const [message = '', hint = ''] = failures[code];
   return { code, message, hint };
 }
 
-/** Rate limits that only this user's own requests count against. */
-const OWN_LIMITS: ReadonlySet<string | undefined> = new Set(['session', 'test']);
-/** Errors whose message the service wrote for the user who tests a connection. */
-const TEST_RESULTS: ReadonlySet<string> = new Set(['test_failed', 'egress_refused', 'no_test']);
-
-/** Returns whether an error is the result of a connection test, and not a failure to test. */
+/**
+ * Returns whether an error is the result of a connection test, and not a failure to test. The
+ * service wrote its message for the user.
+ */
 export const isTestResult = (error: unknown): error is ApiError =>
-  error instanceof ApiError && TEST_RESULTS.has(error.type);
+  error instanceof ApiError && /^(test_failed|egress_refused)$/.test(error.type);
 
-function sentenceFor(error: unknown, action: Action): Sentence {
+function sentenceFor(error: unknown, action: Action): keyof Messages['failures'] | keyof Messages['reasons'] {
   if (error instanceof SessionExpired) return 'session_expired';
   if (error instanceof DestinationNotSeen) return 'destination_not_seen';
   if (isTestResult(error)) return 'test_failed';
@@ -40,21 +36,11 @@ function sentenceFor(error: unknown, action: Action): Sentence {
   if (status === 412) return 'changed_elsewhere';
   // A service that does not name the limit may mean its own load.
   if (status === 503 || (status === 429 && !error.limit)) return 'busy';
-  if (status === 429) return OWN_LIMITS.has(error.limit) ? 'too_often' : 'limit_reached';
+  // Only this user's requests count against these two limits.
+  if (status === 429) return error.limit === 'session' || error.limit === 'test' ? 'too_often' : 'limit_reached';
   if (action === 'test') return 'not_tested';
   return action === 'save' && status < 500 && status !== 409 ? 'invalid' : `${action}_failed`;
 }
-
-/** Messages whose code for the host page names the operation that failed. */
-const GENERAL: readonly Sentence[] = [
-  'unreachable',
-  'busy',
-  'too_often',
-  'limit_reached',
-  'not_tested',
-  'changed_elsewhere',
-  'invalid',
-];
 
 /**
  * Converts an error to a failure for the user. The failure never contains user input: a message
@@ -62,7 +48,9 @@ const GENERAL: readonly Sentence[] = [
  */
 export function failureOf(error: unknown, action: Action, messages: Messages): Failure {
   const sentence = sentenceFor(error, action);
-  const failure = failureFor(sentence, messages, GENERAL.includes(sentence) ? `${action}_failed` : sentence);
+  const [message = '', hint = ''] = { ...messages.failures, ...messages.reasons }[sentence];
+  // A reason has no code of its own.
+  const failure: Failure = { code: sentence in messages.reasons ? `${action}_failed` : sentence, message, hint };
   // The service's message about a failed test is more specific than the form's.
   if (isTestResult(error) && error.message)
     return { code: sentence, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };

@@ -96,16 +96,16 @@ export function possibleErrors({ field, path }: FieldInstance, { messages, names
   const schema = schemaOf(field);
   if (!schema || field.kind !== 'secret') return [];
   const text: Partial<StringSchema> = schema.type === 'string' ? schema : {};
-  const { minLength = 0, maxLength = 65_536, format, pattern, 'x-message': message } = text;
-  const override = message === undefined ? {} : { message };
+  const { minLength = 0, maxLength = 65_536, format = '', 'x-message': message, 'x-private-key': key } = text;
+  const wrong = (format: string, found: string): Omit<Issue, 'path'> => ({ code: 'format', params: { format, found } });
+  const ruled: Omit<Issue, 'path'>[] = [{ code: 'pattern' }, wrong(format, 'cut_off'), wrong(format, '')];
   const issues: Omit<Issue, 'path'>[] = [
     { code: 'required' },
     { code: 'masked' },
     { code: 'max_length', params: { maxLength } },
-    ...(minLength > 0 ? [{ code: 'min_length', params: { minLength } } as const] : []),
-    ...(pattern === undefined ? [] : [{ code: 'pattern', ...override } as const]),
-    ...(format === undefined ? [] : [{ code: 'format', params: { format, found: 'cut_off' }, ...override } as const]),
-    ...(format === undefined ? [] : [{ code: 'format', params: { format }, ...override } as const]),
+    { code: 'min_length', params: { minLength } },
+    ...(key ? [wrong('private-key', 'public_key'), wrong('private-key', 'encrypted')] : []),
+    ...(message ? [{ code: 'pattern', message } as const] : ruled),
   ];
   const subjects: Partial<Parameters<Messages['issue']>[1]>[] = keptOf(secrets.get(path))
     ? [{ secret: 'reentry' }, { secret: 'replacing' }, {}]

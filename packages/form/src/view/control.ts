@@ -6,11 +6,8 @@ import type { View } from './view.js';
 /** What a field passes to its control. */
 export interface Wiring {
   id: string;
-  /**
-   * Ids of the notes below, and their text for a control whose shadow root cannot reference them.
-   */
+  /** Ids of the notes below. */
   describedBy: string;
-  description: string;
   invalid: boolean;
 }
 

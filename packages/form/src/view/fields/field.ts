@@ -7,34 +7,27 @@ import { multilineField } from './multiline.js';
 import { secretField } from './secret.js';
 import { cronField, dateTimeField, numberField, textField } from './text.js';
 
+type Template<F extends Field> = (view: View, field: F, path: string) => unknown;
+
+const templates: { [K in Field['kind']]: Template<Extract<Field, { kind: K }>> } = {
+  text: textField,
+  multiline: multilineField,
+  number: numberField,
+  boolean: booleanField,
+  enum: enumField,
+  'date-time': dateTimeField,
+  cron: cronField,
+  'string-list': stringListField,
+  'object-list': objectListField,
+  group: groupField,
+  map: mapField,
+  variants: variantsField,
+  secret: secretField,
+};
+
 /** Returns the template of a field of any kind. */
 export function fieldTemplate(view: View, field: Field, path: string): unknown {
-  switch (field.kind) {
-    case 'multiline':
-      return multilineField(view, field, path);
-    case 'number':
-      return numberField(view, field, path);
-    case 'boolean':
-      return booleanField(view, field, path);
-    case 'enum':
-      return enumField(view, field, path);
-    case 'date-time':
-      return dateTimeField(view, field, path);
-    case 'cron':
-      return cronField(view, field, path);
-    case 'string-list':
-      return stringListField(view, field, path);
-    case 'object-list':
-      return objectListField(view, field, path);
-    case 'group':
-      return groupField(view, field, path);
-    case 'map':
-      return mapField(view, field, path);
-    case 'variants':
-      return variantsField(view, field, path);
-    case 'secret':
-      return secretField(view, field, path);
-    default:
-      return textField(view, field, path);
-  }
+  // TypeScript does not relate the kind of a field to the type of its template.
+  const template = templates[field.kind] as Template<Field>; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  return template(view, field, path);
 }

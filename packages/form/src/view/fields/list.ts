@@ -59,7 +59,7 @@ function cell(view: View, path: string, control: (wiring: Wiring) => unknown): u
   return view.fragment(path, () => {
     const id = idOf(path);
     const error = view.form.error(path);
-    const wiring = { id, describedBy: error ? noteId(id) : '', description: error ?? '', invalid: error !== undefined };
+    const wiring = { id, describedBy: error ? noteId(id) : '', invalid: error !== undefined };
     return html`<div class="cf-cell">${control(wiring)}${note(noteId(id), error, true)}</div>`;
   });
 }

@@ -44,18 +44,23 @@ export function secretField(view: View, field: SecretField, path: string): unkno
   const undo = secret.state === 'typing' && secret.replaces && !secret.again;
   const controls = [entry(view, field, path), undo ? html`<p class="cf-more">${keep(m.keepSaved)}</p>` : nothing];
   const head = fieldHead(view, field, id, isMap);
-  return isMap
-    ? html`<div
-        class="cf-field cf-secret"
-        id=${id}
-        role="group"
-        aria-labelledby="${id}-label"
-        aria-describedby=${field.help ? noteId(id) : nothing}
-      >
-        ${head}${help}${controls}
-      </div>`
-    : html`<div class="cf-field cf-secret">${head}${help}${controls}</div>`;
+  if (!isMap) return html`<div class="cf-field cf-secret">${head}${help}${controls}</div>`;
+  const error = emptyMapError(view, path) && noteId(id, 1);
+  const describedBy = [error, field.help && noteId(id)].filter(Boolean).join(' ');
+  return html`<div
+    class="cf-field cf-secret"
+    id=${id}
+    role="group"
+    aria-labelledby="${id}-label"
+    aria-describedby=${describedBy || nothing}
+  >
+    ${head}${help}${controls}
+  </div>`;
 }
+
+/** Returns the error of a map without rows, which has no control that could display it. */
+const emptyMapError = ({ form }: View, path: string): string | undefined =>
+  form.rows(path) === 0 ? form.error(path) : undefined;
 
 function entry(view: View, field: SecretField, path: string): unknown {
   const { form, messages: m } = view;
@@ -82,8 +87,7 @@ function entry(view: View, field: SecretField, path: string): unknown {
       }),
     );
     view.repaint(first);
-    const error = form.rows(path) === 0 ? form.error(path) : undefined;
-    return [rows(view, path, label, row), note(noteId(idOf(path), 1), error, true)];
+    return [rows(view, path, label, row), note(noteId(idOf(path), 1), emptyMapError(view, path), true)];
   }
   const multiline = shape !== 'line';
   const single = control(view, path, {
@@ -112,6 +116,6 @@ function control(
 ): TemplateResult {
   const { messages, remarks } = view;
   const shown: SecretNote | undefined = error ? { text: error, bad: true } : remarks.get(path);
-  const outside = { id: idOf(path), describedBy: '', description: '', invalid: false };
+  const outside = { id: idOf(path), describedBy: '', invalid: false };
   return html`<cf-secret .options=${{ ...options, messages, note: shown }} ${bind(view, path, outside)}></cf-secret>`;
 }

@@ -12,7 +12,10 @@ interface ShellOptions {
   group?: boolean;
 }
 
-/** Renders the common structure of a field: label, "Optional", control, help or error. */
+/**
+ * Renders the common structure of a field: label, "Optional", control, and below it the error, the
+ * hint and the help, in the order in which they describe the control.
+ */
 export function shell(
   view: View,
   field: Field,
@@ -23,15 +26,13 @@ export function shell(
   const id = idOf(path);
   const remark = view.remarks.get(path);
   const error = view.form.error(path) ?? (remark?.bad ? remark.text : undefined);
-  const texts = [error ?? field.help, remark?.bad ? hint : (remark?.text ?? hint)];
+  const texts = [error, remark?.bad ? hint : (remark?.text ?? hint), field.help];
   const ids = texts
     .map((text, index) => text && noteId(id, index))
     .filter(Boolean)
     .join(' ');
-  const lines = texts
-    .map((text, index) => note(noteId(id, index), text, index === 0 && error !== undefined))
-    .toReversed();
-  const wiring = { id, describedBy: ids, description: texts.filter(Boolean).join('. '), invalid: error !== undefined };
+  const lines = texts.map((text, index) => note(noteId(id, index), text, index === 0));
+  const wiring = { id, describedBy: ids, invalid: error !== undefined };
   const head = fieldHead(view, field, id, group);
   const kind = `cf-field cf-${field.kind}`;
   if (!group) return html`<div class=${kind}>${head}${control(wiring)}${lines}</div>`;
@@ -49,7 +50,7 @@ export function fieldHead({ messages: m }: View, field: Field, id: string, group
   </div>`;
 }
 
-/** Returns the element id of a field's help or error, or of its hint. */
+/** Returns the element id of a field's error, or of its hint or help. */
 export const noteId = (id: string, index = 0): string => `${id}-${index}`;
 
 /** Renders a line of help, or of an error with its icon. */

@@ -11,17 +11,8 @@ export type Edit = (state: TextState, display: TextDisplay) => TextState;
 
 const isApple = /^(mac|ip)/i.test(navigator.platform);
 
-const MOVES: readonly string[] = [
-  'ArrowLeft',
-  'ArrowRight',
-  'ArrowUp',
-  'ArrowDown',
-  'Home',
-  'End',
-  'PageUp',
-  'PageDown',
-] satisfies Move['key'][];
-const isMove = (key: string): key is Move['key'] => MOVES.includes(key);
+const MOVE = /^(Arrow(Left|Right|Up|Down)|Home|End|Page(Up|Down))$/;
+const isMove = (key: string): key is Move['key'] => MOVE.test(key);
 
 /** Selects all of the text. */
 export const selectAll = ({ text }: TextState): TextState => ({ text, anchor: 0, caret: text.length });
