@@ -97,7 +97,6 @@ const config: ConnectorConfigSchema = {
         'x-when': { path: '/settings/auth/type', in: ['token'], required: true },
       },
       signing_key: { type: 'string', title: 'Signing key', writeOnly: true },
-      private_key: { type: 'string', title: 'Private key', format: 'pem', 'x-private-key': 'plain', writeOnly: true },
       extra: { type: 'object', title: 'Extra headers', additionalProperties: { type: 'string' }, writeOnly: true },
     },
   },

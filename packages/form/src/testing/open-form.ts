@@ -5,6 +5,7 @@ import { createApi } from '../model/api.js';
 import { createChannel } from '../model/channel.js';
 import { createForm, type FormController } from '../model/create-form.js';
 import { createSession, type Session } from '../model/session.js';
+import type { Connector, ConnectorType } from '../model/wire.js';
 import { exampleConnector, exampleType } from './example-type.js';
 import { fakeService, json, type Call, type FakeService } from './fake-service.js';
 
@@ -32,24 +33,35 @@ const base: InitMessage = {
   kind: 'input',
 };
 
-function defaultResponse({ method, path, body }: Call): Response {
-  if (path.endsWith('/v1/inputs/okta-systemlog')) return json(exampleType);
+export interface OpenOptions {
+  online?: () => boolean;
+  /** The type that the service returns; by default the example type. */
+  type?: ConnectorType;
+  /** The connector that the service returns; by default the one of the example type. */
+  connector?: Connector;
+}
+
+const respond = (
+  { method, path, body }: Call,
+  { type = exampleType, connector = exampleConnector }: OpenOptions,
+): Response => {
+  if (path.endsWith('/v1/inputs/okta-systemlog')) return json(type);
   if (path.endsWith('/v3/session')) return json({ organization: { id: 'org 1', name: 'Acme' } });
   if (path.endsWith('/test-connection'))
     return json({ message: 'success', summary: 'Read 1 event.', duration_ms: 412 });
-  if (method === 'GET') return json(exampleConnector, 200, { etag: '"3"' });
+  if (method === 'GET') return json(connector, 200, { etag: '"3"' });
   const written = typeof body === 'object' && body !== null ? body : {};
-  return json({ ...exampleConnector, ...written, id: exampleConnector.id, version: 4 });
-}
+  return json({ ...connector, ...written, id: connector.id, version: 4 });
+};
 
 /** Waits for a hundredth of the time, so that a shorter wait still ends before a longer one. */
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms / 100));
 
 /** Opens a form as the frame does, with an in-memory service. Tokens have no expiry time. */
-export function openForm(init: Partial<InitMessage> = {}, options: { online?: () => boolean } = {}): OpenedForm {
+export function openForm(init: Partial<InitMessage> = {}, options: OpenOptions = {}): OpenedForm {
   const posted: FrameMessage[] = [];
   const warnings: string[] = [];
-  const service = fakeService(defaultResponse);
+  const service = fakeService((call) => respond(call, options));
   const messages = createMessages(en);
   const channel = createChannel({ post: (message) => posted.push(message) });
   let token: string | undefined;
@@ -98,10 +110,7 @@ export function openForm(init: Partial<InitMessage> = {}, options: { online?: ()
  * Opens a form and waits until it is loaded: for a new connector or, with `existingId`, a saved
  * one.
  */
-export async function openedForm(
-  init: Partial<InitMessage> = {},
-  options: { online?: () => boolean } = {},
-): Promise<OpenedForm> {
+export async function openedForm(init: Partial<InitMessage> = {}, options: OpenOptions = {}): Promise<OpenedForm> {
   const opened = openForm(init, options);
   await opened.loaded;
   opened.service.calls.length = 0;
