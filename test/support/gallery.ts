@@ -41,6 +41,8 @@ export interface Gallery {
   readonly problems: string[];
   /** Shows a scene in a new browser context, closed after the test. */
   open(scene: string, options?: SceneOptions): Promise<Page>;
+  /** Opens the gallery without a scene, for `openLive`. */
+  live(options?: SceneOptions): Promise<Page>;
   /** Shows another scene in the same page. */
   visit(page: Page, scene: string, query?: string): Promise<void>;
 }
@@ -89,25 +91,36 @@ export function useGallery(): Gallery {
     requests,
     problems,
     visit,
-    async open(scene, { query = '', width = 560, ...options } = {}) {
-      const context = await browser.newContext({
-        viewport: { width, height: 900 },
-        timezoneId: 'Europe/Berlin',
-        reducedMotion: 'reduce',
-        ...options,
-      });
-      contexts.push(context);
-      const page = await context.newPage();
-      page.on('pageerror', (error) => problems.push(error.message));
-      page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-      });
+    async live(options) {
+      const page = await newPage(options);
+      await page.goto(`${site.origin}/?live`);
+      await page.waitForFunction(() => 'openLive' in window);
+      return page;
+    },
+    async open(scene, { query = '', ...options } = {}) {
+      const page = await newPage(options);
       await visit(page, scene, query);
       requests.length = 0;
       problems.length = 0;
       return page;
     },
   };
+
+  async function newPage({ width = 560, query: _, ...options }: SceneOptions = {}): Promise<Page> {
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      timezoneId: 'Europe/Berlin',
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+    });
+    return page;
+  }
 }
 
 async function buildGallery(): Promise<Map<string, string | Uint8Array>> {

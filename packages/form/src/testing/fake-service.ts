@@ -9,14 +9,14 @@ export interface Call {
   body: unknown;
 }
 
-type QueuedResponse = Response | Error | undefined;
+type QueuedResponse = Response | Error | undefined | Promise<undefined>;
 
 export interface FakeService {
   fetch: typeof fetch;
   calls: Call[];
   /**
    * Queued responses, used before `otherwise`. An `Error` simulates a missing response; `undefined`
-   * delegates to `otherwise`.
+   * delegates to `otherwise`, a promise once it resolves.
    */
   next: QueuedResponse[];
 }
@@ -47,7 +47,7 @@ export function fakeService(otherwise: (call: Call) => Response): FakeService {
         body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
       };
       calls.push(call);
-      const response = next.shift();
+      const response = await next.shift();
       if (response instanceof Error) throw response;
       return response ?? otherwise(call);
     },
