@@ -16,6 +16,7 @@
  * | frame | `error`           | `message`, `code`                          | when loading, testing or saving failed |
  * | frame | `cancel`          | none                                       | when the user canceled |
  * | frame | `session_request` | none                                       | when the token was rejected or expires soon |
+ * | frame | `dirty`           | `dirty: boolean`                           | when the first value changes, and when everything is saved or discarded |
  * | host  | `session`         | `sessionToken`, `expiresAt?`               | in reply to `session_request`, or at any time with a newer token |
  * | host  | `command`         | `command: 'save' \| 'test' \| 'cancel'`    | to trigger a button of the form |
  * | host  | `leave`           | none                                       | before the host replaces or removes the form |
@@ -42,8 +43,11 @@
  *    `left` if the user agrees or a save succeeds meanwhile. If the user declines, it sends
  *    nothing. A frame announces this in `ready` with `answersLeave`; otherwise a host does not
  *    wait. A host can send `leave` again.
- * 9. `command` and `leave` were added after the first release of version 1. Older frames ignore
- *    them.
+ * 9. While the form is `dirty`, the host page asks before it unloads (`beforeunload`). The form can't:
+ *    the sandbox of its frame suppresses the question. An undone change sends nothing, so that a
+ *    host can't learn that a secret was emptied.
+ * 10. `command`, `leave` and `dirty` were added after the first release of version 1. Older frames
+ *    ignore `command` and `leave`, and older hosts ignore `dirty`.
  */
 export * from './protocol/messages.js';
 export { isFrameMessage } from './protocol/is-frame-message.js';

@@ -82,6 +82,7 @@ export class MountedFrame {
   destroy(): void {
     this.#isDestroyed = true;
     removeEventListener('message', this.#receive);
+    this.#keepInput(false);
     this.#frame?.destroy();
   }
 
@@ -168,9 +169,26 @@ export class MountedFrame {
     if (origin !== new URL(iframe.src).origin) return;
     if (data.type === 'ready') {
       this.isShown = this.#hasInit = false;
+      this.#keepInput(false);
       this.#answersLeave = data.answersLeave === true;
-    } else if (data.type === 'left') this.#listener.left();
+    } else if (data.type === 'dirty') this.#keepInput(data.dirty === true);
+    else if (data.type === 'left') this.#listener.left();
     else if (data.type !== 'resize') this.#markInitialized();
+  };
+
+  /**
+   * Makes the browser ask the user before it unloads the page, while the form has unsaved input.
+   * Listens only then, because browsers don't cache pages that listen to `beforeunload`.
+   */
+  #keepInput(hasInput: boolean): void {
+    (hasInput ? addEventListener : removeEventListener)('beforeunload', this.#askBeforeUnload);
+  }
+
+  // A listener of its own, so that another form of the page keeps asking.
+  readonly #askBeforeUnload = (event: BeforeUnloadEvent): void => {
+    event.preventDefault();
+    // Chrome before 119 asks only if this is set.
+    event.returnValue = true;
   };
 
   get #iframe(): HTMLIFrameElement | null {

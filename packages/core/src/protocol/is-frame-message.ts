@@ -19,6 +19,7 @@ export function isFrameMessage(data: unknown): data is FrameMessage {
     error: isShortString(message.message) && isShortString(message.code),
     cancel: true,
     session_request: true,
+    dirty: true,
     left: true,
   };
   return message.source === MESSAGE_SOURCE && isShortString(message.type) && shapes[message.type] === true;

@@ -73,6 +73,15 @@ export interface CancelMessage extends Message<'cancel'> {}
 export interface SessionRequestMessage extends Message<'session_request'> {}
 
 /**
+ * Frame to host: whether the form has input that a reload would lose. Sent when the first value
+ * changes, and when everything is saved or discarded; undoing a change sends nothing.
+ */
+export interface DirtyMessage extends Message<'dirty'> {
+  /** Anything but `true` counts as false. */
+  dirty: boolean;
+}
+
+/**
  * Frame to host: the form can be removed without losing input. Reply to `leave`, sent at once or
  * after the user chose to discard the input.
  */
@@ -116,6 +125,7 @@ export type FrameMessage =
   | ErrorMessage
   | CancelMessage
   | SessionRequestMessage
+  | DirtyMessage
   | LeftMessage;
 
 /** Any message from the host page. */

@@ -18,6 +18,8 @@ export interface Channel {
   error(failure: Failure): void;
   cancel(): void;
   requestSession: () => void;
+  /** Whether there is input that a reload of the page would lose. */
+  dirty(dirty: boolean): void;
   /** The host may remove the frame. */
   left(): void;
 }
@@ -38,6 +40,7 @@ export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
       post({ source, type: 'error', message: hint ? `${message}. ${hint}` : message, code }),
     cancel: () => post({ source, type: 'cancel' }),
     requestSession: () => post({ source, type: 'session_request' }),
+    dirty: (dirty) => post({ source, type: 'dirty', dirty }),
     left: () => post({ source, type: 'left' }),
   };
 }

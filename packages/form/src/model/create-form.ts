@@ -88,6 +88,8 @@ export function createForm(options: FormOptions): FormController {
   let revision = 0;
   /** The revision that the user chose to discard. */
   let discarded = -1;
+  /** Whether the host knows that there is unsaved input. */
+  let isReported = false;
   /** Sent to the host once the user agrees to discard the edits. */
   let departure = channel.left;
 
@@ -102,6 +104,15 @@ export function createForm(options: FormOptions): FormController {
     const { code, message } = failure;
     // The developer of the host page needs the ID; the user does not.
     channel.error(code === 'type_not_found' ? { ...failure, message: `${message}: ${init.typeId}` } : failure);
+  };
+
+  /**
+   * Reports to the host that there is unsaved input, or no longer. An undone edit is not reported: it
+   * would reveal that a secret was emptied.
+   */
+  const reportDirty = (dirty: boolean): void => {
+    if (dirty !== isReported) channel.dirty(dirty);
+    isReported = dirty;
   };
 
   /**
@@ -136,6 +147,7 @@ export function createForm(options: FormOptions): FormController {
         subscriptions,
         onEdit() {
           revision += 1;
+          reportDirty(true);
           move({ type: 'edited' });
         },
       });
@@ -250,6 +262,7 @@ export function createForm(options: FormOptions): FormController {
     save: (confirm) =>
       attempt('save', confirm, async (form) => {
         const { id, name } = await send(form);
+        reportDirty(false);
         channel.saved({ id, name });
         if (state.phase === 'editing' && state.leaving && departure === channel.left) channel.left();
         return { type: 'saved' };
@@ -267,6 +280,7 @@ export function createForm(options: FormOptions): FormController {
     discard() {
       // The host may now ask to unload; the user is not asked again.
       discarded = revision;
+      reportDirty(false);
       move({ type: 'leaving', leaving: false });
       departure();
     },
