@@ -179,7 +179,17 @@ export const scenes: Record<string, Scene> = {
     }),
     values: filled,
   },
-  expired: { state: editing({ expired: true }), values: filled },
+  expired: {
+    state: editing({
+      expired: true,
+      failure: {
+        code: 'session_expired',
+        message: 'Your session ended',
+        hint: 'What you typed is still here. Sign in again if the page asks you to, then try again.',
+      },
+    }),
+    values: filled,
+  },
   leaving: { state: editing({ leaving: true }), values: filled },
   saved: { state: { phase: 'saved', subject }, values: filled },
   loading: { state: { phase: 'loading' } },

@@ -54,7 +54,6 @@ function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: str
     channel,
     messages,
     warn,
-    reportToDeveloper: (code) => reportToDeveloper(code, channel),
     random: Math.random,
     renewSession: session.renew,
   });
@@ -91,7 +90,7 @@ async function run(boot: Boot): Promise<void> {
   Object.assign(document.documentElement, { lang: messages.language, dir: messages.direction });
   applied.onChange((tokens) => {
     colorProtected(tokens);
-    for (const control of secretControls()) control.redraw();
+    for (const control of secretControls()) control.draw();
   });
   const host = document.getElementById('form') ?? document.body;
   const onCovered = (): void => reportToDeveloper('frame_covered', channel);

@@ -237,6 +237,11 @@ const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } 
     form.reject('destination_not_seen');
     return said(form.state);
   },
+  'the page names fields that the type does not have': async () => {
+    const { warnings } = await openedForm({ configMetaOverrides: { settings: { nothing: { name: 'X' } } } });
+    expect(warnings.join()).toContain('settings.nothing');
+    return warnings.map((warning) => warning.replace(' settings.nothing', ''));
+  },
   'the page asked to save while a secret is being typed': async () => {
     const { form, posted } = await openedForm();
     form.reject('command_while_typing');

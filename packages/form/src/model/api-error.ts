@@ -8,18 +8,13 @@ export class ApiError extends Error {
   readonly status: number;
   /** `error_type` of the response body. */
   readonly type: string;
-  readonly issues: readonly Issue[];
-  readonly hint: string | undefined;
-  /** Scope of the rate limit that was exceeded. */
-  readonly limit: string | undefined;
+  readonly details: ErrorDetails;
 
-  constructor(status: number, type = '', message = '', { issues = [], hint, limit }: ErrorDetails = {}) {
+  constructor(status: number, type = '', message = '', details: ErrorDetails = {}) {
     super(message);
     this.status = status;
     this.type = type;
-    this.issues = issues;
-    this.hint = hint;
-    this.limit = limit;
+    this.details = details;
   }
 }
 
@@ -28,7 +23,9 @@ export class SessionExpired extends Error {}
 
 interface ErrorDetails {
   issues?: readonly Issue[];
+  /** What to do next. */
   hint?: string;
+  /** Scope of the rate limit that was exceeded. */
   limit?: string;
 }
 

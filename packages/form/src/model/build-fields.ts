@@ -43,14 +43,14 @@ function text(schema: FieldSchema, base: Base): TextField {
  * Overrides change texts only; whether a field is a secret depends on the schema alone.
  *
  * @param synthetic whether to include the toggle for synthetic data
- * @param warn called with the override keys that match no field
+ * @param warn called with the override keys that match no field, as text
  * @param own schemas of the connector's own fields, such as its name
  */
 export function buildFields(
   { config, order = [] }: Pick<ConnectorType, 'config' | 'order'>,
   overrides: ConfigMetaOverrides = {},
   synthetic = false,
-  warn: (message: string) => void = () => undefined,
+  warn: (keys: string) => void = () => undefined,
   own: ObjectSchema['properties'] = {},
 ): { fields: Field[]; advanced: Field[] } {
   /** Override keys that match no field. */
@@ -148,7 +148,7 @@ export function buildFields(
   const ours = group({ properties: own, required: ['name'] }, '', '', undefined);
   const settings = group(config.settings, '/settings', 'settings', overrides.settings);
   const secrets = group(config.secrets, '/secrets', 'secrets', overrides.secrets);
-  if (unused.size > 0) warn(`configMetaOverrides: this type has no ${[...unused].join(', ')}. Check the keys.`);
+  if (unused.size > 0) warn([...unused].join(', '));
 
   const rank = ({ path, required }: Field): number => {
     const named = order.indexOf(path);

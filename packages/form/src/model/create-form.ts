@@ -26,8 +26,6 @@ export interface FormOptions {
   random: () => number;
   /** Logs a warning for the developer of the host page. */
   warn: (message: string) => void;
-  /** Reports what the developer of the host page has to correct. */
-  reportToDeveloper: (code: keyof Messages['developer']) => void;
 }
 
 /** A form, with the members that only the frame's entry point uses. */
@@ -77,7 +75,7 @@ const idle: Fields = {
 
 /** Loads a form and manages its state until it is saved. A failure never discards user input. */
 export function createForm(options: FormOptions): FormController {
-  const { init, api, channel, messages, warn, reportToDeveloper } = options;
+  const { init, api, channel, messages, warn } = options;
   const subscriptions = createSubscriptions();
   const intents = createIntents();
   const random = options.random();
@@ -86,10 +84,8 @@ export function createForm(options: FormOptions): FormController {
   const busy: { save?: Promise<void> | undefined; test?: Promise<void> | undefined } = {};
   /** Incremented on each edit: a test result applies only to the revision that was tested. */
   let revision = 0;
-  /** The revision that the user chose to discard. */
-  let discarded = -1;
-  /** Whether the host knows that there is unsaved input. */
-  let isReported = false;
+  /** Whether there was an edit since the form was loaded, saved or discarded. The host knows it. */
+  let isEdited = false;
   /** Sent to the host once the user agrees to discard the edits. */
   let departure = channel.left;
 
@@ -111,8 +107,8 @@ export function createForm(options: FormOptions): FormController {
    * would reveal that a secret was emptied.
    */
   const reportDirty = (dirty: boolean): void => {
-    if (dirty !== isReported) channel.dirty(dirty);
-    isReported = dirty;
+    if (dirty !== isEdited) channel.dirty(dirty);
+    isEdited = dirty;
   };
 
   /**
@@ -182,9 +178,9 @@ export function createForm(options: FormOptions): FormController {
    * fields are only pointed out; they need no correction before a save.
    */
   const applyServerIssues = (error: unknown, { editor }: Loaded): boolean => {
-    if (!(error instanceof ApiError) || error.issues.length === 0) return false;
+    if (!(error instanceof ApiError) || !error.details.issues?.length) return false;
     const isResult = isTestResult(error);
-    const issues = error.issues.map((issue): Issue => {
+    const issues = error.details.issues.map((issue): Issue => {
       if (isResult && issue.message === error.message) return { path: issue.path, code: 'unknown_property' };
       return error.type === 'secret_unreadable' ? { ...issue, message: messages.secretUnreadable } : issue;
     });
@@ -256,7 +252,7 @@ export function createForm(options: FormOptions): FormController {
       return loaded?.editor.rejected() ?? false;
     },
     get dirty() {
-      return state.phase === 'editing' && discarded !== revision && loaded?.editor.isDirty() === true;
+      return state.phase === 'editing' && isEdited && loaded?.editor.isDirty() === true;
     },
 
     save: (confirm) =>
@@ -279,7 +275,6 @@ export function createForm(options: FormOptions): FormController {
     askToLeave: () => depart(channel.left),
     discard() {
       // The host may now ask to unload; the user is not asked again.
-      discarded = revision;
       reportDirty(false);
       move({ type: 'leaving', leaving: false });
       departure();
@@ -297,7 +292,8 @@ export function createForm(options: FormOptions): FormController {
 
     reject(reason) {
       // A command rejected while the user is typing must not change the form.
-      if (reason === 'command_while_typing') return reportToDeveloper(reason);
+      if (reason === 'command_while_typing')
+        return channel.error({ code: reason, message: messages.developer[reason] });
       const failure = failureFor(reason, messages);
       report(failure);
       move({ type: 'save_failed', failure });

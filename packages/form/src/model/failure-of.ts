@@ -35,9 +35,10 @@ function sentenceFor(error: unknown, action: Action): keyof Messages['failures']
     return action !== 'load' || type === 'connector_not_found' ? 'connector_not_found' : 'type_not_found';
   if (status === 412) return 'changed_elsewhere';
   // A service that does not name the limit may mean its own load.
-  if (status === 503 || (status === 429 && !error.limit)) return 'busy';
+  if (status === 503 || (status === 429 && !error.details.limit)) return 'busy';
   // Only this user's requests count against these two limits.
-  if (status === 429) return error.limit === 'session' || error.limit === 'test' ? 'too_often' : 'limit_reached';
+  if (status === 429)
+    return error.details.limit === 'session' || error.details.limit === 'test' ? 'too_often' : 'limit_reached';
   if (action === 'test') return 'not_tested';
   return action === 'save' && status < 500 && status !== 409 ? 'invalid' : `${action}_failed`;
 }
@@ -53,7 +54,7 @@ export function failureOf(error: unknown, action: Action, messages: Messages): F
   const failure: Failure = { code: sentence in messages.reasons ? `${action}_failed` : sentence, message, hint };
   // The service's message about a failed test is more specific than the form's.
   if (isTestResult(error) && error.message)
-    return { code: sentence, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+    return { ...failure, message: error.message, hint: error.details.hint ?? '' };
   if (action === 'save') failure.hint = messages.kept(failure.hint ?? '');
   return sentence === 'changed_elsewhere' ? { ...failure, action: 'reload' } : failure;
 }

@@ -15,7 +15,7 @@ describe('an expired session', () => {
       'Bearer second-token',
     ]);
     expect(new Set(service.calls.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
-    expect(posted.map(({ type }) => type)).toEqual(['loaded', 'session_request', 'saved']);
+    expect(posted.map(({ type }) => type)).toEqual(['loaded', 'dirty', 'session_request', 'dirty', 'saved']);
   });
 
   it('keeps the input if the host does not renew it, and can be requested again', async () => {

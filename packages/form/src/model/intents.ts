@@ -12,9 +12,6 @@ export interface Intents {
   run<T>(content: object, call: (key: string) => Promise<T>): Promise<T>;
 }
 
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /** Returns whether an error is permanent: nothing was written, and a retry would fail again. */
 const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status < 500 && error.status !== 409 && error.status !== 429;
@@ -24,7 +21,7 @@ export function createIntents(): Intents {
   return {
     async run(given, call) {
       const content = JSON.stringify(given);
-      if (open?.content !== content) open = { content, key: newKey() };
+      if (open?.content !== content) open = { content, key: crypto.randomUUID().replaceAll('-', '') };
       try {
         const result = await call(open.key);
         open = undefined;

@@ -36,7 +36,7 @@ function withoutOutcome({ failure: _failure, ...state }: Editing): Editing {
 }
 
 const isOffline = ({ failure, test }: Editing): boolean =>
-  failure?.code === 'offline' || (test.state === 'failed' && test.failure.code === 'offline');
+  (failure ?? ('failure' in test ? test.failure : undefined))?.code === 'offline';
 
 const editing = (subject: FormSubject): Editing => ({
   phase: 'editing',
@@ -66,7 +66,12 @@ export function transition(state: FormState, event: FormEvent): FormState {
     case 'saved':
       return { phase: 'saved', subject: state.subject };
     case 'save_failed':
-      return { ...withoutOutcome(state), saving: false, ...(event.failure && { failure: event.failure }) };
+      return {
+        ...withoutOutcome(state),
+        saving: false,
+        expired: false,
+        ...(event.failure && { failure: event.failure }),
+      };
     case 'testing':
       return { ...withoutOutcome(state), test: { state: 'running' }, expired: false };
     case 'tested':

@@ -10,7 +10,7 @@ const ALL_MS = 30_000;
 /** Default timeout of one attempt; a call can set a longer one. */
 const TRY_MS = 12_000;
 
-const RETRYABLE_STATUSES = new Set([429, 502, 503, 504]);
+const RETRYABLE_STATUSES: readonly number[] = [429, 502, 503, 504];
 
 export interface RetryTools {
   /** Current time in milliseconds. */
@@ -59,7 +59,7 @@ export async function withRetry(
     const response = await attempt(AbortSignal.timeout(Math.max(1, Math.min(tryMs, end - now())))).catch(
       () => undefined,
     );
-    if (response && !RETRYABLE_STATUSES.has(response.status)) return response;
+    if (response && !RETRYABLE_STATUSES.includes(response.status)) return response;
     const wait =
       (response && retryAfter(response)) ?? random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
     const offline = !response && !online();

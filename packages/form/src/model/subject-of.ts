@@ -18,7 +18,7 @@ const monogramOf = (name: string): string =>
 /**
  * Returns the contents of the header, fields and footer.
  *
- * @param warn called with the override keys that the type does not have
+ * @param warn called with a text for the developer if the type does not have some override keys
  */
 export function subjectOf(
   init: InitMessage,
@@ -43,6 +43,12 @@ export function subjectOf(
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: monogramOf(title),
     canTest: type.supported_features.test_connection,
-    ...buildFields(type, init.configMetaOverrides, init.synthetic, warn, own),
+    ...buildFields(
+      type,
+      init.configMetaOverrides,
+      init.synthetic,
+      (keys) => warn(`${messages.developer.unknown_override} ${keys}`),
+      own,
+    ),
   };
 }

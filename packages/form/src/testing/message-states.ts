@@ -91,6 +91,7 @@ export const modelStates = {
   'a save fails': ['failures.save_failed', 'reasons.invalid', 'reasons.changed_elsewhere', 'kept'],
   'the page asked to save before the destination of a secret was visible': ['failures.destination_not_seen'],
   'the page asked to save while a secret is being typed': ['developer.command_while_typing'],
+  'the page names fields that the type does not have': ['developer.unknown_override'],
 } as const satisfies Record<string, readonly MessageKey[]>;
 
 /** States of the form in a page. The browser test drives them. */
@@ -150,7 +151,7 @@ export const pageStates = {
   'a save is running': ['saving'],
   'the connector was saved': ['saved'],
   'the connector was changed elsewhere': ['reload'],
-  'the session ended': ['expired', 'expiredDetail', 'continue'],
+  'the session ended': ['kept', 'continue'],
   'the user cancels with unsaved edits': ['leave', 'discard', 'keepEditing'],
   'a secret control is not all in view': ['secretClipped'],
   'the page covers a secret control': ['secretCovered', 'developer.frame_covered'],

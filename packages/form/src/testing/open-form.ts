@@ -94,7 +94,6 @@ export function openForm(init: Partial<InitMessage> = {}, options: OpenOptions =
     renewSession: session.renew,
     random: () => 0.5,
     warn: (message) => warnings.push(message),
-    reportToDeveloper: (code) => channel.error({ code, message: messages.developer[code] }),
   });
   const loaded = new Promise<void>((resolve) => {
     const stop = form.subscribe('*', () => {

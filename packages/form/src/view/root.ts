@@ -41,8 +41,8 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
     render(page(view, shown, actions), content);
     // The leave question takes the focus, and returns it when it closes.
     if (asks !== isAsking(before)) focus(asks ? content.querySelector('.cf-keep') : last);
-    const said = { loading: messages.loading, saved: messages.saved, load_failed: '', editing: '' }[shown.phase];
-    if (shown.phase !== before?.phase) view.announce(said);
+    const { phase } = shown;
+    if (phase !== before?.phase) view.announce(phase === 'loading' || phase === 'saved' ? messages[phase] : '');
   };
   // Record the element inside a secret control: focusing the control as a whole would select the
   // entered text.

@@ -10,7 +10,7 @@ interface Note {
   /** `alert` is announced immediately; omit it where a live region announces the note. */
   role?: 'alert';
   /** A button that addresses the problem. */
-  action?: { label: string; run: () => unknown } | false | undefined;
+  action?: { label: string; run: () => unknown } | false | '' | undefined;
 }
 
 /** Renders a framed note about the form as a whole. */

@@ -80,11 +80,9 @@ function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResul
 
 /** Renders the outcome of the last save or test, next to the buttons, where the user looks. */
 function outcome({ form, messages: m }: View, { expired, failure, test }: Editing): unknown {
-  const run = (): unknown => form.retry();
-  if (expired)
-    return note({ title: m.expired, detail: m.expiredDetail, role: 'alert', action: { label: m.continue, run } });
   if (failure) {
-    const action = failure.action && { label: m.reload, run };
+    const label = expired ? m.continue : failure.action && m.reload;
+    const action = label && { label, run: () => form.retry() };
     return note({ title: failure.message, detail: failure.hint, role: 'alert', action });
   }
   if (test.state === 'passed') {

@@ -104,11 +104,6 @@ export class SecretControl extends HTMLElement {
     this.#setFocused(false);
   }
 
-  /** Redraws the text in the current colors. */
-  redraw(): void {
-    this.#draw();
-  }
-
   /** Scrolls the whole control into view, and applies the queued edits if it is visible. */
   settled(): Promise<void> {
     return this.#gate.settled();
@@ -225,7 +220,7 @@ export class SecretControl extends HTMLElement {
       if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
         this.#blink = setInterval(() => {
           this.#caretOn = !this.#caretOn;
-          this.#draw();
+          this.draw();
         }, BLINK_MS);
       this.#gate.focused();
     } else document.removeEventListener('selectionchange', onSelection);
@@ -235,7 +230,7 @@ export class SecretControl extends HTMLElement {
 
   readonly #onSelection = (): void => {
     this.#caretOn = true;
-    this.#draw();
+    this.draw();
   };
 
   #apply(state: TextState | undefined, remember: boolean): void {
@@ -243,7 +238,7 @@ export class SecretControl extends HTMLElement {
     const isChanged = this.#text.update(state, remember);
     this.#caretOn = true;
     if (isChanged) this.#control?.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-    else this.#draw();
+    else this.draw();
   }
 
   #resize(): void {
@@ -251,7 +246,7 @@ export class SecretControl extends HTMLElement {
     const control = this.#control;
     if (!control || width === 0) return;
     sizeNativeControl(control, width, height);
-    this.#draw();
+    this.draw();
   }
 
   #paint(): void {
@@ -277,10 +272,11 @@ export class SecretControl extends HTMLElement {
     };
     render(sizerTemplate(options), this.#sizer);
     render(belowTemplate(options, { isEmpty: !this.value, shown, note, icons: this.#icons, onToggle }), this.#below);
-    this.#draw();
+    this.draw();
   }
 
-  #draw(): void {
+  /** Draws the text in the current colors. */
+  draw(): void {
     if (!this.#text) return;
     this.#screen.draw({
       ...this.#text.state,
