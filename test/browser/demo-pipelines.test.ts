@@ -74,7 +74,7 @@ describe.each(longOr(allPages, ['html', 'react']))('%s', (kind) => {
     const row = await connect(page, kind, `Feed ${kind}`);
     await row.start();
     await send(await row.shown(), 1_000);
-    await row.counted('1,000 in · 1,000 out · 0 errors');
+    await row.counted('1,000 in · 1,000 out · 0 records rejected');
     expect(await row.item.getByRole('img').getAttribute('aria-label')).toMatch(/^Records a second/);
     expect(fixture.problems).toEqual([]);
   });
@@ -96,7 +96,7 @@ test('a paused pipeline keeps 500 records until it resumes and then delivers all
   await row.item.scrollIntoViewIfNeeded();
   await row.counted('1,500 in · 1,000 out · 500 waiting');
   await row.press('Resume');
-  await row.counted('1,500 in · 1,500 out · 0 errors');
+  await row.counted('1,500 in · 1,500 out · 0 records rejected');
   await row.is('Running');
 });
 

@@ -16,6 +16,7 @@ test.each([
   { source, type: 'session_request', extra: true },
   { source, type: 'ready', version: 1, answersLeave: true },
   { source, type: 'left' },
+  { source, type: 'dirty', dirty: true },
 ])('accepts %j', (message) => {
   expect(isFrameMessage(message)).toBe(true);
 });

@@ -32,7 +32,10 @@ const events: readonly FormEvent[] = [
   { type: 'expired', failure },
   { type: 'renewed' },
   { type: 'rebased' },
+  { type: 'online' },
 ];
+const offline: Failure = { code: 'offline', message: 'You are offline' };
+const tested = { state: 'failed', failure } as const;
 
 describe('transition', () => {
   it.each([
@@ -60,6 +63,12 @@ describe('transition', () => {
     [{ ...editing, failure, expired: true }, { type: 'renewed' }, editing],
     [{ ...editing, failure, expired: true }, { type: 'saving' }, { ...editing, saving: true }],
     [{ ...editing, failure }, { type: 'rebased' }, editing],
+    [{ ...editing, failure: offline }, { type: 'online' }, editing],
+    [{ ...editing, test: { state: 'failed', failure: offline } }, { type: 'online' }, editing],
+    [{ ...editing, failure }, { type: 'online' }, { ...editing, failure }],
+    [{ ...editing, test: tested }, { type: 'online' }, { ...editing, test: tested }],
+    [{ ...editing, test: tested }, { type: 'rejected' }, editing],
+    [{ ...editing, test: tested }, { type: 'saving' }, { ...editing, saving: true }],
   ] satisfies [FormState, FormEvent, FormState][])('%j, %j -> %j', (state, event, next) => {
     expect(transition(state, event)).toEqual(next);
   });

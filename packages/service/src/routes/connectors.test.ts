@@ -37,6 +37,20 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     await databases.close();
   });
 
+  it('refuses a public key where a private key belongs, and names the field', async () => {
+    const key = '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----';
+    const settings = { org_url: 'https://acme.okta.com', auth: { type: 'oauth2', oauth2: { client_id: 'app-1' } } };
+    const body = { name: 'Apps', type: 'okta-apps', config: { settings, secrets: { private_key: { value: key } } } };
+    const { status, body: error, text } = await service.call('POST', inputs, { key: acme.key, body });
+    expect(status).toBe(422);
+    expect(error.additional_details.issues).toContainEqual({
+      path: '/secrets/private_key',
+      code: 'format',
+      params: { format: 'private-key', found: 'public_key' },
+    });
+    expect(text).not.toContain('MIIB');
+  });
+
   it('creates a connector and returns it without the secret', async () => {
     const { status, body, text, headers } = await service.call('POST', inputs, { key: acme.key, body: okta() });
     expect(status).toBe(200);

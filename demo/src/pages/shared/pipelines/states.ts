@@ -26,7 +26,7 @@ export const states: Readonly<Record<PipelineStatus, StateWords>> = {
     word: 'Erroring',
     tone: 'bad',
     icon: `${circle}M10 6.5v4M10 13.3v.2`,
-    hint: 'The pipeline fails repeatedly.',
+    hint: 'The pipeline fails repeatedly. Its log has the reason.',
   },
   Disabled: { word: 'Paused', tone: 'off', icon: `${circle}M8.3 7.5v5M11.7 7.5v5` },
   Unknown: {

@@ -43,7 +43,8 @@ export function statusLine(): {
         ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
       ];
       write(moved, summary.join(' · '));
-      write(failed, counted(errors, 'error'));
+      // Not all errors of a pipeline: one that is `Erroring` may not have rejected a record yet.
+      write(failed, `${counted(errors, 'record')} rejected`);
       failed.classList.toggle('has-errors', errors > 0);
       const message = known.tone === 'bad' ? (snapshot.problem ?? known.hint) : known.hint;
       problem.dataset['tone'] = known.tone;
