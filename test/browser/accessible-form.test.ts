@@ -85,6 +85,7 @@ test('creates a connector by keyboard, with the expected accessibility tree at e
       - textbox "Organization URL" [invalid]:
         - /placeholder: https://acme.okta.com
       - paragraph: Enter the organization URL
+      - paragraph: The address people sign in at, without -admin and without anything after the domain.
       - text: API token
       - paragraph: "In the Okta Admin Console: Security → API → Tokens. A read-only administrator's token is enough."
       - textbox "API token" [invalid]
@@ -220,7 +221,7 @@ test('announces an expired session with the next step and keeps what was typed',
   expect(await alert.ariaSnapshot()).toMatchInlineSnapshot(`
     "- alert:
       - heading "Your session ended" [level=2]
-      - paragraph: What you typed is still here. Continue to sign in again, then save.
+      - paragraph: What you typed is still here. Sign in again if the page asks you to, then try again.
       - button "Continue""
   `);
   expect(await violations(page)).toEqual([]);
