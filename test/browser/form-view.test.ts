@@ -59,8 +59,11 @@ describe('labels', () => {
     const page = await gallery.open('edit');
     const url = page.getByLabel('Organization URL');
     expect(await url.getAttribute('aria-invalid')).toBe('true');
-    const described = await url.getAttribute('aria-describedby');
-    expect(await page.locator(`[id="${described}"]`).textContent()).toContain('without a path');
+    const described = ((await url.getAttribute('aria-describedby')) ?? '').split(' ');
+    const texts = described.map((id) => page.locator(`[id="${id}"]`).textContent());
+    const [error = '', help = ''] = await Promise.all(texts);
+    expect(error).toContain('without “-admin”');
+    expect(help).toContain('The address you sign in at');
     const token = page.getByLabel('API token');
     expect(await token.getAttribute('aria-invalid')).toBe('true');
     const description = await token.evaluate((input) => {

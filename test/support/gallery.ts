@@ -42,7 +42,7 @@ export interface Gallery {
   /** Shows a scene in a new browser context, closed after the test. */
   open(scene: string, options?: SceneOptions): Promise<Page>;
   /** Opens the gallery without a scene, for `openLive`. */
-  live(options?: SceneOptions): Promise<Page>;
+  live(options?: Omit<SceneOptions, 'query'>): Promise<Page>;
   /** Shows another scene in the same page. */
   visit(page: Page, scene: string, query?: string): Promise<void>;
 }
@@ -106,7 +106,7 @@ export function useGallery(): Gallery {
     },
   };
 
-  async function newPage({ width = 560, query: _, ...options }: SceneOptions = {}): Promise<Page> {
+  async function newPage({ width = 560, ...options }: Omit<SceneOptions, 'query'> = {}): Promise<Page> {
     const context = await browser.newContext({
       viewport: { width, height: 900 },
       timezoneId: 'Europe/Berlin',

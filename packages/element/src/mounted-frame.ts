@@ -171,7 +171,7 @@ export class MountedFrame {
       this.isShown = this.#hasInit = false;
       this.#keepInput(false);
       this.#answersLeave = data.answersLeave === true;
-    } else if (data.type === 'dirty') this.#keepInput(data.dirty === true);
+    } else if (data.type === 'dirty') this.#keepInput(data.dirty);
     else if (data.type === 'left') this.#listener.left();
     else if (data.type !== 'resize') this.#markInitialized();
   };

@@ -77,7 +77,6 @@ export interface SessionRequestMessage extends Message<'session_request'> {}
  * changes, and when everything is saved or discarded; undoing a change sends nothing.
  */
 export interface DirtyMessage extends Message<'dirty'> {
-  /** Anything but `true` counts as false. */
   dirty: boolean;
 }
 

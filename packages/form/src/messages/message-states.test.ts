@@ -20,8 +20,9 @@ function typeOf(schemas: readonly FieldSchema[]): NonNullable<OpenOptions['type'
   const names = (secret: boolean) => Object.keys(section(secret).properties);
   const config = {
     settings: { ...section(false), required: names(false) },
-    secrets: { ...section(true), required: names(true) as string[] },
+    secrets: { ...section(true), required: names(true) },
   };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields were split by `writeOnly`
   return { ...exampleType, order: [], config: config as (typeof exampleType)['config'] };
 }
 

@@ -16,12 +16,12 @@ export interface Channel {
   saved(connector: SavedConnector): void;
   /** A human-readable message and a stable code; never user input. */
   error(failure: Failure): void;
-  cancel(): void;
+  cancel: () => void;
   requestSession: () => void;
   /** Whether there is input that a reload of the page would lose. */
   dirty(dirty: boolean): void;
   /** The host may remove the frame. */
-  left(): void;
+  left: () => void;
 }
 
 export interface Messenger {

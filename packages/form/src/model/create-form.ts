@@ -40,7 +40,7 @@ export interface FormController extends Form {
   /** Handles a session from the host, whether the form requested it or not. */
   sessionRenewed(): void;
   /** Handles the browser being online again: loads, or removes the message that it is offline. */
-  online(): void;
+  online: () => void;
 }
 
 /** Data loaded from the service, and the editor for it. */
@@ -115,9 +115,9 @@ export function createForm(options: FormOptions): FormController {
    * Returns the failure to display, and reports it to the host. If the session ended, the host still
    * has time to provide a new one: then `resume` runs, and otherwise the host gets the report.
    */
-  const fail = (error: unknown, action: Action, resume: () => void): Failure => {
-    const failure = failureOf(error, action, messages);
-    if (error instanceof SessionExpired)
+  const fail = (cause: unknown, action: Action, resume: () => unknown): Failure => {
+    const failure = failureOf(cause, action, messages);
+    if (cause instanceof SessionExpired)
       void options.renewSession().then((renewed) => (renewed ? resume() : report(failure)));
     else report(failure);
     return failure;
@@ -153,7 +153,7 @@ export function createForm(options: FormOptions): FormController {
       channel.loaded(subject.title);
     } catch (error) {
       const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
-      move({ type: 'load_failed', failure: fail(error, 'load', form.retry), canRetry: !hopeless });
+      move({ type: 'load_failed', failure: fail(error, 'load', () => form.retry()), canRetry: !hopeless });
     }
   }
 

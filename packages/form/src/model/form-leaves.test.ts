@@ -58,9 +58,9 @@ it('does not ask if all edits were undone', async () => {
   expect(left(opened)).toBe(1);
 });
 
-describe('cancel', () => {
-  const canceled = ({ posted }: OpenedForm): number => posted.filter(({ type }) => type === 'cancel').length;
+const canceled = ({ posted }: OpenedForm): number => posted.filter(({ type }) => type === 'cancel').length;
 
+describe('cancel', () => {
   it('is reported at once without edits and after a save', async () => {
     const opened = await openedForm();
     opened.form.cancel();

@@ -219,14 +219,14 @@ it('reports a cancel to the host, and whether there are unsaved edits', async ()
   expect(posted.at(-1)).toEqual({ source: 'monad-embed', type: 'cancel' });
 });
 
-describe('being offline', () => {
-  const openOffline = async () => {
-    const opened = await openedForm({}, { online: () => false });
-    fillIn(opened);
-    opened.service.next.push(new TypeError('Failed to fetch'));
-    return opened;
-  };
+const openOffline = async () => {
+  const opened = await openedForm({}, { online: () => false });
+  fillIn(opened);
+  opened.service.next.push(new TypeError('Failed to fetch'));
+  return opened;
+};
 
+describe('being offline', () => {
   it.each(['save', 'test'] as const)('is no longer reported after a %s once the browser is online', async (action) => {
     const { form } = await openOffline();
     await form[action]();

@@ -91,13 +91,14 @@ export function problemsIn(draft: Draft, serverIssues: readonly Issue[], context
 export const labelOf = ({ field, list, row }: FieldInstance, messages: Messages): string =>
   list && row ? messages.row(list.label, row) : field.label;
 
+const wrong = (format: string, found: string): Omit<Issue, 'path'> => ({ code: 'format', params: { format, found } });
+
 /** Returns every error message that a secret field could display. */
 export function possibleErrors({ field, path }: FieldInstance, { messages, names, secrets }: ProblemContext): string[] {
   const schema = schemaOf(field);
   if (!schema || field.kind !== 'secret') return [];
   const text: Partial<StringSchema> = schema.type === 'string' ? schema : {};
   const { minLength = 0, maxLength = 65_536, format = '', 'x-message': message, 'x-private-key': key } = text;
-  const wrong = (format: string, found: string): Omit<Issue, 'path'> => ({ code: 'format', params: { format, found } });
   const ruled: Omit<Issue, 'path'>[] = [{ code: 'pattern' }, wrong(format, 'cut_off'), wrong(format, '')];
   const issues: Omit<Issue, 'path'>[] = [
     { code: 'required' },

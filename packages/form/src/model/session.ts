@@ -7,8 +7,8 @@ const MARGIN_MS = 30_000;
  */
 const HOST_TIMEOUT_MS = 10_000;
 /**
- * How long a call waits for that token. Later, the user is told that the session ended; if the token
- * arrives after all, the form continues by itself.
+ * How long a call waits for that token. After that, the form shows that the session ended; if the
+ * token arrives later, the form continues by itself.
  */
 const CALL_WAIT_MS = 1_000;
 
