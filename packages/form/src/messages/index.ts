@@ -41,9 +41,9 @@ interface MessageFunctions {
 export interface Messages
   extends Omit<Language, keyof MessageFunctions | 'failures' | 'reasons' | 'localTime'>, MessageFunctions {
   /** Message and hint by the code that the host page gets. */
-  failures: Readonly<Record<keyof Language['failures'], readonly string[]>>;
+  failures: Readonly<Record<keyof Language['failures'], readonly [message: string, hint: string]>>;
   /** Message and hint of `load_failed`, `test_failed` or `save_failed`, by the reason. */
-  reasons: Readonly<Record<keyof Language['reasons'], readonly string[]>>;
+  reasons: Readonly<Record<keyof Language['reasons'], readonly [message: string, hint: string]>>;
   /** Describes the allowed range of a number; undefined if it is unbounded. */
   bounds(minimum?: number, maximum?: number): string | undefined;
   /** Names the time zone of a date-time control and, if it is set, its value in UTC. */

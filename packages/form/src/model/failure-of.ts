@@ -13,7 +13,7 @@ export class DestinationNotSeen extends Error {
 
 /** Creates a failure that has a code of its own for the host page. */
 export function failureFor(code: keyof Messages['failures'], { failures }: Messages): Failure {
-  const [message = '', hint = ''] = failures[code];
+  const [message, hint] = failures[code];
   return { code, message, hint };
 }
 
@@ -49,12 +49,12 @@ function sentenceFor(error: unknown, action: Action): keyof Messages['failures']
  */
 export function failureOf(error: unknown, action: Action, messages: Messages): Failure {
   const sentence = sentenceFor(error, action);
-  const [message = '', hint = ''] = { ...messages.failures, ...messages.reasons }[sentence];
+  const [message, hint] = { ...messages.failures, ...messages.reasons }[sentence];
   // A reason has no code of its own.
   const failure: Failure = { code: sentence in messages.reasons ? `${action}_failed` : sentence, message, hint };
   // The service's message about a failed test is more specific than the form's.
   if (isTestResult(error) && error.message)
     return { ...failure, message: error.message, hint: error.details.hint ?? '' };
-  if (action === 'save') failure.hint = messages.kept(failure.hint ?? '');
+  if (action === 'save') failure.hint = messages.kept(hint);
   return sentence === 'changed_elsewhere' ? { ...failure, action: 'reload' } : failure;
 }

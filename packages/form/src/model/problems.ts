@@ -93,7 +93,10 @@ export const labelOf = ({ field, list, row }: FieldInstance, messages: Messages)
 
 const wrong = (format: string, found: string): Omit<Issue, 'path'> => ({ code: 'format', params: { format, found } });
 
-/** Returns every error message that a secret field could display. */
+/**
+ * Returns the error messages that a secret field could display; of messages that differ by what was
+ * found, the longest.
+ */
 export function possibleErrors({ field, path }: FieldInstance, { messages, names, secrets }: ProblemContext): string[] {
   const schema = schemaOf(field);
   if (!schema || field.kind !== 'secret') return [];
@@ -105,7 +108,8 @@ export function possibleErrors({ field, path }: FieldInstance, { messages, names
     { code: 'masked' },
     { code: 'max_length', params: { maxLength } },
     { code: 'min_length', params: { minLength } },
-    ...(key ? [wrong('private-key', 'public_key'), wrong('private-key', 'encrypted')] : []),
+    // The longest of its messages.
+    ...(key ? [wrong('private-key', 'encrypted')] : []),
     ...(message ? [{ code: 'pattern', message } as const] : ruled),
   ];
   const subjects: Partial<Parameters<Messages['issue']>[1]>[] = keptOf(secrets.get(path))
