@@ -260,8 +260,8 @@ describe('the list of messages', () => {
 
 it('has no longer text for a wrong private key than the one that space is reserved for', () => {
   const texts = Object.entries(en.issues).filter(([key]) => key.startsWith('format/private-key/'));
-  const longest = en.issues['format/private-key/encrypted'].length;
-  for (const [key, message] of texts) expect(String(message).length, key).toBeLessThanOrEqual(longest);
+  const longest = JSON.stringify(en.issues['format/private-key/encrypted']).length;
+  for (const [key, message] of texts) expect(JSON.stringify(message).length, key).toBeLessThanOrEqual(longest);
 });
 
 describe('a form in which', () => {
