@@ -102,7 +102,7 @@ async function callbacksAfterMount(frameOrigin: string, host: CoreHostOptions = 
 }
 
 const silent = (origin: string) =>
-  failure('frame_timeout', `${origin} is not ready. ALLOWED_PARENT_ORIGINS lacks HOST?`);
+  failure('frame_timeout', `${origin}/?parentOrigin=HOST is not a form, or ALLOWED_PARENT_ORIGINS lacks HOST`);
 const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
 
 describe('no form within loadTimeout (R07)', () => {

@@ -5,6 +5,7 @@
 export type ConnectorFrameErrorCode =
   | 'invalid_options'
   | 'frame_blocked'
+  | 'request_blocked'
   | 'frame_unreachable'
   | 'frame_timeout'
   | 'protocol_mismatch'

@@ -150,7 +150,7 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
     } else if (isLoading) {
       const isReachable = await probe();
       if (!isLoading) return;
-      if (isReachable) fail('frame_timeout', `${formOrigin} is not ready. ALLOWED_PARENT_ORIGINS lacks ${origin}?`);
+      if (isReachable) fail('frame_timeout', `${url} is not a form, or ALLOWED_PARENT_ORIGINS lacks ${origin}`);
       else fail('frame_unreachable', `${formOrigin} does not answer`);
     } else if (isFetchingSession) fail('session_failed', 'fetchSession does not answer');
   }

@@ -24,6 +24,11 @@ export interface CatalogType {
   category: string;
   /** URL of the vendor's icon (SVG), shared by types of one vendor. `null`: show a placeholder. */
   icon: string | null;
+  /**
+   * Whether the service can run pipelines with this type. `false`: it can only be saved. Absent if
+   * the service doesn't say.
+   */
+  runtime?: boolean;
 }
 
 /** A connector of the tenant. */
@@ -59,4 +64,6 @@ export interface HostRouteError {
     | 'upstream_error'
     | 'internal_error';
   message: string;
+  /** The request names a connector that the organization doesn't have. Only with `not_found`. */
+  resource?: 'connector';
 }

@@ -4,6 +4,7 @@ import { elementStyles } from './element-styles.js';
 import { createView } from './element-views.js';
 import type { ConnectorFrameEventMap } from './events/event-map.js';
 import { FrameController } from './frame-controller.js';
+import { describeError, onNetworkChange } from './messages/describe-error.js';
 import { messagesFor, onMessages } from './messages/registry.js';
 import { PreloadController } from './preload-controller.js';
 import { screenReaderStyles } from './screen-reader-styles.js';
@@ -25,13 +26,14 @@ type Listener<K extends keyof ConnectorFrameEventMap> = (
  * @tag connector-frame
  * @tagname connector-frame
  *
- * @slot - Shown before the element is registered, and while an option is missing.
+ * @slot - Shown before the element is registered, and until the options are complete. If there is a `typeId`, but no session after three seconds, the element reports the missing option.
  * @slot loading - Replaces the skeleton.
  * @slot error - Replaces the error message and its button.
  *
  * @csspart frame - The container of the form.
  * @csspart loading - The container of the skeleton.
  * @csspart error - The container of the error message.
+ * @csspart details - The message for developers, on local pages only.
  * @csspart retry - The button of the error message.
  *
  * @cssState loading - The form is not shown yet.
@@ -60,7 +62,7 @@ export class ConnectorFrameElement extends ReactiveElement {
   readonly #frame: FrameController;
   readonly #preload: PreloadController;
   #show: ReturnType<typeof createView> | undefined;
-  #removeMessagesListener: (() => void) | undefined;
+  #removeListeners: (() => void)[] = [];
 
   constructor() {
     super();
@@ -94,12 +96,13 @@ export class ConnectorFrameElement extends ReactiveElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#removeMessagesListener = onMessages(() => this.#render());
+    const render = (): void => this.#render();
+    this.#removeListeners = [onMessages(render), onNetworkChange(render)];
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#removeMessagesListener?.();
+    for (const remove of this.#removeListeners) remove();
   }
 
   /**
@@ -134,7 +137,7 @@ export class ConnectorFrameElement extends ReactiveElement {
   #render(): void {
     const { phase, error } = this.#frame;
     const messages = messagesFor(this);
-    this.#show?.({ phase, cause: error && (messages.causes[error.code] ?? error.message), messages });
+    this.#show?.({ phase, error: error && describeError(error, messages), messages });
     this.#preload.sync();
   }
 

@@ -112,6 +112,17 @@ export const elementStyles = css`
     opacity: 0.75;
   }
 
+  .details {
+    box-sizing: border-box;
+    inline-size: 100%;
+    padding: 8px 12px;
+    border-inline-start: 3px solid currentcolor;
+    background: color-mix(in srgb, currentcolor 6%, transparent);
+    font:
+      12px/18px ui-monospace,
+      monospace;
+  }
+
   button {
     min-block-size: 40px;
     padding: 0 16px;

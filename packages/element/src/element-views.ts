@@ -1,12 +1,12 @@
 import type { FramePhase } from './frame-controller.js';
 import { make } from './make.js';
+import type { ErrorTexts } from './messages/describe-error.js';
 import type { ElementMessages } from './messages/en.js';
 
 /** What the element shows. */
 export interface FrameView {
   phase: FramePhase;
-  /** Cause of an error. */
-  cause?: string | undefined;
+  error?: ErrorTexts | undefined;
   messages: ElementMessages;
 }
 
@@ -23,17 +23,17 @@ export function createView(root: Node, retry: () => void): (view: FrameView) => 
   let shown = '';
   let element: HTMLElement | undefined;
   root.appendChild(frame);
-  return ({ phase, cause = '', messages }) => {
+  return ({ phase, error, messages }) => {
     const isFrameVisible = phase === 'ready' || phase === 'failed-frame';
     frame.className = isFrameVisible ? '' : 'loading-frame';
     frame.inert = !isFrameVisible;
     const { loading, loadFailed, tryAgain } = messages;
-    const key = JSON.stringify([phase, cause, loading, loadFailed, tryAgain]);
+    const key = JSON.stringify([phase, error, loading, loadFailed, tryAgain]);
     if (shown === key) return;
     shown = key;
     const hadFocus = element?.matches(':focus-within');
     element?.remove();
-    element = isFrameVisible ? undefined : viewOf[phase](messages, cause, retry);
+    element = isFrameVisible ? undefined : viewOf[phase](messages, error, retry);
     if (element) root.appendChild(element);
     // A user who pressed the button keeps the focus here, and then gets it in the form.
     if (!hadFocus) return;
@@ -66,7 +66,8 @@ const viewOf = {
     ),
 
   /** The cause and a button, or the page's `error` slot. */
-  error: ({ loadFailed, tryAgain }: ElementMessages, cause: string, retry: () => void) => {
+  error: ({ loadFailed, tryAgain }: ElementMessages, texts: ErrorTexts | undefined, retry: () => void) => {
+    const { cause = '', details = '' } = texts ?? {};
     const button = make('button', { part: 'retry', type: 'button' }, tryAgain);
     button.addEventListener('click', retry);
     return make(
@@ -80,6 +81,7 @@ const viewOf = {
           { class: 'failure' },
           make('p', { class: 'title' }, loadFailed),
           make('p', { class: 'cause' }, cause),
+          ...(details ? [make('p', { class: 'details', part: 'details' }, details)] : []),
           button,
         ),
       ),

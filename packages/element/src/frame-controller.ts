@@ -7,7 +7,8 @@ import { ConnectorCancelEvent } from './events/connector-cancel-event.js';
 import { ConnectorErrorEvent } from './events/connector-error-event.js';
 import { ConnectorReadyEvent } from './events/connector-ready-event.js';
 import { ConnectorSaveEvent } from './events/connector-save-event.js';
-import { findProblem, identityOf, isComplete } from './mount-conditions.js';
+import { logError } from './log-error.js';
+import { findMissing, findProblem, identityOf, isComplete, MISSING_AFTER } from './mount-conditions.js';
 import { MountedFrame, type FrameListener } from './mounted-frame.js';
 import { createStates } from './states.js';
 
@@ -41,6 +42,9 @@ export class FrameController implements ReactiveController, FrameListener {
   /** The identity for which the form was asked to leave. */
   #requestedIdentity: string | undefined;
   #wasReconnected = false;
+  /** The missing option that was reported last. */
+  #reported: string | undefined;
+  #missingTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #states;
   readonly #host: ReactiveElement & ElementOptions;
   readonly #render: () => void;
@@ -102,7 +106,10 @@ export class FrameController implements ReactiveController, FrameListener {
       this.#identity = identityOf(host);
       this.#enter('loading');
       this.#frame = new MountedFrame(host, container, this);
-    } else this.#enter('waiting');
+    } else {
+      this.#enter('waiting');
+      this.#missingTimer = setTimeout(() => this.#reportMissing(), MISSING_AFTER);
+    }
   }
 
   /** Removes the form. */
@@ -131,8 +138,9 @@ export class FrameController implements ReactiveController, FrameListener {
     if (this.#host.dispatchEvent(new ConnectorCancelEvent())) closestDialog(this.#host)?.close();
   }
 
-  failed(error: ConnectorFrameError): void {
-    if (!this.#frame?.isShown) this.#enter(withoutForm.has(error.code) ? 'error' : 'failed-frame', error);
+  failed(error: ConnectorFrameError, isRemoved = withoutForm.has(error.code)): void {
+    if (!this.#frame?.isShown) this.#enter(isRemoved ? 'error' : 'failed-frame', error);
+    logError(this.#host, error, !isRemoved);
     this.#host.dispatchEvent(new ConnectorErrorEvent(error));
   }
 
@@ -140,7 +148,17 @@ export class FrameController implements ReactiveController, FrameListener {
     if (identityOf(this.#host) !== this.#identity) this.mount();
   }
 
+  #reportMissing(): void {
+    const missing = this.#host.isConnected && findMissing(this.#host);
+    if (!missing) return;
+    const error = new ConnectorFrameError('invalid_options', missing);
+    if (missing === this.#reported) this.#enter('error', error);
+    else this.failed(error);
+    this.#reported = missing;
+  }
+
   #destroyFrame(): void {
+    clearTimeout(this.#missingTimer);
     this.#frame?.destroy();
     this.#frame = undefined;
     this.#identity = '';

@@ -4,6 +4,7 @@ import {
   type ConnectorFrameSession,
   type HostConfig,
 } from '@connector-frame/core/connect';
+import { explainBlocked } from './explain-blocked.js';
 
 /** Parameters of the host's session route. */
 export interface SessionParams {
@@ -12,6 +13,9 @@ export interface SessionParams {
   typeId: string;
   connectorId?: string | undefined;
 }
+
+/** An error with the message that the page's own backend wrote for its users. */
+export class HostMessageError extends ConnectorFrameError {}
 
 /** Milliseconds. Longer than any working host needs, shorter than a user waits. */
 const TIMEOUT = 15_000;
@@ -76,7 +80,8 @@ async function fetchStrings(method: string, url: string, body?: object): Promise
  *
  * @param code error code if there is no response, or an error response
  * @returns the JSON of the response, and the request for use in error messages
- * @throws {ConnectorFrameError} with the host's own message, if it sent one
+ * @throws {ConnectorFrameError} with the host's own message, if it sent one; `request_blocked` if
+ *   the page's CSP forbids the request
  */
 export async function fetchJson(
   code: ConnectorFrameErrorCode,
@@ -88,15 +93,18 @@ export async function fetchJson(
   const fail = (message: string): never => {
     throw new ConnectorFrameError(code, message);
   };
-  const response = await fetch(url, {
-    method,
-    signal: AbortSignal.timeout(TIMEOUT),
-    ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  }).catch(() => fail(`The server of this page does not respond (${request})`));
+  const send = () =>
+    fetch(url, {
+      method,
+      signal: AbortSignal.timeout(TIMEOUT),
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    }).catch(() => fail(`The server of this page does not respond (${request})`));
+  const response = await explainBlocked(send, url);
   const json: unknown = await response.json().catch(() => undefined);
   if (!response.ok) {
-    const { message }: Partial<Record<string, unknown>> = Object(json);
-    fail(typeof message === 'string' ? message : `The server of this page responded ${response.status} (${request})`);
+    const { message, resource }: Partial<Record<string, unknown>> = Object(json);
+    if (typeof message !== 'string') fail(`The server of this page responded ${response.status} (${request})`);
+    throw new HostMessageError(resource === 'connector' ? 'connector_not_found' : code, String(message));
   }
   return { json, request };
 }

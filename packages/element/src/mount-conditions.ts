@@ -2,6 +2,12 @@ import type { Option } from '@connector-frame/core/options';
 import { elementOptions, type CompleteOptions, type ElementOptions } from './element-options.js';
 
 /**
+ * Milliseconds until a missing option is reported. Longer than a page's scripts need to set the
+ * options one after another.
+ */
+export const MISSING_AFTER = 3000;
+
+/**
  * Returns what is wrong with options that can't become valid by waiting for others, or `undefined`.
  */
 export function findProblem(options: ElementOptions): string | undefined {
@@ -20,6 +26,23 @@ export function isComplete(options: ElementOptions): options is CompleteOptions 
   const { kind, typeId, sessionToken, organizationId, fetchSession, hostUrl, tenantId } = options;
   const session = (sessionToken && organizationId) || fetchSession || (hostUrl && tenantId);
   return Boolean(kind && typeId && session);
+}
+
+/**
+ * Returns which option a form with a connector type still lacks, and what to set. `undefined` if
+ * nothing is missing, or no type is chosen yet.
+ */
+export function findMissing(options: ElementOptions): string | undefined {
+  const { kind, typeId, sessionToken, organizationId, hostUrl, tenantId } = options;
+  if (!typeId || (kind && isComplete(options))) return undefined;
+  if (!kind) return `kind is not set: set it to ${elementOptions.kind.values.join(' or ')}`;
+  if (hostUrl)
+    return `tenant-id is not set: set it to your ID of the customer, which "${hostUrl}" creates sessions for`;
+  if (tenantId)
+    return 'host-url is not set: set it to the path of the host\u2019s routes on your server, such as "/api"';
+  if (sessionToken) return 'organization-id is not set: set it to the organization of session-token';
+  if (organizationId) return 'session-token is not set: set the property sessionToken or fetchSession';
+  return 'There is no session: set host-url and tenant-id, or the property fetchSession';
 }
 
 /** Identity of the mounted form. A change requires a remount; `''` means no form. */

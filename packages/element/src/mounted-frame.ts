@@ -16,6 +16,7 @@ import {
 import { createSessionSource, type SessionSource } from './create-session-source.js';
 import { defaultAddresses } from './default-addresses.js';
 import type { CompleteOptions } from './element-options.js';
+import { explainBlocked } from './explain-blocked.js';
 import { fetchHostConfig } from './host-routes.js';
 import { readFormOptions } from './read-form-options.js';
 
@@ -24,7 +25,8 @@ export interface FrameListener {
   shown(): void;
   saved(connector: SavedConnector): void;
   canceled(): void;
-  failed(error: ConnectorFrameError): void;
+  /** @param isRemoved the frame was removed: it does not show the cause itself */
+  failed(error: ConnectorFrameError, isRemoved?: boolean): void;
   /** The form can be removed: its reply to `leave`. */
   left(): void;
 }
@@ -130,7 +132,7 @@ export class MountedFrame {
     const request = async (): Promise<ConnectorFrameSession> => {
       this.#sessionError = undefined;
       try {
-        return await source();
+        return await explainBlocked(source);
       } catch (error) {
         if (error instanceof ConnectorFrameError) this.#handleSessionError(error);
         throw error;
@@ -156,11 +158,15 @@ export class MountedFrame {
   #abort(error: ConnectorFrameError): void {
     if (this.#isDestroyed) return;
     this.destroy();
-    this.#listener.failed(error);
+    this.#listener.failed(error, true);
   }
 
   #fail(error: ConnectorFrameError): void {
-    this.#listener.failed((error.code === 'session_failed' && this.#sessionError) || error);
+    const { code } = error;
+    let cause: ConnectorFrameError | undefined;
+    if (code === 'session_failed') cause = this.#sessionError;
+    else if (code === 'frame_timeout') cause = findMissingPath(this.#iframe);
+    this.#listener.failed(cause ?? error);
   }
 
   readonly #receive = ({ source, origin, data }: MessageEvent<unknown>): void => {
@@ -210,6 +216,14 @@ export class MountedFrame {
     const iframe = this.#iframe;
     if (iframe) sendToFrame(iframe, { source: MESSAGE_SOURCE, ...message });
   }
+}
+
+/** A service has its form at `/embed`, so the URL of a frame without a path is incomplete. */
+function findMissingPath(iframe: HTMLIFrameElement | null): ConnectorFrameError | undefined {
+  const { origin, pathname } = new URL(iframe?.src || location.href);
+  if (!iframe || pathname !== '/') return undefined;
+  const message = `There is no form at frameOrigin "${origin}", which has no path. Usually it is "${origin}/embed"`;
+  return new ConnectorFrameError('frame_timeout', message);
 }
 
 function asFrameError(error: unknown): ConnectorFrameError {

@@ -10,7 +10,8 @@ import { ServiceRequestError } from './service-request-error.js';
 export function errorResponse(error: unknown, report: (error: unknown) => void): Response {
   const failure = asHostError(error);
   if (failure !== error || failure.code === 'upstream_error') report(error);
-  const body: HostRouteError = { code: failure.code, message: failure.message };
+  const { code, message, resource } = failure;
+  const body: HostRouteError = { code, message, ...(resource && { resource }) };
   return json(body, { status: failure.status, headers: failure.headers });
 }
 

@@ -19,6 +19,8 @@ export interface HostErrorOptions extends ErrorOptions {
   status?: number;
   /** Response headers: `allow`, `retry-after`. */
   headers?: Record<string, string>;
+  /** The resource that was not found, if the browser must tell it apart. */
+  resource?: HostRouteError['resource'];
 }
 
 /**
@@ -36,11 +38,13 @@ export class HostError extends Error {
   /** HTTP status of the response. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly resource: HostRouteError['resource'];
 
   constructor(code: HostErrorCode, message: string, options: HostErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.status = options.status ?? statuses[code];
     this.headers = options.headers ?? {};
+    this.resource = options.resource;
   }
 }

@@ -1,9 +1,13 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 import { make } from '../make.js';
 
-/** Creates the list item of a connector type: a button with icon, name and description. */
-export function createItem(type: CatalogType, choose: (type: CatalogType) => void): HTMLLIElement {
-  const { name, description, category, icon } = type;
+/**
+ * Creates the list item of a connector type: a button with icon, name and description.
+ *
+ * @param savedOnly text of a type that the service can't run
+ */
+export function createItem(type: CatalogType, choose: (type: CatalogType) => void, savedOnly: string): HTMLLIElement {
+  const { name, description, category, icon, runtime } = type;
   const mark = make('span', { class: 'icon', part: 'icon', 'aria-hidden': 'true' }, monogram(name));
   if (icon !== null) {
     const image = make('img', { alt: '', width: '22', height: '22', loading: 'lazy', decoding: 'async' });
@@ -21,6 +25,7 @@ export function createItem(type: CatalogType, choose: (type: CatalogType) => voi
       { class: 'words' },
       make('span', { class: 'name', part: 'name' }, name),
       make('span', { class: 'about', part: 'description' }, description || category),
+      ...(runtime === false ? [make('span', { class: 'saved-only', part: 'saved-only' }, savedOnly)] : []),
     ),
   );
   button.addEventListener('click', () => choose(type));

@@ -9,6 +9,7 @@ import { nextIndex } from './grid-keys.js';
 export class CatalogList {
   readonly element = make('ul', { part: 'list' });
   readonly #items = new Map<CatalogType, HTMLButtonElement>();
+  #savedOnly = '';
   #shown: readonly HTMLButtonElement[] = [];
   /** The button that Tab reaches. */
   #tabStop: HTMLButtonElement | undefined;
@@ -31,9 +32,12 @@ export class CatalogList {
   /**
    * @param selected ID of the type that is marked as chosen
    * @param label accessible name of the list
+   * @param savedOnly text of types that the service can't run
    */
-  show(types: readonly CatalogType[], selected: string | undefined, label: string): void {
+  show(types: readonly CatalogType[], selected: string | undefined, label: string, savedOnly: string): void {
     this.element.setAttribute('aria-label', label);
+    if (savedOnly !== this.#savedOnly) this.#items.clear();
+    this.#savedOnly = savedOnly;
     this.#shown = types.map((type) => this.#itemOf(type));
     for (const [index, button] of this.#shown.entries()) {
       if (types[index]?.type_id === selected) button.setAttribute('aria-current', 'true');
@@ -58,7 +62,7 @@ export class CatalogList {
   #itemOf(type: CatalogType): HTMLButtonElement {
     const known = this.#items.get(type);
     if (known) return known;
-    const button = createItem(type, this.#choose).querySelector('button') ?? make('button');
+    const button = createItem(type, this.#choose, this.#savedOnly).querySelector('button') ?? make('button');
     this.#items.set(type, button);
     return button;
   }

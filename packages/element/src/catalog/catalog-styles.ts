@@ -163,6 +163,13 @@ export const catalogStyles = css`
     white-space: nowrap;
   }
 
+  .saved-only {
+    display: block;
+    font-size: 12px;
+    line-height: 18px;
+    overflow-wrap: anywhere;
+  }
+
   .note {
     padding: 32px 16px;
     border: 1px dashed var(--line);
@@ -173,6 +180,15 @@ export const catalogStyles = css`
   .note p {
     margin: 0 0 12px;
     overflow-wrap: anywhere;
+  }
+
+  .note .details {
+    padding: 8px 12px;
+    background: color-mix(in srgb, currentcolor 6%, transparent);
+    font:
+      12px/18px ui-monospace,
+      monospace;
+    text-align: start;
   }
 
   .retry {

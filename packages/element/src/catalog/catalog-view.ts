@@ -1,5 +1,6 @@
-import type { CatalogType } from '@connector-frame/core/connect';
+import type { CatalogType, ConnectorFrameError } from '@connector-frame/core/connect';
 import { make } from '../make.js';
+import { describeError, type ErrorTexts } from '../messages/describe-error.js';
 import { en, type ElementMessages } from '../messages/en.js';
 import { CatalogList } from './catalog-list.js';
 import { createSearch, type Search } from './search-types.js';
@@ -7,7 +8,7 @@ import { createSearch, type Search } from './search-types.js';
 /** Content of the catalog: a skeleton, the cause of an error, or the connector types. */
 export type CatalogContent =
   | { phase: 'waiting' }
-  | { phase: 'error'; code: string; cause: string }
+  | { phase: 'error'; error: ConnectorFrameError }
   | { phase: 'ready'; types: readonly CatalogType[] };
 
 export interface CatalogViewOptions {
@@ -72,7 +73,7 @@ export class CatalogView {
     this.#below.replaceChildren(
       content.phase === 'waiting'
         ? skeleton(messages)
-        : failure(messages, messages.causes[content.code] ?? content.cause, this.#options.retry),
+        : failure(messages, describeError(content.error, messages), this.#options.retry),
     );
   }
 
@@ -94,7 +95,7 @@ export class CatalogView {
     const messages = this.#messages;
     const types = this.#find(this.#search.value).filter((type) => category === '' || type.category === category);
     this.#count.textContent = messages.count(types.length, this.#all.length);
-    this.#list.show(types, this.#selected, messages.products);
+    this.#list.show(types, this.#selected, messages.products, messages.savedOnly);
     if (types.length > 0) {
       if (this.#list.element.parentNode !== this.#below) this.#below.replaceChildren(this.#list.element);
     } else this.#below.replaceChildren(noMatches(messages));
@@ -134,9 +135,14 @@ const skeleton = ({ loadingProducts }: ElementMessages): HTMLElement =>
 const noMatches = ({ noMatches: text }: ElementMessages): HTMLElement =>
   make('div', { class: 'note', part: 'empty' }, make('slot', { name: 'empty' }, make('p', {}, text)));
 
-function failure({ productsFailed, tryAgain }: ElementMessages, cause: string, retry: () => void): HTMLElement {
+function failure(
+  { productsFailed, tryAgain }: ElementMessages,
+  { cause, details }: ErrorTexts,
+  retry: () => void,
+): HTMLElement {
   const button = make('button', { class: 'retry', part: 'retry', type: 'button' }, tryAgain);
   button.addEventListener('click', retry);
-  const content = make('slot', { name: 'error' }, make('p', {}, `${productsFailed} `, cause), button);
+  const developer = details ? [make('p', { class: 'details', part: 'details' }, details)] : [];
+  const content = make('slot', { name: 'error' }, make('p', {}, `${productsFailed} `, cause), ...developer, button);
   return make('div', { class: 'note', part: 'error', role: 'alert' }, content);
 }

@@ -5,9 +5,12 @@ import { ConnectorErrorEvent } from '../events/connector-error-event.js';
 import { ConnectorSelectEvent } from '../events/connector-select-event.js';
 import type { ConnectorCatalogEventMap } from '../events/catalog-event-map.js';
 import { hasOtherJson } from '../has-changed.js';
+import { logError } from '../log-error.js';
+import { onNetworkChange } from '../messages/describe-error.js';
 import { messagesFor, onMessages } from '../messages/registry.js';
 import { screenReaderStyles } from '../screen-reader-styles.js';
 import { createStates } from '../states.js';
+import { MISSING_AFTER } from '../mount-conditions.js';
 import { catalogStyles } from './catalog-styles.js';
 import { CatalogView, type CatalogContent } from './catalog-view.js';
 import { fetchTypes, isType } from './fetch-types.js';
@@ -37,9 +40,11 @@ type Listener<K extends keyof ConnectorCatalogEventMap> = (
  * @csspart icon - The icon of a type.
  * @csspart name - The name of a type.
  * @csspart description - The description of a type.
+ * @csspart saved-only - The note of a type that the service can save, but not run.
  * @csspart loading - The container of the skeleton.
  * @csspart empty - The message for a search without results.
  * @csspart error - The container of the error message.
+ * @csspart details - The message for developers, on local pages only.
  * @csspart retry - The button of the error message.
  *
  * @cssState loading - The types are being loaded.
@@ -88,7 +93,8 @@ export class ConnectorCatalogElement extends ReactiveElement {
   #content: CatalogContent = { phase: 'waiting' };
   /** The latest request. Responses to others are ignored. */
   #request = '';
-  #removeMessagesListener: (() => void) | undefined;
+  #missingTimer: ReturnType<typeof setTimeout> | undefined;
+  #removeListeners: (() => void)[] = [];
 
   /** Requests the types again. */
   reload(): void {
@@ -104,12 +110,15 @@ export class ConnectorCatalogElement extends ReactiveElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#removeMessagesListener = onMessages(() => this.#show());
+    const show = (): void => this.#show();
+    this.#removeListeners = [onMessages(show), onNetworkChange(show)];
+    this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#removeMessagesListener?.();
+    clearTimeout(this.#missingTimer);
+    for (const remove of this.#removeListeners) remove();
   }
 
   protected override createRenderRoot(): HTMLElement | DocumentFragment {
@@ -124,8 +133,16 @@ export class ConnectorCatalogElement extends ReactiveElement {
 
   protected override update(changed: PropertyValues): void {
     super.update(changed);
+    clearTimeout(this.#missingTimer);
     if (this.types !== undefined) this.#setTypes(this.types);
     else if (this.hostUrl !== undefined) void this.#fetchTypes(this.hostUrl, this.kind ?? 'input');
+    else this.#missingTimer = setTimeout(() => this.#reportMissing(), MISSING_AFTER);
+    this.#show();
+  }
+
+  #reportMissing(): void {
+    const message = 'host-url is not set: set it to the path of the host\u2019s routes, or set the property types';
+    this.#fail(new ConnectorFrameError('invalid_options', message));
     this.#show();
   }
 
@@ -150,10 +167,10 @@ export class ConnectorCatalogElement extends ReactiveElement {
   #fail(error: unknown): void {
     const failure =
       error instanceof ConnectorFrameError ? error : new ConnectorFrameError('load_failed', String(error));
-    const { code, message } = failure;
     // Reported once, not on each update.
-    if (this.#content.phase === 'error' && this.#content.cause === message) return;
-    this.#content = { phase: 'error', code, cause: message };
+    if (this.#content.phase === 'error' && this.#content.error.message === failure.message) return;
+    this.#content = { phase: 'error', error: failure };
+    logError(this, failure, false);
     this.dispatchEvent(new ConnectorErrorEvent(failure));
   }
 

@@ -7,9 +7,14 @@ export interface ElementMessages {
   loading: string;
   /** Title of the view that replaces a form that can't be shown. The cause is shown below it. */
   loadFailed: string;
+  /**
+   * The cause, if it is neither in `causes` nor a message of your session route. `error.message` is
+   * for developers; users don't see it.
+   */
+  loadFailedHint: string;
   /** Button of that view. */
   tryAgain: string;
-  /** Causes to show instead of `error.message`, by `error.code`. */
+  /** Causes by `error.code`. They replace the message of your session route as well. */
   causes: Readonly<Partial<Record<string, string>>>;
   /** Placeholder and label of the catalog's search field. */
   searchProducts: string;
@@ -27,14 +32,20 @@ export interface ElementMessages {
   productsFailed: string;
   /** Shown if no connector type matches the search. */
   noMatches: string;
+  /** Shown with a connector type that this release of the service can save, but not run. */
+  savedOnly: string;
 }
 
 /** English, the default. */
 export const en: ElementMessages = {
   loading: 'Loading the form',
   loadFailed: 'The form could not be loaded',
+  loadFailedHint: 'Try again. If it keeps failing, contact the people who run this page.',
+  causes: {
+    connector_not_found: 'This connector no longer exists. It may have been deleted. Choose another one.',
+    offline: 'You are offline. Try again once you are connected.',
+  },
   tryAgain: 'Try again',
-  causes: {},
   searchProducts: 'Search products',
   category: 'Category',
   allCategories: 'All categories',
@@ -46,4 +57,5 @@ export const en: ElementMessages = {
   loadingProducts: 'Loading the products',
   productsFailed: 'The products could not be loaded.',
   noMatches: 'Nothing matches. Try another word, or all categories.',
+  savedOnly: 'Can be saved, but no data flows yet.',
 };

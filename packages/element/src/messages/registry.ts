@@ -32,14 +32,19 @@ export function registerMessages(locale: string, messages: Partial<ElementMessag
 
 /** Returns the messages for an element: those of its locale, completed with English. */
 export function messagesFor(element: HTMLElement & { locale?: string | undefined }): ElementMessages {
-  const all = { ...en, ...locales.get('en') };
+  const all = complete(en, locales.get('en'));
   const locale = (element.locale || closestLang(element)).toLowerCase();
   // `de-CH-1996`, `de-CH`, `de`.
   for (let tag = locale; tag; tag = tag.slice(0, Math.max(0, tag.lastIndexOf('-')))) {
     const found = locales.get(tag);
-    if (found) return { ...all, ...found };
+    if (found) return complete(all, found);
   }
   return all;
+}
+
+/** Returns messages with those of `all` for missing ones. */
+function complete(all: ElementMessages, messages: Partial<ElementMessages> = {}): ElementMessages {
+  return { ...all, ...messages, causes: { ...all.causes, ...messages.causes } };
 }
 
 /**

@@ -48,7 +48,8 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
 }
 
 function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
-  const { type_id, name, description, category, icon } = row;
+  const { type_id, name, description, category, icon, supported_features } = row;
+  const runtime = isRecord(supported_features) ? supported_features['runtime'] : undefined;
   if (typeof type_id !== 'string' || type_id === '') return [];
   return [
     {
@@ -57,6 +58,7 @@ function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
       description: typeof description === 'string' ? description : '',
       category: typeof category === 'string' ? category : '',
       icon: iconAddress(type_id, icon, apiBase),
+      ...(typeof runtime === 'boolean' && { runtime }),
     },
   ];
 }

@@ -6,6 +6,7 @@ import { HostError } from '../host-error.js';
 import type { AllowedTypes } from '../host-options.js';
 import { json, readJson } from '../json.js';
 import { isRecord } from '../is-record.js';
+import { ServiceRequestError } from '../service-request-error.js';
 import type { Route, RouteTools } from '../route.js';
 
 /**
@@ -30,7 +31,8 @@ export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context
         connector_id: connectorId,
         ...narrow(options.allow, kind, typeId),
       };
-      return json(sessionOf(await service('/v3/sessions', { method: 'POST', body: JSON.stringify(body) })));
+      const minted = service('/v3/sessions', { method: 'POST', body: JSON.stringify(body) });
+      return json(sessionOf(await (connectorId === undefined ? minted : minted.catch(explainNotFound))));
     },
   };
 }
@@ -43,8 +45,17 @@ function narrow(allow: AllowedTypes | undefined, requestedKind: ComponentKind | 
   const kinds = requestedKind ? offered.filter((kind) => kind === requestedKind) : offered;
   const offeredIds = kinds.flatMap((kind) => allow[kind] ?? []);
   const ids = requestedIds ? requestedIds.filter((id) => offeredIds.includes(id)) : [...new Set(offeredIds)];
-  if (ids.length === 0) throw new HostError('forbidden', 'This type of connector is not offered here.');
+  if (ids.length === 0) {
+    const type = typeId === undefined ? 'This type of connector' : `The type of connector "${typeId}"`;
+    throw new HostError('forbidden', `${type} is not offered here.`);
+  }
   return { kind: kinds.length === 1 ? kinds[0] : undefined, type_ids: ids };
+}
+
+/** The service responds with 404 to a session for a connector that the organization doesn't have. */
+function explainNotFound(error: unknown): never {
+  if (!(error instanceof ServiceRequestError) || error.status !== 404) throw error;
+  throw new HostError('not_found', 'There is no such connector.', { resource: 'connector', cause: error });
 }
 
 function sessionOf(body: unknown): HostSession {
