@@ -30,7 +30,7 @@ describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as
     await nameField(page).fill(`Night ${kind}`);
     await form(page).getByRole('button', { name: 'Save' }).click();
 
-    const saved = page.getByRole('status').filter({ hasText: `Night ${kind} is connected. Its id:` });
+    const saved = page.getByRole('status').filter({ hasText: `Night ${kind} is saved. Its id:` });
     await saved.waitFor();
     const id = (await saved.locator('code').textContent()) ?? '';
     expect(id).toMatch(/^[\w-]{8,}$/);
@@ -199,7 +199,7 @@ describe('html', () => {
         .evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor !== 'rgba(0, 0, 0, 0)'));
     expect(await lit()).toEqual([false, true, false, false]);
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
-    await page.getByText('Connected. See the list').waitFor();
+    await page.getByText('Saved. See the list').waitFor();
     expect((await lit())[2]).toBe(true);
     await page.getByRole('link', { name: 'See the list' }).click();
     await connections(page).filter({ hasText: 'Without a script' }).getByRole('link').click();

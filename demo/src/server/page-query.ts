@@ -13,12 +13,12 @@ export interface PageQuery {
   /** A connection was just deleted. */
   isDeleted: boolean;
   /** The connector just saved, and whether it was created or updated. */
-  saved?: { id: string; how: 'connected' | 'updated' };
+  saved?: { id: string; how: 'saved' | 'updated' };
 }
 
 export function readPageQuery(url: URL): PageQuery {
   const read = (name: string) => url.searchParams.get(name) ?? '';
-  const how = url.searchParams.has('updated') ? 'updated' : 'connected';
+  const how = url.searchParams.has('updated') ? 'updated' : 'saved';
   const id = read(how);
   return {
     kind: read('kind') === 'output' ? 'output' : 'input',

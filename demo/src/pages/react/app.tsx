@@ -65,7 +65,7 @@ export function App({ tenantId }: { tenantId: string }) {
           navigate({ kind });
           setSaved({
             ...connector,
-            how: connectorId ? 'updated' : 'connected',
+            how: connectorId ? 'updated' : 'saved',
           });
         }}
         onClose={() => navigate({ kind })}

@@ -6,6 +6,7 @@ import type { ComponentKind } from '@connector-frame/react';
 import {
   describe,
   newestFirst,
+  savedOnly,
   words,
 } from '../shared/lists.js';
 import '../shared/pipelines/pipeline-row.js';
@@ -41,8 +42,13 @@ export function Connections({
     <ul className="connections">
       {newestFirst(connectors, savedId).map(
         (connector) => {
-          const { icon, typeName, name, about } =
-            describe(connector, types);
+          const {
+            icon,
+            typeName,
+            name,
+            about,
+            isSavedOnly,
+          } = describe(connector, types);
           const isNew = connector.id === savedId;
           return (
             <li className="connection" key={connector.id}>
@@ -61,6 +67,11 @@ export function Connections({
                 <span className="connection-about">
                   {about}
                 </span>
+                {isSavedOnly && (
+                  <span className="connection-limit">
+                    {savedOnly}
+                  </span>
+                )}
               </span>
               <span
                 className="state"
@@ -81,6 +92,7 @@ export function Connections({
                   input-name={name}
                   type-id={connector.type_id}
                   is-new={isNew || undefined}
+                  saved-only={isSavedOnly || undefined}
                   ondeleted={(
                     event: InputDeletedEvent,
                   ) => {

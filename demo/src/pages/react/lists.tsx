@@ -54,7 +54,7 @@ export function Lists({ kind, tenantId, saved }: Props) {
         aria-labelledby="connections-title"
       >
         <div className="section-head">
-          <h2 id="connections-title">Connected</h2>
+          <h2 id="connections-title">Your connections</h2>
           <p className="count">
             {countOf(
               connectors.items ?? [],

@@ -10,6 +10,7 @@ declare module 'react' {
         'input-name': string;
         'type-id': string;
         'is-new': true | undefined;
+        'saved-only': true | undefined;
         ondeleted: (event: InputDeletedEvent) => void;
       };
     }

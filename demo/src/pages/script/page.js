@@ -8,9 +8,7 @@ connector?.addEventListener('ready', () => log('ready'));
 
 connector?.addEventListener('save', (event) => {
   log('save', event.connector);
-  const how = connector.existingId
-    ? 'updated'
-    : 'connected';
+  const how = connector.existingId ? 'updated' : 'saved';
   location.assign(
     `?kind=${connector.kind}&${how}=${event.connector.id}`,
   );

@@ -6,15 +6,18 @@ export const words: Record<ComponentKind, { title: string; list: string; one: st
     title: 'Connect your data',
     list: 'Data sources',
     one: 'data source',
-    none: 'No data sources yet. Pick a product below, and its events start to flow here.',
+    none: 'No data sources yet. Pick a product below. Once it is saved, start its pipeline to receive events.',
   },
   output: {
     title: 'Send your data on',
     list: 'Destinations',
     one: 'destination',
-    none: 'No destinations yet. Pick a product below to send what Northwind finds there.',
+    none: 'No destinations yet. Pick a product below. Once it is saved, a pipeline can send events to it.',
   },
 };
+
+/** Shown with types and connectors that the service can save, but not run; as in the form. */
+export const savedOnly = 'Can be saved, but no data flows yet.';
 
 /** Returns the categories of the given types, sorted by name. */
 export function categoriesOf(types: readonly CatalogType[]): string[] {
@@ -31,7 +34,13 @@ export function countOf(found: readonly unknown[], all: readonly unknown[]): str
 export function describe({ id, name, type_id }: ConfiguredConnector, types: readonly CatalogType[]) {
   const type = types.find((one) => one.type_id === type_id);
   const typeName = type?.name ?? type_id;
-  return { icon: type?.icon, typeName, name: name || typeName, about: `${typeName} · ${id.slice(0, 8)}` };
+  return {
+    icon: type?.icon,
+    typeName,
+    name: name || typeName,
+    about: `${typeName} · ${id.slice(0, 8)}`,
+    isSavedOnly: type?.runtime === false,
+  };
 }
 
 /**

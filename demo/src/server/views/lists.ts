@@ -1,6 +1,6 @@
 import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/connect';
 import { createSearch } from '@connector-frame/element/catalog';
-import { categoriesOf, countOf, describe, newestFirst, words } from '../../pages/shared/lists.js';
+import { categoriesOf, countOf, describe, newestFirst, savedOnly, words } from '../../pages/shared/lists.js';
 import { html, type Html } from '../html.js';
 import type { PageQuery } from '../page-query.js';
 import { searchField } from './search-field.js';
@@ -36,7 +36,7 @@ export function lists(query: PageQuery, { types, connectors }: Lists, rows: RowP
     ${query.isDeleted && html`<p class="note success" role="status">The connection is deleted.</p>`}
     <section id="connections" aria-labelledby="connections-title">
       <div class="section-head">
-        <h2 id="connections-title">Connected</h2>
+        <h2 id="connections-title">Your connections</h2>
         <p class="count">${countOf(made, made)}</p>
       </div>
       ${'failure' in connectors ? failure(connectors.failure, query) : connections(query, made, known, rows)}
@@ -54,7 +54,7 @@ function connections(
   return html`${script !== '' && html`<script type="module" src="${script}"></script>`}
     <ul class="connections">
       ${newestFirst(made, query.saved?.id).map((connector) => {
-        const { icon, typeName, name, about } = describe(connector, types);
+        const { icon, typeName, name, about, isSavedOnly } = describe(connector, types);
         const isNew = connector.id === query.saved?.id;
         return html`<li class="connection">
           ${mark(icon, typeName)}
@@ -63,6 +63,7 @@ function connections(
               >${name}</a
             >
             <span class="connection-about">${about}</span>
+            ${isSavedOnly && html`<span class="connection-limit">${savedOnly}</span>`}
           </span>
           <span class="state" ${isNew && html` data-state="new"`}>${isNew ? 'Saved just now' : 'Saved'}</span>
           <span class="connection-edit" aria-hidden="true">Edit</span>
@@ -74,6 +75,7 @@ function connections(
               input-name="${name}"
               type-id="${connector.type_id}"
               ${isNew && html` is-new`}
+              ${isSavedOnly && html` saved-only`}
             ></pipeline-row>`
           }
         </li>`;
@@ -115,6 +117,7 @@ function catalog(query: PageQuery, types: Listed<CatalogType>): Html {
                       <span class="product-text">
                         <span class="product-name">${type.name}</span>
                         <span class="product-about">${type.description || type.category}</span>
+                        ${type.runtime === false && html`<span class="product-limit">${savedOnly}</span>`}
                       </span>
                     </a>
                   </li>`,

@@ -26,6 +26,8 @@ export interface FormSubject {
   title: string;
   /** The type's one-line description on create; the creation date of the connector on edit. */
   subtitle: string;
+  /** Tells the user that the service can save this type, but not run it. */
+  limitation?: string | false;
   /** Data URI of the vendor's SVG; null shows the monogram instead. */
   icon: string | null;
   monogram: string;

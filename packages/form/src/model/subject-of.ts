@@ -39,6 +39,7 @@ export function subjectOf(
     mode: connector ? 'edit' : 'create',
     title,
     subtitle: connector ? messages.createdOn(connector.created_at) : type.description,
+    limitation: type.supported_features.runtime === false && messages.savedOnly,
     // Accept only SVG data URIs, which load nothing.
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: monogramOf(title),

@@ -6,7 +6,8 @@ export interface ConnectorType extends Pick<
   ConnectorTypeData,
   'type_id' | 'name' | 'description' | 'vendor' | 'order' | 'config' | 'fixed_destination'
 > {
-  supported_features: { test_connection: boolean };
+  /** `runtime` is absent in services that don't report it. */
+  supported_features: { test_connection: boolean; runtime?: boolean };
   /** Data URI of the vendor's SVG. */
   icon: string | null;
 }

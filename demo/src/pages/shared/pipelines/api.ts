@@ -1,5 +1,5 @@
 import type { BuiltPipeline, ConfiguredConnector, IntegrationStatus } from '@connector-frame/core/connect';
-import { fetchJson, connectors } from '../host-api.js';
+import { catalog, connectors, fetchJson } from '../host-api.js';
 import type { Cleanup, IngestAddress, PipelineSnapshots, TestEventResult } from './shapes.js';
 
 /** An input of the signed-in tenant. */
@@ -53,6 +53,17 @@ export function outputs(tenantId: string): Promise<ConfiguredConnector[]> {
     request.catch(() => (listed = undefined));
   }
   return listed.outputs;
+}
+
+let outputTypes: Promise<ReadonlySet<string>> | undefined;
+
+/** Returns the output types that the service can save, but not run. Requested once per page. */
+export function savedOnlyTypes(): Promise<ReadonlySet<string>> {
+  outputTypes ??= catalog('output').then(
+    (types) => new Set(types.filter(({ runtime }) => runtime === false).map(({ type_id }) => type_id)),
+  );
+  outputTypes.catch(() => (outputTypes = undefined));
+  return outputTypes;
 }
 
 /** Drops the cached outputs after one was created or deleted. */

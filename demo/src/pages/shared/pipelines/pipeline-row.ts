@@ -9,7 +9,8 @@ import { watch } from './watch.js';
 
 /**
  * Shows the pipeline of a connected input: `<pipeline-row tenant-id input-id input-name type-id
- * is-new>`. Offers to create a pipeline if there is none. Otherwise shows its status, pauses,
+ * is-new saved-only>`. Offers to create a pipeline if there is none, unless the service can't run the
+ * input (`saved-only`). Otherwise shows its status, pauses,
  * resumes and deletes it, and expands to its ingest address and log. Styled by the page's style
  * sheet.
  *
@@ -25,6 +26,7 @@ export class PipelineRow extends HTMLElement {
       inputName: this.getAttribute('input-name') ?? '',
       typeId: this.getAttribute('type-id') ?? '',
       isNew: this.hasAttribute('is-new'),
+      isSavedOnly: this.hasAttribute('saved-only'),
     });
   }
 
@@ -41,10 +43,11 @@ interface About {
   inputName: string;
   typeId: string;
   isNew: boolean;
+  isSavedOnly: boolean;
 }
 
 /** Builds the row inside `element` and keeps it up to date. Returns a function that stops it. */
-function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew }: About): () => void {
+function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew, isSavedOnly }: About): () => void {
   let snapshot: PipelineSnapshot | null | undefined;
   const group = el('div', { class: 'pipeline', role: 'group', 'aria-label': `Pipeline of ${inputName}` });
   const waiting = el('p', { class: 'pipeline-problem', 'data-tone': 'off', hidden: true });
@@ -92,10 +95,11 @@ function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew
 
   function showStart(): void {
     end();
-    const panel = startPanel(input, inputName, isNew, () => {
+    const onBuilt = (): void => {
       announce(`${inputName} has a pipeline now.`);
       row.refresh();
-    });
+    };
+    const panel = isSavedOnly ? el('div', { class: 'pipeline-start' }) : startPanel(input, inputName, isNew, onBuilt);
     panel.append(
       button('Delete', inputName, 'quiet', () => openDeleteDialog(element, input, inputName, undefined, deleted)),
     );

@@ -5,7 +5,7 @@ import { button, el, press } from './dom.js';
 /** Offers to create a pipeline for an input that has none. */
 export function startPanel(input: api.Input, inputName: string, isNew: boolean, built: () => void): HTMLElement {
   const problem = el('p', { class: 'pipeline-problem pipeline-action-error', role: 'alert', hidden: true });
-  const nowhere = el('option', { value: '' }, 'Nowhere: drop everything');
+  const nowhere = el('option', { value: '' }, 'Nowhere: count, then discard');
   const select = el('select', { class: 'small' }, nowhere);
   const start = button('Start a pipeline', `for ${inputName}`, isNew ? 'primary' : 'secondary', () => void run());
 
@@ -16,10 +16,15 @@ export function startPanel(input: api.Input, inputName: string, isNew: boolean, 
     built();
   }
 
-  api.outputs(input.tenantId).then(
-    // Leave out other outputs of this type: they do the same as the first option.
-    (outputs) => select.append(...outputs.filter(({ type_id }) => type_id !== 'dev-null').map(option)),
-    () => {}, // If the list fails to load, the first option still works.
+  Promise.all([api.outputs(input.tenantId), api.savedOnlyTypes().catch(() => new Set<string>())]).then(
+    ([outputs, savedOnly]) =>
+      select.append(
+        ...outputs
+          // Leave out other outputs of this type: they do the same as the first option.
+          .filter(({ type_id }) => type_id !== 'dev-null')
+          .map((output) => option(output, savedOnly.has(output.type_id))),
+      ),
+    () => {}, // If a list fails to load, the first option still works.
   );
   return el(
     'div',
@@ -35,5 +40,8 @@ export function startPanel(input: api.Input, inputName: string, isNew: boolean, 
   );
 }
 
-const option = ({ id, name, type_id }: ConfiguredConnector) =>
-  el('option', { value: id }, name === '' ? type_id : `${name} · ${type_id}`);
+/** @param isSavedOnly whether the service can't deliver to this output */
+function option({ id, name, type_id }: ConfiguredConnector, isSavedOnly: boolean): HTMLOptionElement {
+  const text = name === '' ? type_id : `${name} · ${type_id}`;
+  return el('option', { value: id, disabled: isSavedOnly }, isSavedOnly ? `${text} (saved only)` : text);
+}

@@ -64,8 +64,8 @@ function drop({ currentTarget: mark }: Event & { currentTarget: Element }): void
   mark.remove();
 }
 
-/** Renders the vendor's icon, the title and the subtitle. */
-function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResult {
+/** Renders the vendor's icon, the title, the subtitle, and what the connector can't do. */
+function header({ icon, monogram, title, subtitle, limitation }: FormSubject): TemplateResult {
   return html`<header class="cf-header">
     <div class="cf-tile" aria-hidden="true">
       ${icon ? html`<img class="cf-mark" src=${icon} width="24" height="24" alt="" @error=${drop} />` : nothing}
@@ -74,6 +74,7 @@ function header({ icon, monogram, title, subtitle }: FormSubject): TemplateResul
     <div>
       <h1 class="cf-title">${title}</h1>
       <p class="cf-subtitle">${subtitle}</p>
+      ${limitation ? html`<p>${limitation}</p>` : nothing}
     </div>
   </header>`;
 }
