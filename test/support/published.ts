@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -75,9 +75,15 @@ export interface Project {
  * the packages in this repository, whose versions npm checks against the requested ranges. An
  * undeclared dependency is missing.
  * @param more third-party packages to install as well
+ * @param template folder of a project to start from, such as one of `create-vite`
  */
-export async function createProject(ours: readonly Tarball[], more: readonly string[] = []): Promise<Project> {
+export async function createProject(
+  ours: readonly Tarball[],
+  more: readonly string[] = [],
+  template?: string,
+): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'project-'));
+  if (template !== undefined) await cp(template, folder, { recursive: true });
   const write = async (path: string, content: string) => {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
@@ -90,10 +96,9 @@ export async function createProject(ours: readonly Tarball[], more: readonly str
     ...Object.fromEntries(ours.map(({ manifest, file }) => [manifest.name, `file:${file}`])),
     ...Object.fromEntries(others.map((name) => [name, `file:${root}node_modules/${name}`])),
   };
-  await write(
-    'package.json',
-    JSON.stringify({ name: 'project', version: '1.0.0', private: true, type: 'module', dependencies }),
-  );
+  const manifest = { name: 'project', version: '1.0.0', private: true, type: 'module', scripts: {} };
+  if (template !== undefined) Object.assign(manifest, JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+  await write('package.json', JSON.stringify({ ...manifest, dependencies, devDependencies: {} }));
   await npm(folder, ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']);
   return {
     folder,
