@@ -3,12 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHost } from '@connector-frame/host';
+import { toNodeHandler } from '@connector-frame/host/node';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { transform } from 'esbuild';
 import { launchBrowser } from '../support/browser.js';
 import { freePort } from '../support/free-port.js';
 import { codeOf, makeFolder, start, writeCode } from '../support/guides.js';
+import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 import { press } from '../support/press.js';
 
@@ -21,17 +24,21 @@ let folder: Awaited<ReturnType<typeof makeFolder>>;
 let world: World;
 let server: { stop(): Promise<void> };
 let origin: string;
+/** Origin of the application whose backend is another server. */
+let proxied: string;
 let built: string;
 
 const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
 
 beforeAll(async () => {
-  const port = String(await freePort());
+  const first = await freePort(2);
+  const port = String(first);
   origin = `http://localhost:${port}`;
+  proxied = `http://localhost:${first + 1}`;
   [browser, folder, world] = await Promise.all([
     launchBrowser(),
     makeFolder(),
-    startWorld({ ALLOWED_PARENT_ORIGINS: origin }),
+    startWorld({ ALLOWED_PARENT_ORIGINS: `${origin},${proxied}` }),
   ]);
   const route = 'app/api/[...path]/route.ts';
   await writeCode(await codeOf('nextjs', 'lib/host.ts'), join(folder.path, 'lib/host.js'));
@@ -71,8 +78,8 @@ const layout = `
  * Writes a file with its types removed and JSX kept: Next would otherwise require TypeScript's own
  * packages.
  */
-async function write(file: string, code: string): Promise<void> {
-  const path = join(folder.path, file.replace(/\.ts(x?)$/, '.js$1'));
+async function write(file: string, code: string, to = folder.path): Promise<void> {
+  const path = join(to, file.replace(/\.ts(x?)$/, '.js$1'));
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, /\.tsx?$/.test(file) ? (await transform(code, { loader: 'tsx', jsx: 'preserve' })).code : code);
 }
@@ -115,4 +122,32 @@ test('a client component handles the save', async () => {
   await press(form(page).getByRole('button', { name: 'Save', exact: true }));
   await expect.poll(() => logged).toEqual([{ type: 'log', text: expect.stringMatching(/ is connected: [\w-]{8,}$/) }]);
   await close();
+});
+
+test('requests to a backend on another server pass through the guide’s rewrites', async () => {
+  const host = createHost({
+    serviceUrl: world.service.url,
+    apiKey: world.apiKey,
+    authorizeTenant: (_, tenantId) => (tenantId === 'acme' ? world.team : null),
+  });
+  const backend = await serve(toNodeHandler(host));
+  const other = await makeFolder();
+  onTestFinished(() => Promise.all([backend.close(), other.remove()]).then(() => undefined));
+  await write('app/layout.tsx', layout, other.path);
+  await write('app/connect/page.tsx', await codeOf('react', 'app/connect/page.tsx'), other.path);
+  const config = await codeOf('nextjs', 'next.config.mjs');
+  await write('next.config.mjs', config.replace('http://localhost:3000', backend.origin), other.path);
+  const env = { PORT: new URL(proxied).port, NEXT_TELEMETRY_DISABLED: '1' };
+  await promisify(execFile)(process.execPath, [next, 'build'], {
+    cwd: other.path,
+    env: { ...process.env, ...env, NODE_ENV: 'production' },
+  });
+  const running = await start([next, 'start'], other.path, env, proxied);
+  const page = await browser.newPage();
+  onTestFinished(async () => {
+    await page.close();
+    await running.stop();
+  });
+  await page.goto(`${proxied}/connect`);
+  await form(page).getByLabel('Organization URL').waitFor();
 });

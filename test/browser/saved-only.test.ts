@@ -83,7 +83,7 @@ test('a destination that cannot receive is listed, but cannot be selected; the d
 test('the empty lists promise no data before a pipeline is started', async () => {
   const page = await fixture.open('script');
   await page.getByRole('button', { name: 'Switch to Globex' }).click();
-  await page.getByText('Once it is saved, start its pipeline to receive events.').waitFor();
+  await page.getByText('If data can flow from it, start its pipeline once it is saved.').waitFor();
   await page.goto(`${fixture.demo.hostUrl}/script/?kind=output`);
-  await page.getByText('Once it is saved, a pipeline can send events to it.').waitFor();
+  await page.getByText('If data can flow to it, pipelines can use it once it is saved.').waitFor();
 });

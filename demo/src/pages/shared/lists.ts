@@ -6,13 +6,13 @@ export const words: Record<ComponentKind, { title: string; list: string; one: st
     title: 'Connect your data',
     list: 'Data sources',
     one: 'data source',
-    none: 'No data sources yet. Pick a product below. Once it is saved, start its pipeline to receive events.',
+    none: 'No data sources yet. Pick a product below. If data can flow from it, start its pipeline once it is saved.',
   },
   output: {
     title: 'Send your data on',
     list: 'Destinations',
     one: 'destination',
-    none: 'No destinations yet. Pick a product below. Once it is saved, a pipeline can send events to it.',
+    none: 'No destinations yet. Pick a product below. If data can flow to it, pipelines can use it once it is saved.',
   },
 };
 
