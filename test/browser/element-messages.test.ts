@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -138,6 +139,12 @@ test('every message has a state in which it is true', () => {
   const { causes, ...others } = en;
   const keys = [...Object.keys(others), ...Object.keys(causes).map((code) => `causes.${code}`)];
   expect(Object.keys(states).sort()).toEqual(keys.sort());
+});
+
+test('the README lists every message with its state', async () => {
+  const readme = await readFile(new URL('../../packages/element/README.md', import.meta.url), 'utf8');
+  const texts = /^\| Text .*\n(?:\|.*\n)+/m.exec(readme)?.[0] ?? '';
+  expect(Object.keys(states).filter((key) => !texts.includes(`\`${key}\``))).toEqual([]);
 });
 
 test.each(Object.keys(states) as Key[])('%s is shown in its state', async (key) => {

@@ -41,12 +41,12 @@ const elements: { of: typeof ReactiveElement; views: string[]; counts: Record<Li
   {
     of: ConnectorFrameElement,
     views: ['element-views.ts'],
-    counts: { members: 26, attributes: 21, events: 4, slots: 3, cssParts: 4, cssStates: 4, cssProperties: 6 },
+    counts: { members: 26, attributes: 21, events: 4, slots: 3, cssParts: 5, cssStates: 4, cssProperties: 6 },
   },
   {
     of: ConnectorCatalogElement,
     views: ['catalog/catalog-view.ts', 'catalog/catalog-list.ts', 'catalog/catalog-item.ts'],
-    counts: { members: 7, attributes: 5, events: 2, slots: 3, cssParts: 12, cssStates: 4, cssProperties: 6 },
+    counts: { members: 7, attributes: 5, events: 2, slots: 3, cssParts: 14, cssStates: 4, cssProperties: 6 },
   },
 ];
 
@@ -78,7 +78,7 @@ describe.each(elements)('$of.name', ({ of, views, counts }) => {
     const code = views.map((view) => read(`packages/element/src/${view}`)).join('');
     const names = (pattern: RegExp): string[] =>
       [...new Set([...code.matchAll(pattern)].map(([, name = '']) => name))].sort();
-    expect(element.cssParts?.map(({ name }) => name).sort()).toEqual(names(/\bpart: '(\w+)'/g));
+    expect(element.cssParts?.map(({ name }) => name).sort()).toEqual(names(/\bpart: '([\w-]+)'/g));
     const slots = element.slots?.map(({ name }) => name).filter((name) => name !== '');
     expect(slots?.sort()).toEqual(names(/'slot',\s*\{ name: '(\w+)' \}/g));
   });

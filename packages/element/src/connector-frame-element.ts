@@ -26,7 +26,7 @@ type Listener<K extends keyof ConnectorFrameEventMap> = (
  * @tag connector-frame
  * @tagname connector-frame
  *
- * @slot - Shown before the element is registered, and until the options are complete. If there is a `typeId`, but no session after three seconds, the element reports the missing option.
+ * @slot - Shown before the element is registered, and while an option is missing. A type without a session is reported after three seconds.
  * @slot loading - Replaces the skeleton.
  * @slot error - Replaces the error message and its button.
  *
