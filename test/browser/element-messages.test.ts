@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { serveFakeFrame, type FakeFrameServer } from '@connector-frame/core/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { en, type ElementMessages } from '../../packages/element/src/messages/en.js';
+import { english as en } from '../../packages/element/src/catalog/catalog-view.js';
+import type { ElementMessages } from '../../packages/element/src/messages/en.js';
 import { launchBrowser } from '../support/browser.js';
 import { eventsOf, startElementWorld, type ElementWorld, type PageOptions } from '../support/element-world.js';
 
@@ -171,32 +172,32 @@ const faults: Record<string, () => Fault> = {
   'a missing tenant-id': () => ({
     attributes: 'host-url="/api"',
     code: 'invalid_options',
-    message: 'tenant-id is not set: set it to your ID of the customer, which "/api" creates sessions for',
+    message: 'Set tenant-id: the form can’t be mounted without it',
   }),
   'a missing host-url': () => ({
     attributes: 'tenant-id="acme"',
     code: 'invalid_options',
-    message: /^host-url is not set/,
+    message: /^Set host-url: /,
   }),
   'a missing session': () => ({
     attributes: 'frame-origin="https://connect.example.com/embed"',
     code: 'invalid_options',
-    message: 'There is no session: set host-url and tenant-id, or the property fetchSession',
+    message: /^Set host-url with tenant-id, or fetchSession: /,
   }),
   'a token without its organization': () => ({
     attributes: 'session-token="token-1"',
     code: 'invalid_options',
-    message: /^organization-id is not set/,
+    message: /^Set organization-id: /,
   }),
   'an organization without a token': () => ({
     attributes: 'organization-id="org_1"',
     code: 'invalid_options',
-    message: /^session-token is not set/,
+    message: /^Set session-token: /,
   }),
   'a frame-origin without its path': () => ({
     attributes: `${session} frame-origin="${new URL(silent.frameOrigin).origin}" load-timeout="200"`,
     code: 'frame_timeout',
-    message: /^There is no form at frameOrigin "(\S+)", which has no path\. Usually it is "\1\/embed"$/,
+    message: /^frameOrigin "(\S+)" has no path\. Usually it is "\1\/embed"$/,
   }),
   [unregistered]: () => ({
     attributes: `${session} frame-origin="${world.service.url}/embed" load-timeout="1500"`,
@@ -356,5 +357,5 @@ test('a message that is missing in a language is English, also among the causes'
   const { registerMessages, messagesFor } = await import('../../packages/element/src/messages/registry.js');
   registerMessages('nb', { causes: { frame_blocked: 'Siden er feil satt opp.' } });
   const element = Object.assign(Object.create(null), { locale: 'nb' });
-  expect(messagesFor(element).causes).toEqual({ ...en.causes, frame_blocked: 'Siden er feil satt opp.' });
+  expect(messagesFor(element, en).causes).toEqual({ ...en.causes, frame_blocked: 'Siden er feil satt opp.' });
 });

@@ -4,8 +4,9 @@ import { elementStyles } from './element-styles.js';
 import { createView } from './element-views.js';
 import type { ConnectorFrameEventMap } from './events/event-map.js';
 import { FrameController } from './frame-controller.js';
-import { describeError, onNetworkChange } from './messages/describe-error.js';
-import { messagesFor, onMessages } from './messages/registry.js';
+import { describeError } from './messages/describe-error.js';
+import { en } from './messages/en.js';
+import { messagesFor, onTextChange } from './messages/registry.js';
 import { PreloadController } from './preload-controller.js';
 import { screenReaderStyles } from './screen-reader-styles.js';
 
@@ -62,7 +63,7 @@ export class ConnectorFrameElement extends ReactiveElement {
   readonly #frame: FrameController;
   readonly #preload: PreloadController;
   #show: ReturnType<typeof createView> | undefined;
-  #removeListeners: (() => void)[] = [];
+  #removeListener: (() => void) | undefined;
 
   constructor() {
     super();
@@ -96,13 +97,12 @@ export class ConnectorFrameElement extends ReactiveElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const render = (): void => this.#render();
-    this.#removeListeners = [onMessages(render), onNetworkChange(render)];
+    this.#removeListener = onTextChange(() => this.#render());
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    for (const remove of this.#removeListeners) remove();
+    this.#removeListener?.();
   }
 
   /**
@@ -136,7 +136,7 @@ export class ConnectorFrameElement extends ReactiveElement {
 
   #render(): void {
     const { phase, error } = this.#frame;
-    const messages = messagesFor(this);
+    const messages = messagesFor(this, en);
     this.#show?.({ phase, error: error && describeError(error, messages), messages });
     this.#preload.sync();
   }

@@ -1,13 +1,13 @@
 import type { FramePhase } from './frame-controller.js';
 import { make } from './make.js';
 import type { ErrorTexts } from './messages/describe-error.js';
-import type { ElementMessages } from './messages/en.js';
+import type { FrameMessages } from './messages/en.js';
 
 /** What the element shows. */
 export interface FrameView {
   phase: FramePhase;
   error?: ErrorTexts | undefined;
-  messages: ElementMessages;
+  messages: FrameMessages;
 }
 
 /**
@@ -47,7 +47,7 @@ const viewOf = {
   waiting: () => make('slot'),
 
   /** A skeleton of the form, or the page's `loading` slot. */
-  loading: ({ loading }: ElementMessages) =>
+  loading: ({ loading }: FrameMessages) =>
     make(
       'div',
       { part: 'loading', class: 'notice', role: 'status' },
@@ -66,7 +66,7 @@ const viewOf = {
     ),
 
   /** The cause and a button, or the page's `error` slot. */
-  error: ({ loadFailed, tryAgain }: ElementMessages, texts: ErrorTexts | undefined, retry: () => void) => {
+  error: ({ loadFailed, tryAgain }: FrameMessages, texts: ErrorTexts | undefined, retry: () => void) => {
     const { cause = '', details = '' } = texts ?? {};
     const button = make('button', { part: 'retry', type: 'button' }, tryAgain);
     button.addEventListener('click', retry);

@@ -1,14 +1,13 @@
 import type { ConnectorFrameError } from '@connector-frame/core/connect';
 
-/** Errors that the user alone can fix, and reads in the form. */
-const userErrors = new Set<string>(['load_failed', 'test_failed', 'save_failed', 'offline']);
+/** Codes of errors that the user alone can fix, and reads in the form. */
+const USER_ERRORS = /^((load|test|save)_failed|offline)$/;
 
 /** An element of this package, and the options that tell elements of a page apart. */
 type Source = HTMLElement & {
   kind?: string | undefined;
   typeId?: string | undefined;
   existingId?: string | undefined;
-  hostUrl?: string | undefined;
 };
 
 /**
@@ -18,10 +17,9 @@ type Source = HTMLElement & {
  * @param isShown whether the form shows the error
  */
 export function logError(element: Source, { code, message }: ConnectorFrameError, isShown: boolean): void {
-  if (isShown && userErrors.has(code)) return;
-  const { localName, kind, typeId, existingId, hostUrl } = element;
-  const options = { kind, 'type-id': typeId, 'existing-id': existingId, 'host-url': hostUrl };
-  const given = Object.entries(options).filter(([, value]) => value);
-  const tag = [localName, ...given.map(([name, value]) => `${name}="${value}"`)].join(' ');
-  console.error(`<${tag}> ${code}: ${message}`);
+  if (isShown && USER_ERRORS.test(code)) return;
+  const { localName, kind, typeId, existingId } = element;
+  const options = Object.entries({ kind, 'type-id': typeId, 'existing-id': existingId });
+  const given = options.map(([name, value]) => (value ? ` ${name}="${value}"` : ''));
+  console.error(`<${localName}${given.join('')}> ${code}: ${message}`);
 }

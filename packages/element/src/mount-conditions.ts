@@ -35,14 +35,13 @@ export function isComplete(options: ElementOptions): options is CompleteOptions 
 export function findMissing(options: ElementOptions): string | undefined {
   const { kind, typeId, sessionToken, organizationId, hostUrl, tenantId } = options;
   if (!typeId || (kind && isComplete(options))) return undefined;
-  if (!kind) return `kind is not set: set it to ${elementOptions.kind.values.join(' or ')}`;
-  if (hostUrl)
-    return `tenant-id is not set: set it to your ID of the customer, which "${hostUrl}" creates sessions for`;
-  if (tenantId)
-    return 'host-url is not set: set it to the path of the host\u2019s routes on your server, such as "/api"';
-  if (sessionToken) return 'organization-id is not set: set it to the organization of session-token';
-  if (organizationId) return 'session-token is not set: set the property sessionToken or fetchSession';
-  return 'There is no session: set host-url and tenant-id, or the property fetchSession';
+  let missing = 'host-url with tenant-id, or fetchSession';
+  if (!kind) missing = 'kind';
+  else if (hostUrl) missing = 'tenant-id';
+  else if (tenantId) missing = 'host-url';
+  else if (sessionToken) missing = 'organization-id';
+  else if (organizationId) missing = 'session-token';
+  return `Set ${missing}: the form can\u2019t be mounted without it`;
 }
 
 /** Identity of the mounted form. A change requires a remount; `''` means no form. */

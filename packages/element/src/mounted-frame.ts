@@ -222,7 +222,7 @@ export class MountedFrame {
 function findMissingPath(iframe: HTMLIFrameElement | null): ConnectorFrameError | undefined {
   const { origin, pathname } = new URL(iframe?.src || location.href);
   if (!iframe || pathname !== '/') return undefined;
-  const message = `There is no form at frameOrigin "${origin}", which has no path. Usually it is "${origin}/embed"`;
+  const message = `frameOrigin "${origin}" has no path. Usually it is "${origin}/embed"`;
   return new ConnectorFrameError('frame_timeout', message);
 }
 

@@ -1,7 +1,7 @@
 import type { CatalogType, ConnectorFrameError } from '@connector-frame/core/connect';
 import { make } from '../make.js';
 import { describeError, type ErrorTexts } from '../messages/describe-error.js';
-import { en, type ElementMessages } from '../messages/en.js';
+import { catalogEn, en, type ElementMessages } from '../messages/en.js';
 import { CatalogList } from './catalog-list.js';
 import { createSearch, type Search } from './search-types.js';
 
@@ -19,6 +19,9 @@ export interface CatalogViewOptions {
   /** Called with the number of types that are shown. */
   found: (count: number) => void;
 }
+
+/** The English messages of the catalog. */
+export const english: ElementMessages = { ...en, ...catalogEn };
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -41,7 +44,7 @@ export class CatalogView {
   #find: Search = () => [];
   #all: readonly CatalogType[] = [];
   #selected: string | undefined;
-  #messages: ElementMessages = en;
+  #messages = english;
 
   constructor(root: Node, options: CatalogViewOptions) {
     this.#options = options;

@@ -6,13 +6,12 @@ import { ConnectorSelectEvent } from '../events/connector-select-event.js';
 import type { ConnectorCatalogEventMap } from '../events/catalog-event-map.js';
 import { hasOtherJson } from '../has-changed.js';
 import { logError } from '../log-error.js';
-import { onNetworkChange } from '../messages/describe-error.js';
-import { messagesFor, onMessages } from '../messages/registry.js';
+import { messagesFor, onTextChange } from '../messages/registry.js';
 import { screenReaderStyles } from '../screen-reader-styles.js';
 import { createStates } from '../states.js';
 import { MISSING_AFTER } from '../mount-conditions.js';
 import { catalogStyles } from './catalog-styles.js';
-import { CatalogView, type CatalogContent } from './catalog-view.js';
+import { CatalogView, english, type CatalogContent } from './catalog-view.js';
 import { fetchTypes, isType } from './fetch-types.js';
 
 type Listener<K extends keyof ConnectorCatalogEventMap> = (
@@ -94,7 +93,7 @@ export class ConnectorCatalogElement extends ReactiveElement {
   /** The latest request. Responses to others are ignored. */
   #request = '';
   #missingTimer: ReturnType<typeof setTimeout> | undefined;
-  #removeListeners: (() => void)[] = [];
+  #removeListener: (() => void) | undefined;
 
   /** Requests the types again. */
   reload(): void {
@@ -110,15 +109,14 @@ export class ConnectorCatalogElement extends ReactiveElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    const show = (): void => this.#show();
-    this.#removeListeners = [onMessages(show), onNetworkChange(show)];
+    this.#removeListener = onTextChange(() => this.#show());
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     clearTimeout(this.#missingTimer);
-    for (const remove of this.#removeListeners) remove();
+    this.#removeListener?.();
   }
 
   protected override createRenderRoot(): HTMLElement | DocumentFragment {
@@ -179,7 +177,7 @@ export class ConnectorCatalogElement extends ReactiveElement {
     this.#states.set('loading', phase === 'waiting');
     this.#states.set('ready', phase === 'ready');
     this.#states.set('error', phase === 'error');
-    this.#view?.show(this.#content, this.selected, messagesFor(this));
+    this.#view?.show(this.#content, this.selected, messagesFor(this, english));
   }
 }
 

@@ -1,8 +1,5 @@
-/**
- * The texts of `<connector-frame>` and `<connector-catalog>` outside of the form. The form in the
- * frame has its own.
- */
-export interface ElementMessages {
+/** The texts of `<connector-frame>` outside of the form, which has its own. */
+export interface FrameMessages {
   /** Announced to screen readers while the form loads. */
   loading: string;
   /** Title of the view that replaces a form that can't be shown. The cause is shown below it. */
@@ -16,6 +13,10 @@ export interface ElementMessages {
   tryAgain: string;
   /** Causes by `error.code`. They replace the message of your session route as well. */
   causes: Readonly<Partial<Record<string, string>>>;
+}
+
+/** The texts of `<connector-catalog>`, besides those of errors. */
+export interface CatalogMessages {
   /** Placeholder and label of the catalog's search field. */
   searchProducts: string;
   /** Label of the category filter. */
@@ -36,8 +37,11 @@ export interface ElementMessages {
   savedOnly: string;
 }
 
+/** The texts of both elements. */
+export interface ElementMessages extends FrameMessages, CatalogMessages {}
+
 /** English, the default. */
-export const en: ElementMessages = {
+export const en: FrameMessages = {
   loading: 'Loading the form',
   loadFailed: 'The form could not be loaded',
   loadFailedHint: 'Try again. If it keeps failing, contact the people who run this page.',
@@ -46,6 +50,10 @@ export const en: ElementMessages = {
     offline: 'You are offline. Try again once you are connected.',
   },
   tryAgain: 'Try again',
+};
+
+/** English texts of the catalog. Separate, so that the script of the form has no copy. */
+export const catalogEn: CatalogMessages = {
   searchProducts: 'Search products',
   category: 'Category',
   allCategories: 'All categories',

@@ -1,4 +1,4 @@
-import { en, type ElementMessages } from './en.js';
+import type { ElementMessages, FrameMessages } from './en.js';
 
 interface Registry {
   /** By locale in lower case. */
@@ -30,8 +30,15 @@ export function registerMessages(locale: string, messages: Partial<ElementMessag
   for (const listener of listeners) listener();
 }
 
-/** Returns the messages for an element: those of its locale, completed with English. */
-export function messagesFor(element: HTMLElement & { locale?: string | undefined }): ElementMessages {
+/**
+ * Returns the messages for an element: those of its locale, completed with English.
+ *
+ * @param en the English messages of the element
+ */
+export function messagesFor<Messages extends FrameMessages>(
+  element: HTMLElement & { locale?: string | undefined },
+  en: Messages,
+): Messages {
   const all = complete(en, locales.get('en'));
   const locale = (element.locale || closestLang(element)).toLowerCase();
   // `de-CH-1996`, `de-CH`, `de`.
@@ -42,19 +49,25 @@ export function messagesFor(element: HTMLElement & { locale?: string | undefined
   return all;
 }
 
-/** Returns messages with those of `all` for missing ones. */
-function complete(all: ElementMessages, messages: Partial<ElementMessages> = {}): ElementMessages {
+/** Returns messages, with those of `all` for missing ones. */
+function complete<Messages extends FrameMessages>(all: Messages, messages: Partial<ElementMessages> = {}): Messages {
   return { ...all, ...messages, causes: { ...all.causes, ...messages.causes } };
 }
 
 /**
- * Calls `listener` after each registration.
+ * Calls `listener` when texts can change: after a registration, and when the user goes online or
+ * offline, which changes the cause of an error.
  *
  * @returns a function that removes the listener
  */
-export function onMessages(listener: () => void): () => void {
+export function onTextChange(listener: () => void): () => void {
+  const removal = new AbortController();
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  for (const type of ['online', 'offline']) addEventListener(type, listener, removal);
+  return () => {
+    listeners.delete(listener);
+    removal.abort();
+  };
 }
 
 /** Returns the language of the closest element with `lang`, across shadow roots. */
