@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
+import { savedOnly } from '../../demo/src/pages/shared/lists.js';
 import language from '../../packages/form/src/messages/en.json' with { type: 'json' };
-import { en } from '../../packages/element/src/messages/en.js';
+import { catalogEn, en } from '../../packages/element/src/messages/en.js';
 
 // The element and the form are separate packages that users see as one.
 test('the element and the form use the same sentences', () => {
   expect(en.loading).toBe(language.loading);
   expect(en.tryAgain).toBe(language.tryAgain);
-  expect(en.loadFailed).toBe(language.failures.load_failed[0]);
+  expect([en.loadFailed, en.loadFailedHint]).toEqual(language.failures.load_failed);
+  expect(en.causes['connector_not_found']).toContain(language.failures.connector_not_found[0]);
+  expect(en.causes['offline']).toBe(language.failures.offline.join('. '));
+  expect([catalogEn.savedOnly, savedOnly]).toEqual([language.savedOnly, language.savedOnly]);
 });

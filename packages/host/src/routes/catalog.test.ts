@@ -29,6 +29,20 @@ test('returns the types with icon URLs below apiBase', async () => {
   ]);
 });
 
+test('passes on whether the service runs a type, if it says so', async () => {
+  await hosts.close();
+  const type = (type_id: string, features?: object) => ({ type_id, name: type_id, supported_features: features });
+  const body = [
+    type('runs', { runtime: true }),
+    type('saved-only', { runtime: false }),
+    type('other', {}),
+    type('none'),
+  ];
+  hosts = await startHost({ ...usualAnswers, 'GET /v1/inputs': { body } });
+  const types: { runtime?: boolean }[] = await (await hosts.create()(get('/api/catalog?kind=input'))).json();
+  expect(types.map((each) => each.runtime)).toEqual([true, false, undefined, undefined]);
+});
+
 test('filters the types by allow; a kind that allow omits has no types', async () => {
   const host = hosts.create({ allow: { input: ['s3', 'unknown'] } });
   expect(await (await host(get('/api/catalog?kind=input'))).json()).toMatchObject([{ type_id: 's3' }]);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { outcome, post, startHost } from '../../../../test/support/start-host.js';
+import { usualAnswers } from '../../../../test/support/upstream.js';
 
 let hosts: Awaited<ReturnType<typeof startHost>>;
 
@@ -84,4 +85,23 @@ test.each(malformed.map((body) => [JSON.stringify(body), body]))('rejects %s', a
 test('returns 413 for a body that is too large', async () => {
   const body = { tenantId: 'acme', padding: 'x'.repeat(20_000) };
   expect(await outcome(hosts.create()(post('/api/session', body)))).toEqual([413, 'invalid_request']);
+});
+
+test('a session for a connector that the team does not have is a 404 that names the resource', async () => {
+  await hosts.close();
+  hosts = await startHost({ ...usualAnswers, 'POST /v3/sessions': { status: 404, body: { error_type: 'not_found' } } });
+  const session = async (body: object) =>
+    (await hosts.create()(post('/api/session', { tenantId: 'acme', ...body }))).json();
+  expect(await session({ connectorId: 'c-1' })).toEqual({
+    code: 'not_found',
+    message: 'There is no such connector.',
+    resource: 'connector',
+  });
+  expect(await session({})).toEqual({ code: 'not_found', message: expect.any(String) });
+});
+
+test('a type that is not offered is named', async () => {
+  const host = hosts.create({ allow: { input: ['s3'] } });
+  const response = await host(post('/api/session', { tenantId: 'acme', kind: 'input', typeId: 'no-such-type' }));
+  expect(await response.json()).toMatchObject({ message: expect.stringContaining('"no-such-type"') });
 });
