@@ -4,9 +4,19 @@ import { createMessages } from '../messages/index.js';
 import { exampleType } from '../testing/example-type.js';
 import { subjectOf } from './subject-of.js';
 
+const init: Parameters<typeof subjectOf>[0] = {
+  source: 'monad-embed',
+  type: 'init',
+  version: 1,
+  kind: 'input',
+  typeId: exampleType.type_id,
+  sessionToken: 'token-1',
+  organizationId: 'org_1',
+  apiBase: 'https://service.test',
+};
+
 const subject = (runtime?: boolean) => {
   const supported_features = { test_connection: true, ...(runtime !== undefined && { runtime }) };
-  const init = { kind: 'input', typeId: exampleType.type_id } as Parameters<typeof subjectOf>[0];
   return subjectOf(init, { ...exampleType, supported_features }, undefined, createMessages(language), () => undefined);
 };
 

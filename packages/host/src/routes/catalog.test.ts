@@ -29,14 +29,15 @@ test('returns the types with icon URLs below apiBase', async () => {
   ]);
 });
 
+const typeWith = (type_id: string, features?: object) => ({ type_id, name: type_id, supported_features: features });
+
 test('passes on whether the service runs a type, if it says so', async () => {
   await hosts.close();
-  const type = (type_id: string, features?: object) => ({ type_id, name: type_id, supported_features: features });
   const body = [
-    type('runs', { runtime: true }),
-    type('saved-only', { runtime: false }),
-    type('other', {}),
-    type('none'),
+    typeWith('runs', { runtime: true }),
+    typeWith('saved-only', { runtime: false }),
+    typeWith('other', {}),
+    typeWith('none'),
   ];
   hosts = await startHost({ ...usualAnswers, 'GET /v1/inputs': { body } });
   const types: { runtime?: boolean }[] = await (await hosts.create()(get('/api/catalog?kind=input'))).json();
