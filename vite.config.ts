@@ -32,6 +32,7 @@ function form(): UserConfig {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       rolldownOptions: {
+        checks: { pluginTimings: false },
         output: {
           entryFileNames: 'assets/form-[hash].js',
           codeSplitting: false,
