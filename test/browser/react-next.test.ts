@@ -150,4 +150,4 @@ test('requests to a backend on another server pass through the guide’s rewrite
   });
   await page.goto(`${proxied}/connect`);
   await form(page).getByLabel('Organization URL').waitFor();
-});
+}, 240_000);
