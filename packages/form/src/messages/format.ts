@@ -23,8 +23,7 @@ export const clock = (hour: number, minute: number): string => `${pad(hour)}:${p
  *   present
  */
 export function createFormat(locale: string): (template: Template, ...values: Value[]) => string {
-  let plurals: Intl.PluralRules | undefined;
-  const plural = (count: number): string => (plurals ??= new Intl.PluralRules(locale)).select(count);
+  const plural = new Intl.PluralRules(locale);
   const date = (value: Value, style: Intl.DateTimeFormatOptions): string => {
     const moment = new Date(value ?? NaN);
     return Number.isNaN(moment.getTime()) ? '' : new Intl.DateTimeFormat(locale, style).format(moment);
@@ -35,7 +34,7 @@ export function createFormat(locale: string): (template: Template, ...values: Va
     // As the user would type it: without thousands separators. An integer is the same in every
     // supported language, and the first `Intl.NumberFormat` of a page takes milliseconds.
     number: (value) =>
-      Number.isInteger(value) ? `${value}` : new Intl.NumberFormat(locale, { useGrouping: false }).format(Number(value)),
+      Number(value) % 1 ? new Intl.NumberFormat(locale, { useGrouping: false }).format(Number(value)) : `${value}`,
     duration: (value) => {
       const ms = Math.round(Number(value));
       return ms < 1000 ? `${ms} ms` : `${kinds['number']?.(Math.round(ms / 100) / 10)} s`;
@@ -47,7 +46,7 @@ export function createFormat(locale: string): (template: Template, ...values: Va
     const text =
       typeof template === 'string'
         ? template
-        : (template[count] ?? template[plural(count)] ?? template['other']);
+        : (template[count] ?? template[plural.select(count)] ?? template['other']);
     return (text ?? '').replaceAll(/\{(\d)(?::(\w+)|\|([^}]*))?\}/g, (_, index, kind, spare) => {
       // An empty string counts as a missing value.
       const value = values[index] === '' ? undefined : values[index];

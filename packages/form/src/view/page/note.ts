@@ -14,11 +14,11 @@ interface Note {
 }
 
 /** Renders a framed note about the form as a whole. */
-export function note({ title, detail, good, level, role, action }: Note): TemplateResult {
+export function note({ title, detail, good, level = 2, role, action }: Note): TemplateResult {
   return html`<div class="cf-note ${good ? 'cf-good' : 'cf-bad'}" role=${role ?? nothing}>
-    ${good ? icon('check') : icon('alert')}
+    ${icon(good ? 'check' : 'alert')}
     <div>
-      <h2 class="cf-note-title" aria-level=${level ?? 2}>${title}</h2>
+      <h2 class="cf-note-title" aria-level=${level}>${title}</h2>
       <p class="cf-note-detail">${detail}</p>
       ${action ? html`<button class="cf-button" type="button" @click=${action.run}>${action.label}</button>` : nothing}
     </div>

@@ -13,7 +13,7 @@ export function summary({ form, messages }: View): unknown {
     messages,
     problems: form.summary,
     secrets: form.secretEntries(),
-    onChoose: (path) => focusPath(path),
+    onChoose: focusPath,
   };
   return html`<div class="cf-note cf-bad">
     ${icon('alert')}<cf-summary id="cf-summary" .options=${options}></cf-summary>

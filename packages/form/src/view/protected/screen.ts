@@ -26,7 +26,7 @@ const INSET = 12;
  */
 export class SecretScreen {
   readonly #canvas: HTMLCanvasElement;
-  #context: CanvasRenderingContext2D | null = null;
+  #context: CanvasRenderingContext2D | null | undefined;
   #layout: TextLayout = layoutText('', Infinity, () => 1);
   #laidOut = '';
   #cell = 8;
@@ -54,7 +54,7 @@ export class SecretScreen {
   draw(state: ScreenState): void {
     // A control that shows neither text nor caret has nothing to draw. Its context would take
     // milliseconds of the form's first paint.
-    if (!this.#context && !state.focused && state.text === '') return;
+    if (!(this.#context || state.focused || state.text)) return;
     const context = (this.#context ??= this.#canvas.getContext('2d'));
     const { clientWidth: width, clientHeight: height } = this.#canvas;
     if (!context || width === 0) return;
