@@ -3,7 +3,7 @@ import type { FieldSchema, MapSchema, StringSchema } from '@connector-frame/cata
 import { describe, expect, it } from 'vitest';
 import type { FormState } from '../model/state.js';
 import { exampleConnector, exampleType } from '../testing/example-type.js';
-import { errorResponse } from '../testing/fake-service.js';
+import { errorResponse, json } from '../testing/fake-service.js';
 import { isSaid, messageKeys, modelStates, pageStates } from '../testing/message-states.js';
 import { fillIn, openedForm, openForm, type OpenOptions } from '../testing/open-form.js';
 import en from './en.json' with { type: 'json' };
@@ -232,6 +232,12 @@ const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } 
     )
       .flat()
       .flatMap((message) => [message, message.replace('What you typed is still here. ', '')]);
+  },
+  'the service can save the type, but not run it': async () => {
+    const { form, service, loaded } = openForm();
+    service.next.push(json({ ...exampleType, supported_features: { test_connection: true, runtime: false } }));
+    await loaded;
+    return form.state.phase === 'editing' ? [form.state.subject.limitation || ''] : [];
   },
   'the page asked to save before the destination of a secret was visible': async () => {
     const { form } = await openedForm();
