@@ -17,6 +17,8 @@ const PRODUCT = 'Datadog';
 const MAX_LOGS = 1_000;
 const MAX_BYTES = 5_000_000;
 const MAX_LOG_BYTES = 1_000_000;
+/** Bytes of records per request. A record grows when its quotes are escaped in the message. */
+const BATCH_BYTES = 3_000_000;
 
 const compress = promisify(gzip);
 
@@ -46,6 +48,8 @@ export function createDatadogOutput({
     const headers = { ...key, 'content-type': 'application/json', 'content-encoding': 'gzip' };
 
     return {
+      batching: { records: MAX_LOGS, bytes: BATCH_BYTES, waitMs: 1_000, waitFrom: 'write' },
+      ordering: 'none',
       /**
        * Validates the API key.
        * https://docs.datadoghq.com/api/latest/authentication/#validate-api-key

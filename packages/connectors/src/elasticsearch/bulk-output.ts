@@ -1,4 +1,4 @@
-import type { ConnectorContext, Output } from '@connector-frame/engine/connector-api';
+import type { Batching, ConnectorContext, Output } from '@connector-frame/engine/connector-api';
 import { splitBySize, writeParts, type PartResult } from '../_shared/output/split-batch.js';
 import { statusFailure, unexpected } from '../_shared/output/failures.js';
 import { send, type HttpResponse } from '../_shared/output/send.js';
@@ -9,6 +9,12 @@ import { FILTER, itemsOf, outcomeOf, requiresTimestamp } from './bulk-items.js';
  * typical batch is smaller.
  */
 const MAX_BYTES = 5_000_000;
+/**
+ * Records per request. Elastic recommends trying 1,000 to 5,000 with bulk bodies of a few megabytes;
+ * the response that rejects them all must stay small.
+ * https://www.elastic.co/docs/deploy-manage/production-guidance/optimize-performance/indexing-speed
+ */
+const BATCHING: Batching = { records: 500, bytes: 4_000_000, waitMs: 1_000, waitFrom: 'write' };
 /** Maximum bytes of a response. Fits one that rejects 500 documents with long reasons. */
 const MAX_RESPONSE = 4_000_000;
 
@@ -49,6 +55,8 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
   }
 
   return {
+    batching: BATCHING,
+    ordering: 'none',
     async open(signal) {
       const response = await send(egress, { ...init, url: `${base}${cluster.probe}`, method: 'GET', headers }, signal);
       // A 400, 403, 404 or 405 shows that the cluster responds, but nothing about write access.

@@ -1,10 +1,10 @@
-import { ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
+import { type Batching, ConnectorError, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { statusFailure } from '../_shared/output/failures.js';
 import { splitBySize, writeParts, type PartResult } from '../_shared/output/split-batch.js';
 import { createRateLimiter } from '../_shared/output/rate-limiter.js';
 import { invalidConfig, send } from '../_shared/output/send.js';
 import { at } from '../_shared/read.js';
-import { readRequest } from './config.js';
+import { readRequest, type HttpRequest } from './config.js';
 import { bodyOf, headersOf } from './request.js';
 
 const PRODUCT = 'the server';
@@ -34,11 +34,13 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
   const headers = headersOf(request);
   if ('unsendable' in headers)
     throw invalidConfig('A header cannot be sent: its name, or a character in its value, is not allowed.');
-  const maxRecords = structure === 'single' ? 1 : numberAt(config.settings, 'max_batch_record_count');
-  const maxBytes = numberAt(config.settings, 'max_batch_data_size');
+  const batching = readBatching(request, config.settings);
+  const { records: maxRecords, bytes: maxBytes } = batching;
   const takeTurn = createRateLimiter(1_000 / numberAt(config.settings, 'rate_limit'), clock);
 
   return {
+    batching,
+    ordering: 'none',
     write: (batch, signal) => {
       const count = batch.lines.length;
       const parts =
@@ -82,6 +84,25 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
     },
   };
 };
+
+/** Limits of a request that the settings do not set. Many servers reject bodies over 1 MiB. */
+const DEFAULT_RECORDS = 500;
+const DEFAULT_BYTES = 1_000_000;
+/** Maximum bytes of a request, whatever the settings say: it is held in memory twice. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+function readBatching({ structure }: Pick<HttpRequest, 'structure'>, settings: object): Batching {
+  if (structure === 'single') return { records: 1, bytes: MAX_BYTES, waitMs: 0 };
+  const records = numberAt(settings, 'max_batch_record_count');
+  const bytes = numberAt(settings, 'max_batch_data_size');
+  const isUnlimited = records === Infinity && bytes === Infinity;
+  return {
+    records: isUnlimited ? DEFAULT_RECORDS : records,
+    bytes: Math.min(isUnlimited ? DEFAULT_BYTES : bytes, MAX_BYTES),
+    waitMs: 1_000,
+    waitFrom: 'write',
+  };
+}
 
 /** Returns the limit, or `Infinity` if the settings contain none. */
 function numberAt(settings: object, key: string): number {

@@ -2,6 +2,7 @@ import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import type { Producer } from 'kafkajs';
 import {
   type Batch,
+  type Batching,
   type ConnectorContext,
   ConnectorError,
   type Egress,
@@ -16,6 +17,11 @@ import { readOutputTarget } from './config.js';
 import { split, toMessages, type RecordMessage } from './messages.js';
 
 const REQUEST_MS = 30_000;
+/**
+ * Limits of one produce request. Brokers accept 1 MiB per partition by default
+ * (`message.max.bytes`), and all of it may go to one partition.
+ */
+const BATCHING: Batching = { records: 2_000, bytes: 900_000, waitMs: 100, waitFrom: 'write' };
 
 /** Rejection reasons by protocol error, for errors caused by the messages themselves. */
 const reasons: Readonly<Record<string, string>> = {
@@ -36,6 +42,8 @@ export function createKafkaOutput(config: ConnectorConfig, { egress }: Connector
   const settings = readOutputSettings(config.settings);
   const writer = new TopicWriter(target, settings, egress);
   return {
+    // In order, because an idempotent producer allows one request per broker at a time.
+    batching: BATCHING,
     open: (signal) => writer.guarded(signal, async () => void (await writer.producer())),
     write: (batch, signal) =>
       writer.guarded(signal, async () => {

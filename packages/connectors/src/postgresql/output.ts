@@ -1,6 +1,7 @@
 import { setTimeout as timeout } from 'node:timers/promises';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import {
+  type Batching,
   type ConnectorContext,
   ConnectorError,
   type Output,
@@ -14,6 +15,8 @@ import { openSession, QueryError, type Query, type Session } from './client.js';
 
 /** Longer than the server's `statement_timeout`, so that the server reports the timeout first. */
 const QUERY_MS = 75_000;
+/** Limits of one statement. Its parameter is held in memory by the client and the server. */
+const BATCHING: Batching = { records: 2_000, bytes: 1_000_000, waitMs: 200, waitFrom: 'write' };
 const NO_UNIQUE_INDEX = '42P10';
 
 interface OpenTable {
@@ -63,6 +66,8 @@ export function createPostgresqlOutput(config: ConnectorConfig, { egress }: Conn
   }
 
   return {
+    // In order, in one session: a later row may depend on an earlier one.
+    batching: BATCHING,
     open: (signal) => guarded(signal, async () => undefined),
     write: (batch, signal) =>
       guarded(signal, async (open): Promise<WriteResult> => {

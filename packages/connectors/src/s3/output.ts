@@ -100,5 +100,6 @@ function readBatching(settings: Record<string, unknown>, maxBytes: number): Batc
     records: number('batch_record_count', 100_000),
     bytes: Math.min(number('batch_data_size', 10 * 1024 * 1024), maxBytes),
     waitMs: number('publish_rate', 45) * 1_000,
+    replaces: true,
   };
 }

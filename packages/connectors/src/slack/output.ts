@@ -1,4 +1,4 @@
-import type { CreateOutput, Output } from '@connector-frame/engine/connector-api';
+import { MAX_BATCH_BYTES, type CreateOutput, type Output } from '@connector-frame/engine/connector-api';
 import { splitBySize, writeParts } from '../_shared/output/split-batch.js';
 import { createRateLimiter } from '../_shared/output/rate-limiter.js';
 import { send } from '../_shared/output/send.js';
@@ -40,6 +40,10 @@ export function createSlackOutput({
     return {
       // The engine's default of 300 ms is shorter than Slack's interval between two messages.
       retry: { firstMs: EVERY_MS },
+      // Messages stay in order, and another request at a time would exceed the rate.
+      ...(perMessage > 1 && {
+        batching: { records: perMessage, bytes: MAX_BATCH_BYTES, waitMs: EVERY_MS, waitFrom: 'write' },
+      }),
       async open(signal) {
         if (!destination.test) return;
         expectOk(

@@ -13,6 +13,8 @@ import { createEnvelope } from './event.js';
  * https://docs.splunk.com/Documentation/SplunkCloud/latest/Service/SplunkCloudservice
  */
 const MAX_BYTES = 1_000_000;
+/** Bytes of records per request. The rest of `MAX_BYTES` is for what surrounds each event. */
+const BATCH_BYTES = 700_000;
 /** Splunk's management port, separate from the collector's. */
 const MANAGEMENT_PORT = '8089';
 
@@ -43,6 +45,8 @@ export function createSplunkOutput({ managementPort = MANAGEMENT_PORT }: SplunkO
       send(egress, { url: `${base}/services/collector/event`, headers, body, verifyTls, product: SPLUNK }, signal);
 
     return {
+      batching: { records: 1_000, bytes: BATCH_BYTES, waitMs: 1_000, waitFrom: 'write' },
+      ordering: 'none',
       async open(signal) {
         await makeIndex?.(signal);
         expectToken(await post('', signal), clock.now());

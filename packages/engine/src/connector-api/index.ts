@@ -21,6 +21,7 @@ export {
   MAX_REFUSALS,
   WRITTEN,
   type Batching,
+  type Ordering,
   type Output,
   type Refusal,
   type Rejection,

@@ -1,4 +1,5 @@
 import type { Batch } from './batch.js';
+import type { DataRecord } from './record.js';
 
 /** A record that the output rejects permanently. */
 export interface Rejection {
@@ -45,16 +46,38 @@ export interface WriteResult {
 }
 
 /**
- * Batching limits of an output. The first limit reached triggers the write; the last batch may
- * exceed it.
+ * Batching limits of an output. Stored batches are joined, and split at a limit, until one of these
+ * is reached; that triggers the write. A single record may exceed `bytes`.
  */
 export interface Batching {
   readonly records: number;
-  /** Bytes of JSON. */
+  /** Bytes of JSON, counting one byte between two records. */
   readonly bytes: number;
-  /** Milliseconds since the first record arrived. */
+  /** Milliseconds that records wait for others. */
   readonly waitMs: number;
+  /**
+   * What `waitMs` is measured from. `record` (default): the arrival of the first record. `write`: the
+   * start of the previous write, so that a record that arrives after a pause is written immediately.
+   */
+  readonly waitFrom?: 'record' | 'write';
+  /**
+   * A write replaces what was written under the same batch id, as an object in a bucket does. The id
+   * is then that of the position at which the batch begins, and stored batches are not split: a
+   * redelivered batch may hold more or fewer records than before. Requires `ordering: 'stream'`.
+   */
+  readonly replaces?: true;
 }
+
+/**
+ * The order in which an output must receive records.
+ *
+ * - `stream`: as in the input; one write at a time
+ * - `none`: any; several writes at a time
+ * - `key`: records with the same key as in the input; writes with different keys may overlap
+ *
+ * A failed record that is retried alone, as in `WriteResult.retry`, may arrive after later ones.
+ */
+export type Ordering = 'stream' | 'none' | { readonly key: (record: DataRecord) => string };
 
 /** Limits of the delay between two attempts. */
 export interface RetryLimits {
@@ -67,12 +90,18 @@ export interface RetryLimits {
 /** An output: writes records to a destination. */
 export interface Output {
   /**
-   * Merges several batches into one write; none of them is acknowledged before it succeeds. A pause
-   * writes what is there without waiting for more. The id of a merged batch is that of the position
-   * it begins at: a redelivered batch may hold more or fewer records than before. It should
-   * therefore replace what was written under its id, not be dropped as a duplicate.
+   * Joins several batches into one write; none of them is acknowledged before it succeeds. A pause
+   * writes what is there without waiting for more. A batch with the same id holds the same records,
+   * unless `replaces` is set. Default: each stored batch is written on its own.
    */
   readonly batching?: Batching;
+  /** Default `stream`. With another one, `write` must support concurrent calls. */
+  readonly ordering?: Ordering;
+  /**
+   * Maximum number of writes at a time, for an `ordering` that allows several. The engine starts
+   * with one and adapts to how the destination responds. Default 32, and 8 with a key.
+   */
+  readonly maxConcurrency?: number;
   /** Limits that the vendor recommends. Default: those of the engine, 300 and 30,000. */
   readonly retry?: Partial<RetryLimits>;
   /**

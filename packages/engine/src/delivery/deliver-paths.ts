@@ -1,6 +1,6 @@
 import { batchId, createBatch, type Batch } from '../connector-api/batch.js';
 import type { DeadLetter } from './dead-letters.js';
-import { waitBeforeRetry, storeDeadLetters, deliver, type RunContext } from './deliver.js';
+import { waitBeforeRetry, storeDeadLetters, type RunContext } from './deliver.js';
 import { ConnectorError, failureOf, type Output } from '../connector-api/index.js';
 import { applyPath } from './apply-path.js';
 import type { Path } from './paths.js';
@@ -9,16 +9,6 @@ export interface OutputPaths {
   nodeId: string;
   output: Output;
   paths: readonly Path[];
-}
-
-/** Delivers a batch over all paths to one output. Returns `false` if the run stopped first. */
-export async function deliverPaths(context: RunContext, to: OutputPaths, batch: Batch): Promise<boolean> {
-  for (const path of to.paths) {
-    const arriving = await batchesOver(context, to, path, batch);
-    if (!arriving) return false;
-    for (const each of arriving) if (!(await deliver(context, to.nodeId, to.output, each))) return false;
-  }
-  return true;
 }
 
 /**

@@ -1,77 +1,67 @@
 import type { Bus, Delivery } from '../bus/bus.js';
 import { waitBeforeRetry, type RunContext } from './deliver.js';
-import { deliverPaths, type OutputPaths } from './deliver-paths.js';
-import { failureOf, type Batching } from '../connector-api/index.js';
-import { Batcher } from './batcher.js';
-import { withDeadlines } from './with-deadlines.js';
+import type { OutputPaths } from './deliver-paths.js';
+import { failureOf } from '../connector-api/index.js';
+import { OutputWriter } from './output-writer.js';
+import { Unacknowledged } from './unacknowledged.js';
 
 /**
  * Delivers buffered and new batches to one output until the run stops. Outputs are independent of
  * each other.
  */
 export async function runStream(context: RunContext, bus: Bus, stream: string, to: OutputPaths): Promise<void> {
-  const { batching } = to.output;
   for (let attempt = 1; !context.stopping.aborted; attempt += 1) {
+    const reading = new AbortController();
+    const stop = (): void => reading.abort();
+    context.stopping.addEventListener('abort', stop);
     try {
-      const deliveries = bus.consume(stream, to.nodeId, context.stopping);
-      const done = (): void => void (attempt = 1);
-      await (batching
-        ? deliverBatched(context, deliveries, to, batching, done)
-        : deliverEach(context, deliveries, to, done));
+      const deliveries = bus.consume(stream, to.nodeId, reading.signal);
+      await deliverAll({ context, deliveries, to, stop, done: () => (attempt = 1) });
       return;
     } catch (error) {
       const failure = { ...failureOf(error), message: 'The buffer could not be read.' };
       await waitBeforeRetry(context, to.nodeId, failure, attempt);
+    } finally {
+      context.stopping.removeEventListener('abort', stop);
     }
   }
 }
 
-async function deliverEach(
-  context: RunContext,
-  deliveries: AsyncIterable<Delivery>,
-  to: OutputPaths,
-  done: () => void,
-): Promise<void> {
-  for await (const delivery of deliveries) {
-    if (context.stopping.aborted) return;
-    context.health.opened(to.nodeId, 1);
-    if (!(await deliverPaths(context, to, delivery.batch))) {
-      context.health.opened(to.nodeId, -1);
-      return;
-    }
-    await delivery.ack();
-    context.health.acknowledged(to.nodeId);
-    done();
-  }
+interface StreamDelivery {
+  context: RunContext;
+  deliveries: AsyncIterable<Delivery>;
+  to: OutputPaths;
+  /** Ends `deliveries`. */
+  stop(): void;
+  /** Called after each acknowledgment. */
+  done(): void;
 }
 
 /**
- * Writes several deliveries as one batch, then acknowledges them. On stop, writes what is batched.
+ * Writes the deliveries, and acknowledges them in order. On stop, writes what has been collected.
+ * @throws errors of the bus and of deliveries, once no write is in progress
  */
-async function deliverBatched(
-  context: RunContext,
-  deliveries: AsyncIterable<Delivery>,
-  to: OutputPaths,
-  limits: Batching,
-  done: () => void,
-): Promise<void> {
-  const batcher = new Batcher(context, to, limits);
-  let last: Delivery | undefined;
-  const write = async (): Promise<boolean> => {
-    if (!last) return true;
-    if (!(await batcher.write())) return false;
-    await last.ack();
-    last = undefined;
-    done();
-    return true;
-  };
-  for await (const delivery of withDeadlines(deliveries, () => batcher.dueIn, context.clock)) {
-    if (context.stopping.aborted) break;
-    if (delivery) {
-      if (!(await batcher.add(delivery.batch, delivery.publishedAt))) return;
-      last = delivery;
+async function deliverAll({ context, deliveries, to, stop, done }: StreamDelivery): Promise<void> {
+  const unacknowledged = new Unacknowledged<() => Promise<void>>({
+    // Acknowledging a delivery includes all earlier ones.
+    merge: (_before, after) => after,
+    acknowledge: async (ack) => {
+      await ack();
+      done();
+      return true;
+    },
+    onFailure: stop,
+  });
+  const writer = new OutputWriter(context, to);
+  try {
+    for await (const delivery of deliveries) {
+      if (context.stopping.aborted) break;
+      const finish = unacknowledged.add(() => delivery.ack());
+      if (!(await writer.add(delivery.batch, finish, delivery.publishedAt))) break;
     }
-    if ((batcher.dueIn ?? 0) <= 0 && !(await write())) return;
+    if (!unacknowledged.hasFailed) await writer.flush();
+  } finally {
+    await writer.close();
+    await unacknowledged.settled();
   }
-  await write();
 }

@@ -1,47 +1,56 @@
-import { batchId, createBatch, type Batch } from '../connector-api/batch.js';
+import { batchId, createBatch } from '../connector-api/batch.js';
 import type { JsonValue } from '../connector-api/record.js';
 import { splitLines } from '../records/split.js';
 import type { RunCursor } from './run-cursor.js';
-import { storeDeadLetters, deadLetter, type RunContext } from './deliver.js';
-import { deliverPaths, type OutputPaths } from './deliver-paths.js';
+import { storeDeadLetters, deadLetter } from './deliver.js';
 import type { Page, Unreadable } from '../connector-api/index.js';
-import type { Batcher } from './batcher.js';
+import { OutputWriter } from './output-writer.js';
 import type { PagesRun } from './run-pages.js';
+import { Unacknowledged } from './unacknowledged.js';
 
-/** Uncommitted pages: the page being delivered, or all pages that outputs have batched. */
+/** The position after a page, and what the pages up to it contained. */
+interface Progress {
+  cursor: JsonValue;
+  records: number;
+  bytes: number;
+}
+
+/**
+ * Pages that outputs are writing. Commits their cursors in order, each once all outputs have written
+ * its page and all pages before it.
+ */
 export class UncommittedPages {
   readonly #run: PagesRun;
   readonly #cursor: RunCursor;
-  readonly #batchers: ReadonlyMap<string, Batcher>;
+  readonly #writers: readonly OutputWriter[];
+  readonly #unacknowledged: Unacknowledged<Progress>;
   /** Cursor to continue reading from. */
   position: JsonValue | undefined;
-  #uncommitted = false;
-  /** A page was not fully delivered; nothing is committed anymore. */
-  #broken = false;
-  #records = 0;
-  #bytes = 0;
+  #end: 'stopped' | 'fenced' | undefined;
 
-  constructor(run: PagesRun, cursor: RunCursor, batchers: ReadonlyMap<string, Batcher>) {
+  /** @param onEnd called when nothing can be committed anymore */
+  constructor(run: PagesRun, cursor: RunCursor, onEnd: () => void) {
     this.#run = run;
     this.#cursor = cursor;
-    this.#batchers = batchers;
     this.position = cursor.value;
+    this.#writers = run.outputs.map((to) => new OutputWriter(run.context, to));
+    this.#unacknowledged = new Unacknowledged<Progress>({
+      merge: (before, after) => ({
+        cursor: after.cursor,
+        records: before.records + after.records,
+        bytes: before.bytes + after.bytes,
+      }),
+      acknowledge: (progress) => this.#commit(progress),
+      onFailure: onEnd,
+    });
   }
 
   /**
-   * Milliseconds until the batched records should be written; `undefined` if nothing is batched.
-   */
-  get dueIn(): number | undefined {
-    const dues = [...this.#batchers.values()].flatMap((batcher) => batcher.dueIn ?? []);
-    return dues.length === 0 ? undefined : Math.min(...dues);
-  }
-
-  /**
-   * Delivers a page to every output or adds it to their batches. Returns `false` if the run stopped
-   * first.
+   * Adds a page to the batches of every output. Waits while one of them has too much in memory.
+   * Returns `false` if the run stopped first.
    */
   async take(page: Page): Promise<boolean> {
-    const { context, pipelineId, nodeId, outputs } = this.#run;
+    const { context, pipelineId, nodeId } = this.#run;
     const { lines, tooDeep } = linesOf(page);
     const source = JSON.stringify(this.position ?? null);
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position: source }, lines);
@@ -56,41 +65,59 @@ export class UncommittedPages {
         line: JSON.stringify(found),
       })),
     ];
-    this.#broken ||= !(await storeDeadLetters(context, nodeId, entries));
-    if (this.#broken) return false;
+    if (this.#end || !(await storeDeadLetters(context, nodeId, entries))) return this.#stop();
     for (const note of page.notes ?? []) context.log({ ...note, nodeId });
+    const finish = this.#unacknowledged.add({ cursor: page.cursor, records: lines.length, bytes: whole.bytes });
+    let open = 1 + batches.length * this.#writers.length;
+    const finishOne = (): void => {
+      open -= 1;
+      if (open === 0) finish();
+    };
     const taken = await Promise.all(
-      outputs.map((to) => {
-        const batcher = this.#batchers.get(to.nodeId);
-        return batcher ? addAll(batcher, batches) : deliverAll(context, to, batches);
+      this.#writers.map(async (writer) => {
+        for (const batch of batches) if (!(await writer.add(batch, finishOne))) return false;
+        return true;
       }),
     );
-    this.#broken = !taken.every(Boolean);
-    if (this.#broken) return false;
+    if (!taken.every(Boolean)) return this.#stop();
     this.position = page.cursor;
-    this.#uncommitted = true;
-    this.#records += lines.length;
-    this.#bytes += lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+    finishOne();
     return true;
   }
 
-  /** Writes the batched records, then commits the cursor. */
+  /** Writes everything that outputs have collected, then commits. */
   async settle(): Promise<'ok' | 'stopped' | 'fenced'> {
-    if (this.#broken) return 'stopped';
-    const written = await Promise.all([...this.#batchers.values()].map((batcher) => batcher.write()));
-    this.#broken = !written.every(Boolean);
-    if (this.#broken) return 'stopped';
-    if (!this.#uncommitted) return 'ok';
-    const committed = await this.#cursor.commit(this.position ?? null, this.#records);
-    if (committed !== 'ok') return committed;
+    if (!this.#end) {
+      const written = await Promise.all(this.#writers.map((writer) => writer.flush()));
+      if (!written.every(Boolean)) this.#stop();
+    }
+    await this.#unacknowledged.settled();
+    return this.#end ?? 'ok';
+  }
+
+  /** Resolves when no write and no commit is in progress. */
+  async close(): Promise<void> {
+    await Promise.all(this.#writers.map((writer) => writer.close()));
+    await this.#unacknowledged.settled();
+  }
+
+  #stop(): false {
+    this.#end ??= 'stopped';
+    return false;
+  }
+
+  async #commit({ cursor, records, bytes }: Progress): Promise<boolean> {
+    const committed = await this.#cursor.commit(cursor, records);
+    if (committed !== 'ok') {
+      this.#end = committed;
+      return false;
+    }
     // Count only after the commit: a page that is read again must not be counted twice.
     const { context, nodeId } = this.#run;
-    context.counters.add(nodeId, 'ingress', this.#records, this.#bytes);
-    context.counters.add(nodeId, 'egress', this.#records, this.#bytes);
-    if (this.#records > 0) context.counters.lastIngestedAt = context.clock.now();
-    this.#uncommitted = false;
-    this.#records = this.#bytes = 0;
-    return 'ok';
+    context.counters.add(nodeId, 'ingress', records, bytes);
+    context.counters.add(nodeId, 'egress', records, bytes);
+    if (records > 0) context.counters.lastIngestedAt = context.clock.now();
+    return true;
   }
 }
 
@@ -109,21 +136,4 @@ function linesOf({ records }: Page): { lines: string[]; tooDeep: Unreadable[] } 
     }
   }
   return { lines, tooDeep };
-}
-
-async function addAll(batcher: Batcher, batches: readonly Batch[]): Promise<boolean> {
-  for (const batch of batches) if (!(await batcher.add(batch))) return false;
-  return true;
-}
-
-async function deliverAll(context: RunContext, to: OutputPaths, batches: readonly Batch[]): Promise<boolean> {
-  context.health.opened(to.nodeId, batches.length);
-  for (const [index, batch] of batches.entries()) {
-    if (!(await deliverPaths(context, to, batch))) {
-      context.health.opened(to.nodeId, index - batches.length);
-      return false;
-    }
-    context.health.acknowledged(to.nodeId);
-  }
-  return true;
 }

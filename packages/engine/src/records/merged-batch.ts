@@ -11,30 +11,49 @@ export interface NamedLine {
 /** Creates a batch of records that already have ids. */
 export function createNamedBatch(id: string, lines: readonly NamedLine[], at?: number): Batch {
   const bytes = lines.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  return new MergedBatch(id, lines, bytes, at);
+  const texts = lines.map(({ text }) => text);
+  return new NamedBatch(id, texts, bytes, (index) => lines[index]?.recordId, at);
 }
 
 /** Merges several batches into one, in order. Records keep their ids; `at` as in `Batch`. */
 export function mergeBatches(id: string, parts: readonly Batch[], at?: number): Batch {
-  const lines = parts.flatMap((part) => part.lines.map((text, index) => ({ text, recordId: part.recordId(index) })));
+  const lines = parts.flatMap((part) => part.lines);
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-  return new MergedBatch(id, lines, bytes, at);
+  // Ids are built on demand: most outputs never read them.
+  let last = { part: 0, start: 0 };
+  const recordId = (index: number): string | undefined => {
+    let { part, start } = index >= last.start ? last : { part: 0, start: 0 };
+    for (let size = parts[part]?.lines.length; size !== undefined && index >= start + size;) {
+      start += size;
+      part += 1;
+      size = parts[part]?.lines.length;
+    }
+    last = { part, start };
+    return parts[part]?.recordId(index - start);
+  };
+  return new NamedBatch(id, lines, bytes, recordId, at);
 }
 
-class MergedBatch implements Batch {
+class NamedBatch implements Batch {
   readonly id: string;
-  readonly #all: readonly NamedLine[];
+  readonly lines: readonly string[];
   readonly bytes: number;
   readonly at: number | undefined;
-  readonly lines: readonly string[];
+  readonly #recordId: (index: number) => string | undefined;
   #parsed: readonly DataRecord[] | undefined;
 
-  constructor(id: string, all: readonly NamedLine[], bytes: number, at: number | undefined) {
+  constructor(
+    id: string,
+    lines: readonly string[],
+    bytes: number,
+    recordId: (index: number) => string | undefined,
+    at: number | undefined,
+  ) {
     this.id = id;
-    this.#all = all;
+    this.lines = lines;
     this.bytes = bytes;
     this.at = at;
-    this.lines = all.map(({ text }) => text);
+    this.#recordId = recordId;
   }
 
   get records(): readonly DataRecord[] {
@@ -43,23 +62,20 @@ class MergedBatch implements Batch {
   }
 
   recordId(index: number): string {
-    return this.#all[index]?.recordId ?? `${this.id}.${index}`;
+    return this.#recordId(index) ?? `${this.id}.${index}`;
   }
 
   pick(indexes: readonly number[]): Batch {
-    if (indexes.length === this.#all.length) return this;
-    const picked = indexes.flatMap((index) => this.#all[index] ?? []);
-    return this.#of(batchId(this.id, indexes.join()), picked);
+    if (indexes.length === this.lines.length) return this;
+    const picked = indexes.flatMap((index) => {
+      const text = this.lines[index];
+      return text === undefined ? [] : [{ text, recordId: this.recordId(index) }];
+    });
+    return createNamedBatch(batchId(this.id, indexes.join()), picked, this.at);
   }
 
   rewrite(lines: readonly string[]): Batch {
-    return this.#of(
-      this.id,
-      lines.map((text, index) => ({ text, recordId: this.recordId(index) })),
-    );
-  }
-
-  #of(id: string, lines: readonly NamedLine[]): Batch {
-    return createNamedBatch(id, lines, this.at);
+    const named = lines.map((text, index) => ({ text, recordId: this.recordId(index) }));
+    return createNamedBatch(this.id, named, this.at);
   }
 }

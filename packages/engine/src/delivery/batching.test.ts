@@ -26,7 +26,7 @@ class Gatherer extends Collector {
 
 const DAY = 86_400_000;
 const definition = graph('in out', 'in>out');
-const wide: Batching = { records: 1_000_000, bytes: 1e9, waitMs: DAY };
+const wide: Batching = { records: 1_000_000, bytes: 1e9, waitMs: DAY, replaces: true };
 
 test.each([
   ['records', { ...wide, records: 30 }],

@@ -1,0 +1,82 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A typical audit event of about 400 bytes, the same number for each. */
+export const event = (number) => ({
+  id: `evt_${String(number).padStart(12, '0')}`,
+  published: new Date(1_750_000_000_000 + number).toISOString(),
+  event_type: 'user.session.start',
+  severity: 'INFO',
+  actor: { id: `usr_${String(number % 1_000).padStart(4, '0')}`, type: 'User', email: 'ana.silva@example.com' },
+  client: { ip: '198.51.100.7', user_agent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64)' },
+  outcome: { result: 'SUCCESS' },
+  targets: [
+    { id: `obj_${String(number % 200).padStart(4, '0')}`, type: 'Session', display_name: 'Sign-in to the console' },
+  ],
+});
+/** Returns the NDJSON of `count` events. */
+export const ndjson = (count) =>
+  `${Array.from({ length: count }, (_, number) => JSON.stringify(event(number))).join('\n')}\n`;
+
+/** Starts a program of this folder. It sends a message when it is ready. */
+export async function startProcess(file, { words = [], env = {} } = {}) {
+  const child = fork(new URL(file, import.meta.url), words, { env: { ...process.env, ...env } });
+  const [told] = await once(child, 'message');
+  return {
+    ...told,
+    /** Asks the program for its figures. */
+    async figures() {
+      child.send('figures');
+      const [figures] = await once(child, 'message');
+      return figures;
+    },
+    async stop() {
+      const gone = once(child, 'exit');
+      child.disconnect();
+      await gone;
+    },
+  };
+}
+
+/** Returns a function that calls the service as a host's backend does. */
+export function api({ url: base, apiKey }) {
+  return async (method, path, content) => {
+    const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+    const init = content === undefined ? {} : { body: JSON.stringify(content) };
+    const response = await fetch(`${base}${path}`, { method, headers, ...init });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  };
+}
+
+/** Creates a push input and a pipeline from it to the given output. */
+export async function build(call, org, output) {
+  const made = await call('POST', `/v2/${org}/outputs`, output);
+  const input = await call('POST', `/v2/${org}/inputs`, {
+    name: `In front of ${output.name}`,
+    type: 'monad-http',
+    config: { settings: {}, secrets: {} },
+  });
+  const pipeline = await call('POST', `/v2/${org}/pipelines`, {
+    name: output.name,
+    nodes: [
+      { slug: 'input', component_id: input.id, component_type: 'input' },
+      { slug: 'output', component_id: made.id, component_type: 'output' },
+    ],
+    edges: [{ from_node_instance_id: 'input', to_node_instance_id: 'output' }],
+  });
+  const state = () => call('GET', `/v2/${org}/pipelines/${pipeline.id}/status`);
+  while ((await state()).status !== 'Running') await sleep(50);
+  return { ...input.ingest, delivered: async () => (await state()).egress.records };
+}
+
+/** Starts the whole service, without rate limits, on an empty data folder. */
+export const startService = (folder) =>
+  startProcess('engine-service.mjs', {
+    env: {
+      DATA_DIR: folder,
+      EGRESS_ALLOW: '127.0.0.0/8',
+      ...Object.fromEntries(['ADDRESS', 'KEY', 'ORGANIZATION'].map((name) => [`RATE_LIMIT_${name}`, 'off'])),
+    },
+  });
