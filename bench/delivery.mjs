@@ -69,7 +69,8 @@ export default async function delivery() {
         const measured = `${ratio.toFixed(2)} of an ideal batcher (${rates}; ${counts})`;
         report(`http at ${latency} ms, ${each.name}`, measured, `at least ${each.share}`, ratio >= each.share);
       }
-      await Promise.all([to.stop(), ideal.stop()]);
+      await ideal.stop();
+      await to.stop();
     }
   } finally {
     load.kill();

@@ -1,23 +1,29 @@
 /** Weight of the newest window in the averages. */
 const ALPHA = 0.4;
-/** A window is slower than usual if its mean is this many mean deviations above the average. */
+/** A window is slower than usual if its mean exceeds the baseline by this share of it, ... */
+const TOLERANCE = 0.5;
+/** ... by this many mean deviations, ... */
 const DEVIATIONS = 2.5;
-/** Differences below this share of the average are noise, even if no window deviated before. */
-const NOISE = 0.1;
+/** ... and by this many milliseconds: less is noise of this process. */
+const NOISE = 5;
 const SLOWER = 0.9;
 const FAILING = 0.5;
 /** Maximum length of a window in milliseconds. */
 const MAX_WINDOW = 10_000;
 
 /**
- * Adaptive limit of concurrent writes to one destination, after Vector's Adaptive Request
- * Concurrency (https://vector.dev/blog/adaptive-request-concurrency/): additive increase and
- * multiplicative decrease.
+ * Adaptive limit of concurrent writes to one destination: additive increase and multiplicative
+ * decrease, as in Vector's Adaptive Request Concurrency
+ * (https://vector.dev/blog/adaptive-request-concurrency/).
  *
  * It is adjusted at most once per window, which is as long as a usual write: by one up if writes used
  * the whole limit and were as fast as usual, by a tenth down if they were slower, and in half if one
  * failed or was throttled. A destination that queues requests responds more slowly with each
  * additional one, so the limit settles where concurrency stops adding throughput.
+ *
+ * Usual is what the fastest windows took. A moving average would follow a queue that grows by one
+ * request at a time. While the limit is one, this process causes no queue, so the baseline then
+ * follows a destination that has become slower.
  */
 export class AdaptiveLimit {
   readonly #max: number;
@@ -31,6 +37,7 @@ export class AdaptiveLimit {
   #windowEnd: number | undefined;
   #average: number | undefined;
   #deviation = 0;
+  #baseline: number | undefined;
 
   /** @param now returns monotonic milliseconds */
   constructor(max: number, now: () => number) {
@@ -41,6 +48,12 @@ export class AdaptiveLimit {
   /** Maximum number of writes at a time. */
   get value(): number {
     return this.#value;
+  }
+
+  /** Forgets how long writes take: the next ones are different. */
+  reset(): void {
+    this.#baseline = this.#average = undefined;
+    this.#deviation = this.#total = this.#count = 0;
   }
 
   /** Records that a write was started. @param inFlight number of writes, this one included */
@@ -55,9 +68,12 @@ export class AdaptiveLimit {
     if (this.#windowEnd !== undefined && this.#now() < this.#windowEnd) return;
     const mean = this.#total / this.#count;
     const average = this.#average ?? mean;
-    const isSlower = mean > average + Math.max(DEVIATIONS * this.#deviation, NOISE * average, 1);
+    const baseline = this.#baseline ?? mean;
+    const isSlower = mean > baseline + Math.max(TOLERANCE * baseline, DEVIATIONS * this.#deviation, NOISE);
     if (isSlower) this.#decrease(SLOWER);
     else if (this.#reached) this.#value = Math.min(this.#max, this.#value + 1);
+    if (mean < baseline || this.#value === 1) this.#baseline = baseline + ALPHA * (mean - baseline);
+    else this.#baseline = baseline;
     this.#deviation += ALPHA * (Math.abs(mean - average) - this.#deviation);
     this.#average = average + ALPHA * (mean - average);
     this.#startWindow();

@@ -48,6 +48,8 @@ export class ConcurrencyLimiter {
   /** Lanes that hold all writes until they try again, at the latest when their sleep ends. */
   readonly #holds = new Map<Lane, AbortController>();
   #inFlight = 0;
+  /** Most records of a successful write. */
+  #largest = 0;
   /** Failures since the last success. */
   #failures = 0;
 
@@ -134,7 +136,7 @@ export class ConcurrencyLimiter {
     } finally {
       this.#inFlight -= 1;
       if (failure) this.#failed(lane, failure);
-      else this.#succeeded(this.#now() - startedAt);
+      else this.#succeeded(this.#now() - startedAt, batch.lines.length);
       this.#admit();
     }
   }
@@ -158,9 +160,12 @@ export class ConcurrencyLimiter {
     this.#options.onChange();
   }
 
-  #succeeded(ms: number): void {
+  #succeeded(ms: number, records: number): void {
     this.#failures = 0;
-    this.#limit.succeeded(ms);
+    // Compares writes of similar size: one record takes less time than 500.
+    if (records >= 2 * this.#largest) this.#limit.reset();
+    this.#largest = Math.max(this.#largest, records);
+    if (2 * records >= this.#largest) this.#limit.succeeded(ms);
   }
 
   #failed(lane: Lane, failure: Failure): void {
