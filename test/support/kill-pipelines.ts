@@ -27,12 +27,25 @@ export interface PipelineKills {
 /** Records per page of the paged pipeline; a page is one batch. */
 export const PAGE = 500;
 
+/** How outputs write several batches at a time. */
+export interface ConcurrentWrites {
+  writes: number;
+  /** Records of each. */
+  records: number;
+}
+
 /**
  * Repeatedly kills a process that runs two pipelines, and counts which acknowledged records
  * arrived.
+ * @param concurrent absent: the outputs write one stored batch at a time
  */
-export async function killPipelines(kills: number, random: () => number): Promise<PipelineKills> {
+export async function killPipelines(
+  kills: number,
+  random: () => number,
+  concurrent: ConcurrentWrites = { writes: 1, records: 0 },
+): Promise<PipelineKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-pipelines-'));
+  const { writes, records } = concurrent;
   const program = await compile(new URL('pipeline-program.ts', import.meta.url));
   const acknowledged = new Set<number>();
   let cursor = 0;
@@ -46,7 +59,7 @@ export async function killPipelines(kills: number, random: () => number): Promis
   try {
     for (let cycle = 0; cycle < kills; cycle += 1) {
       const first = acknowledged.size === 0 ? 0 : Math.max(...acknowledged) + 1;
-      const run = program.start([folder, String(first), 'run']);
+      const run = program.start([folder, String(first), 'run', String(writes), String(records)]);
       const wanted = 5 + random() * 200;
       while (run.lines.length < wanted && run.process.exitCode === null) await sleep(2);
       await sleep(random() * 100);
@@ -54,7 +67,7 @@ export async function killPipelines(kills: number, random: () => number): Promis
       if ((await run.ended) !== 'SIGKILL') throw new Error(`The process ended by itself: ${run.lines.at(-1)}`);
       hear(run.lines);
     }
-    const last = program.start([folder, '0', 'drain']);
+    const last = program.start([folder, '0', 'drain', String(writes), String(records)]);
     await last.ended;
     hear(last.lines);
     if (last.lines.at(-1) !== 'idle') throw new Error('The last process did not finish.');
