@@ -16,6 +16,8 @@ const server = createServer((request, response) => {
     else respond();
   });
 });
+// Clients decide how long idle connections live.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => process.send({ url: `http://127.0.0.1:${server.address().port}/` }));
 process.on('message', () => process.send(figures));
 process.on('disconnect', () => process.exit(0));

@@ -121,8 +121,8 @@ describe('object keys', () => {
   });
 
   test('batches by the settings', () => {
-    expect(open().batching).toEqual({ records: 100_000, bytes: 10_485_760, waitMs: 45_000 });
+    expect(open().batching).toEqual({ records: 100_000, bytes: 10_485_760, waitMs: 45_000, replaces: true });
     const batch_config = { batch_data_size: 1_073_741_824, batch_record_count: 7, publish_rate: 86_400 };
-    expect(open({ batch_config }).batching).toEqual({ records: 7, bytes: 33_554_432, waitMs: 86_400_000 });
+    expect(open({ batch_config }).batching).toMatchObject({ records: 7, bytes: 33_554_432, waitMs: 86_400_000 });
   });
 });

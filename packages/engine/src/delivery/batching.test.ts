@@ -204,3 +204,21 @@ test('stores unreadable data of a page as dead letters and logs its notes', asyn
   );
   expect((await runner.state()).errors).toBe(1);
 });
+
+test('a run that is paused while it starts ends at once', async () => {
+  const world = await openWorld();
+  const runner = world.runner({
+    definition,
+    inputs: { in: paged(1, 10) },
+    outputs: { out: new Gatherer(wide) },
+    // The test would time out if a run waited for it.
+    limits: { grace: 600_000 },
+  });
+  await runner.start();
+  for (let round = 0; round < 10; round += 1) {
+    await runner.pause();
+    await runner.resume();
+  }
+  await runner.pause();
+  expect(await status(runner)).toBe('Disabled');
+});

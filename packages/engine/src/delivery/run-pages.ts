@@ -29,6 +29,7 @@ export async function runPages(run: PagesRun): Promise<'stopped' | 'fenced'> {
   // Ends when the run stops, and when the cursor can't be committed anymore.
   const reading = new AbortController();
   const stop = (): void => reading.abort();
+  if (stopping.aborted) stop();
   stopping.addEventListener('abort', stop);
   const uncommitted = new UncommittedPages(run, cursor, stop);
   try {
