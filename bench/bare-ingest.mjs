@@ -25,6 +25,7 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(0, '127.0.0.1', () => process.send({ url: `http://127.0.0.1:${server.address().port}/` }));
+process.on('message', () => process.send({ cpu: process.cpuUsage() }));
 process.on('disconnect', async () => {
   await file.close();
   await rm(path, { force: true });

@@ -12,6 +12,8 @@ const ROUNDS = 7;
 const RECORDS = 500;
 const BODIES = 400;
 const SHARE = 0.6;
+/** CPU time of the service, compared with a bare server. */
+const CPU = 1.5;
 const body = ndjson(RECORDS);
 
 /** Returns records per second, measured from the first byte sent to the last record delivered. */
@@ -23,6 +25,14 @@ async function through(load, { url, token, delivered }, bodies = BODIES) {
   await once(load, 'message');
   if (delivered) while ((await delivered()) < before + bodies * RECORDS) await sleep(40);
   return (bodies * RECORDS * 1_000) / (performance.now() - started);
+}
+
+/** Returns the CPU time of a process in microseconds per record while `work` runs. */
+async function cpuOf(target, work) {
+  const before = (await target.figures()).cpu;
+  await work();
+  const { cpu } = await target.figures();
+  return (cpu.user + cpu.system - before.user - before.system) / (BODIES * RECORDS);
 }
 
 export default async function engine() {
@@ -57,6 +67,13 @@ export default async function engine() {
       const told = `${ratio.toFixed(2)} of a bare server (${Math.round(a).toLocaleString('en')} records a second against ${Math.round(b).toLocaleString('en')})`;
       report(`monad-http to ${output.type}`, told, `at least ${SHARE}`, ratio >= SHARE);
       if (output.type !== 'dev-null') continue;
+      const cpu = await sideBySide(
+        ROUNDS,
+        () => cpuOf(service, () => through(load, ours)),
+        () => cpuOf(bare, () => through(load, { url: bare.url })),
+      );
+      const times = `${cpu.ratio.toFixed(2)} of a bare server (${cpu.a.toFixed(1)} \u00b5s a record against ${cpu.b.toFixed(1)})`;
+      report('CPU time from monad-http to dev-null', times, `at most ${CPU}`, cpu.ratio <= CPU);
       const marks = [await memory()];
       for (let part = 0; part < 4; part += 1) {
         await through(load, ours, 500);
