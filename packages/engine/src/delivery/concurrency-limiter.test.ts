@@ -4,6 +4,7 @@ import { ConnectorError, WRITTEN, type Output, type WriteResult } from '../conne
 import { ManualClock } from '../testing/manual-clock.js';
 import { ConcurrencyLimiter } from './concurrency-limiter.js';
 import { createRetryPolicy, RETRY_LIMITS } from './retry-policy.js';
+import { RetryWaits } from './retry-waits.js';
 
 /** Lets all promises that can settle do so. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -23,8 +24,8 @@ function world(max = 8) {
   };
   const limiter = new ConcurrencyLimiter({
     context: {
-      clock,
-      retryDelay: createRetryPolicy({ ...RETRY_LIMITS, random: () => 1 }),
+      retries: new RetryWaits(clock),
+      retryDelay: createRetryPolicy({ ...RETRY_LIMITS, permanentMaxMs: 300_000, random: () => 1 }),
       stopping: stopping.signal,
       aborted: aborted.signal,
     },

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { Batch } from '../connector-api/batch.js';
 import { ConnectorError, failureOf, type Failure, type Output, type WriteResult } from '../connector-api/index.js';
 import { AdaptiveLimit } from './adaptive-limit.js';
-import type { RunContext } from './deliver.js';
+import type { RunContext } from './run-context.js';
 
 export interface ConcurrencyLimiterOptions {
-  context: Pick<RunContext, 'clock' | 'retryDelay' | 'stopping' | 'aborted'>;
+  context: Pick<RunContext, 'retries' | 'retryDelay' | 'stopping' | 'aborted'>;
   output: Output;
   /** Maximum number of writes at a time. */
   max: number;
@@ -180,10 +180,10 @@ export class ConcurrencyLimiter {
   }
 
   async #hold(lane: Lane, failure: Failure): Promise<void> {
-    const { clock, retryDelay } = this.#options.context;
+    const { retries, retryDelay } = this.#options.context;
     const ended = new AbortController();
     this.#holds.set(lane, ended);
-    await clock.sleep(retryDelay(failure, this.#failures, this.#options.output.retry), ended.signal);
+    await retries.sleep(retryDelay(failure, this.#failures, this.#options.output.retry), ended.signal);
     if (this.#holds.get(lane) !== ended) return;
     this.#holds.delete(lane);
     this.#admit();
