@@ -126,9 +126,11 @@ export class ConcurrencyLimiter {
     await this.#acquire();
     const startedAt = this.#now();
     let failure: Failure | undefined;
+    let isRefused = false;
     try {
       const result = await output.write(batch, context.aborted);
       failure = failureIn(result, batch);
+      isRefused = acceptedNothing(result, batch);
       return result;
     } catch (error) {
       failure = failureOf(error);
@@ -136,6 +138,8 @@ export class ConcurrencyLimiter {
     } finally {
       this.#inFlight -= 1;
       if (failure) this.#failed(lane, failure);
+      // Not a failure of the destination, but no reason to send it more at a time.
+      else if (isRefused) this.#limit.failed();
       else this.#succeeded(this.#now() - startedAt, batch.lines.length);
       this.#admit();
     }
@@ -197,6 +201,11 @@ export class ConcurrencyLimiter {
 }
 
 const stopped = (): ConnectorError => new ConnectorError('stopped', 'The run is stopping.');
+
+function acceptedNothing({ rejected = [], refused = [], unsent = [] }: WriteResult, { lines }: Batch): boolean {
+  const count = refused.reduce((sum, { indexes }) => sum + indexes.length, rejected.length + unsent.length);
+  return lines.length > 0 && count >= lines.length;
+}
 
 /** Returns the failure of a write that wrote nothing or was throttled. */
 function failureIn({ retry }: WriteResult, batch: Batch): Failure | undefined {
