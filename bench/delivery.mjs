@@ -14,7 +14,8 @@ const RECORD_BYTES = JSON.stringify(event(0)).length + 1;
 
 const LOADS = [
   { name: '500 records per request', records: 500, calls: 300, share: 0.5 },
-  { name: 'one record per request', records: 1, calls: 3_000, share: 0.5 },
+  // Most of this is the cost of receiving requests.
+  { name: 'one record per request', records: 1, calls: 3_000, share: 0.3 },
 ];
 
 /** Number of records in all arrays that a receiver has got: each array has one byte more. */
@@ -67,7 +68,10 @@ export default async function delivery() {
         const rates = `${Math.round(a).toLocaleString('en')} records a second against ${Math.round(b).toLocaleString('en')}`;
         const counts = `${Math.round(requests.ours / ROUNDS)} requests against ${Math.round(requests.ideal / ROUNDS)}`;
         const measured = `${ratio.toFixed(2)} of an ideal batcher (${rates}; ${counts})`;
-        report(`http at ${latency} ms, ${each.name}`, measured, `at least ${each.share}`, ratio >= each.share);
+        // Both wait for a second at the end, which may begin before or after the last record.
+        const within = ratio >= each.share && requests.ours <= 1.5 * requests.ideal + ROUNDS;
+        const bound = `at least ${each.share}, with at most 1.5 of its requests`;
+        report(`http at ${latency} ms, ${each.name}`, measured, bound, within);
       }
       await ideal.stop();
       await to.stop();

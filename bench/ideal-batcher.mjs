@@ -13,13 +13,19 @@ const agent = new Agent({ keepAlive: true });
 let lines = [];
 let timer;
 
-function flush(all) {
-  while (lines.length >= RECORDS || (all && lines.length > 0)) {
+/** @param least smallest number of records to send */
+function flush(least) {
+  while (lines.length >= least) {
     const body = `[${lines.splice(0, RECORDS).join()}]`;
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     send(url, { agent, method: 'POST', headers }, (response) => response.resume()).end(body);
   }
-  if (lines.length > 0) timer ??= setTimeout(() => flush((timer = undefined) ?? true), WAIT);
+  if (lines.length > 0) timer ??= setTimeout(onTimer, WAIT);
+}
+
+function onTimer() {
+  timer = undefined;
+  flush(1);
 }
 
 const server = createServer((request, response) => {
@@ -33,7 +39,7 @@ const server = createServer((request, response) => {
     await file.datasync();
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     lines.push(...received);
-    flush(false);
+    flush(RECORDS);
   });
 });
 server.listen(0, '127.0.0.1', () => process.send({ url: `http://127.0.0.1:${server.address().port}/` }));

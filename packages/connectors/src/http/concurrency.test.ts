@@ -1,4 +1,5 @@
 /** The real output writes to a real server on loopback, with one stored batch per append. */
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { typeOf } from '../../../../test/support/declared-fields.js';
 import { listenHttp } from '../../../../test/support/listener.js';
@@ -28,6 +29,14 @@ interface Destination {
 /** @param respond resolves with the status, or `undefined` to close the connection */
 async function serve(respond: (numbers: number[]) => Promise<number | undefined>): Promise<Destination> {
   let inFlight = 0;
+  const answer = async (response: ServerResponse, numbers: number[]): Promise<void> => {
+    inFlight += 1;
+    destination.atOnce = Math.max(destination.atOnce, inFlight);
+    const status = await respond(numbers);
+    inFlight -= 1;
+    if (status === undefined) response.destroy();
+    else response.writeHead(status).end();
+  };
   const listener = await listenHttp((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -35,13 +44,7 @@ async function serve(respond: (numbers: number[]) => Promise<number | undefined>
       const records: unknown = JSON.parse(Buffer.concat(chunks).toString());
       const numbers = (Array.isArray(records) ? records : [records]).map(numberOf);
       destination.requests.push(numbers);
-      inFlight += 1;
-      destination.atOnce = Math.max(destination.atOnce, inFlight);
-      void respond(numbers).then((status) => {
-        inFlight -= 1;
-        if (status === undefined) response.destroy();
-        else response.writeHead(status).end();
-      });
+      void answer(response, numbers);
     });
   }, '127.0.0.1');
   ends.push(() => listener.close());
@@ -59,17 +62,16 @@ function outputTo({ url }: Destination, settings: Record<string, unknown> = {}):
 const wait = (ms: number) => systemClock.sleep(ms);
 
 test('joins the records that arrive during a request into one, however many requests they came in', async () => {
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const held = new AbortController();
   const server = await serve(async () => {
-    await held;
+    await systemClock.sleep(60_000, held.signal);
     return 200;
   });
   const world = await openWorld();
   const runner = world.runner({ definition, inputs: { in: push }, outputs: { out: outputTo(server) } });
   await runner.start();
   for (let n = 0; n < 170; n += 1) await runner.sink.append(numbered(1, n));
-  release();
+  held.abort();
   await expect.poll(() => new Set(server.requests.flat()).size, { timeout: 10_000 }).toBe(170);
   expect(server.requests.flat()).toEqual(numbersUpTo(170));
   // The first record is sent at once, the others after a second, unless this test takes longer.

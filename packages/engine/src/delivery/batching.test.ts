@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import type { Batch } from '../connector-api/batch.js';
 import { Collector, graph, numbered, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 import { above, fast, push, status } from '../../../../test/support/pipeline-parts.js';
-import { ConnectorError, WRITTEN, type Batching, type PageInput, type WriteResult } from '../connector-api/index.js';
+import {
+  ConnectorError,
+  WRITTEN,
+  type Batching,
+  type DataRecord,
+  type PageInput,
+  type WriteResult,
+} from '../connector-api/index.js';
 
 /** Batches its input and keeps every batch it was offered, written or not. */
 class Gatherer extends Collector {
@@ -70,6 +77,16 @@ test('batching does not block other outputs, and a pause writes the batch', asyn
     .toBe(11);
   await runner.pause();
   expect(out.sizes).toEqual([10, 1]);
+});
+
+test('collects batches of the size that the output asks for, also large ones', async () => {
+  const world = await openWorld(100_000_000);
+  const out = new Gatherer({ ...wide, bytes: 12 * 1024 * 1024 });
+  const runner = world.runner({ definition, inputs: { in: push }, outputs: { out } });
+  await runner.start();
+  const line = JSON.stringify({ text: 'x'.repeat(400_000) });
+  for (let n = 0; n < 40; n += 1) await runner.sink.append([line]);
+  await expect.poll(() => out.sizes, { timeout: 10_000 }).toEqual([32]);
 });
 
 test.each(['push', 'pages'])(
@@ -222,3 +239,25 @@ test('a run that is paused while it starts ends at once', async () => {
   await runner.pause();
   expect(await status(runner)).toBe('Disabled');
 });
+
+test.each(['stream', 'none', { key: (record: DataRecord) => String(record['n']) }] as const)(
+  'reads no further than the next write while a destination hangs: %s',
+  async (ordering) => {
+    const world = await openWorld();
+    const out = Object.assign(new Gatherer({ records: 100, bytes: 3_000, waitMs: 0 }), { ordering });
+    out.respond = (_batch, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    const runner = world.runner({ definition, inputs: { in: push }, outputs: { out } });
+    await runner.start();
+    // Each stored batch is larger than the limit of a write.
+    for (let n = 0; n < 20_000; n += 500) await runner.sink.append(numbered(500, n));
+    await expect.poll(() => out.offered.length).toBe(1);
+    const ingress = async () =>
+      (await runner.state()).nodes.find((node) => node.node_id === 'out')?.ingress.records ?? 0;
+    await expect.poll(ingress).toBeGreaterThan(0);
+    // One that is being written, one that is collected and the stored batch that was read last.
+    // With a key, eight may be collected.
+    expect(await ingress()).toBeLessThanOrEqual(typeof ordering === 'string' ? 1_000 : 3_000);
+    expect((await world.bus.stats('p.in')).records).toBe(20_000);
+  },
+);

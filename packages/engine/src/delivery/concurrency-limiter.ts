@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Batch } from '../connector-api/batch.js';
+import { WAKE_UP } from '../connector-api/clock.js';
 import { ConnectorError, failureOf, type Failure, type Output, type WriteResult } from '../connector-api/index.js';
 import { AdaptiveLimit } from './adaptive-limit.js';
 import type { RunContext } from './run-context.js';
@@ -102,7 +103,7 @@ export class ConcurrencyLimiter {
   readonly giveUp = (): void => {
     if (this.#abandoned.signal.aborted) return;
     this.#abandoned.abort();
-    for (const lane of [...this.#holds.keys()]) this.#endHold(lane);
+    for (const lane of this.#holds.keys()) this.#endHold(lane);
     for (const waiter of this.#waiters.splice(0)) waiter.reject(stopped());
     this.#options.onChange();
   };
@@ -112,7 +113,7 @@ export class ConcurrencyLimiter {
     const { stopping, aborted } = this.#options.context;
     stopping.removeEventListener('abort', this.#onStopping);
     aborted.removeEventListener('abort', this.giveUp);
-    for (const lane of [...this.#holds.keys()]) this.#endHold(lane);
+    for (const lane of this.#holds.keys()) this.#endHold(lane);
   }
 
   readonly #onStopping = (): void => {
@@ -196,7 +197,7 @@ export class ConcurrencyLimiter {
   #endHold(lane: Lane): void {
     const hold = this.#holds.get(lane);
     this.#holds.delete(lane);
-    hold?.abort();
+    hold?.abort(WAKE_UP);
   }
 }
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { Batch } from '../connector-api/batch.js';
+import { MAX_BATCH_BYTES, type Batch } from '../connector-api/batch.js';
+import { WAKE_UP } from '../connector-api/clock.js';
 import type { Ordering } from '../connector-api/output.js';
 import { BatchCollector, type CollectedBatch, type Source } from './batch-collector.js';
 import { ConcurrencyLimiter } from './concurrency-limiter.js';
@@ -17,12 +18,19 @@ interface Sequence {
   isWriting: boolean;
 }
 
+/** A sleep until collected records are due. */
+interface Timer {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly ended: AbortController;
+}
+
 /**
  * Writes the batches that reach one output in one run: joins and splits them, writes several at a
  * time if their order allows it, and waits when too much is in memory.
  *
- * In memory are at most what the limit of concurrent writes allows (16 MiB), one further write per
- * sequence that is collected, and the batch that was added last.
+ * In memory are at most 16 MiB that are being written, one further write per sequence that is
+ * collected (8 MiB for all), and the batch that was added last; more if a single write is larger.
  */
 export class OutputWriter {
   readonly #context: RunContext;
@@ -42,7 +50,7 @@ export class OutputWriter {
   #pumping = false;
   #stopped = false;
   #error: unknown;
-  #timer: { at: number; ended: AbortController } | undefined;
+  #timer: Timer | undefined;
 
   constructor(context: RunContext, to: OutputPaths) {
     const { ordering = 'stream', batching, maxConcurrency } = to.output;
@@ -102,7 +110,7 @@ export class OutputWriter {
   async close(): Promise<void> {
     this.#stopped = true;
     await this.#until(() => this.#active.size === 0);
-    this.#timer?.ended.abort();
+    this.#timer?.ended.abort(WAKE_UP);
     this.#limiter.close();
   }
 
@@ -120,10 +128,12 @@ export class OutputWriter {
   }
 
   get #hasRoom(): boolean {
-    const bytes = this.#sequences.reduce((sum, { collector }) => sum + collector.bytes, 0);
+    const [first, ...others] = this.#sequences;
+    if (others.length === 0) return first?.collector.isFull !== true;
     // Keys may be unevenly distributed: one full collector must not block the others.
-    const isFull = this.#sequences.length === 1 && this.#sequences.some(({ collector }) => collector.isFull);
-    return !isFull && bytes < MAX_BYTES / 2;
+    const bytes = this.#sequences.reduce((sum, { collector }) => sum + collector.bytes, 0);
+    const limit = this.#to.output.batching?.bytes ?? MAX_BATCH_BYTES;
+    return bytes < Math.max(limit, Math.min(this.#sequences.length * limit, MAX_BYTES / 2));
   }
 
   /** Whether another batch may be started in addition to those that are not finished. */
@@ -222,14 +232,16 @@ export class OutputWriter {
     const due = Math.min(...dues);
     const at = clock.now() + due;
     if (this.#timer && this.#timer.at <= at) return;
-    this.#timer?.ended.abort();
-    const timer = { at, ended: new AbortController() };
-    this.#timer = timer;
-    void clock.sleep(due, timer.ended.signal).then(() => {
-      if (this.#timer !== timer) return;
-      this.#timer = undefined;
-      this.#pump();
-    });
+    this.#timer?.ended.abort(WAKE_UP);
+    this.#timer = { at, ended: new AbortController() };
+    void this.#pumpAfter(due, this.#timer);
+  }
+
+  async #pumpAfter(ms: number, timer: Timer): Promise<void> {
+    await this.#context.clock.sleep(ms, timer.ended.signal);
+    if (this.#timer !== timer) return;
+    this.#timer = undefined;
+    this.#pump();
   }
 
   async #until(isReached: () => boolean): Promise<void> {

@@ -32,9 +32,9 @@ interface StreamDelivery {
   deliveries: AsyncIterable<Delivery>;
   to: OutputPaths;
   /** Ends `deliveries`. */
-  stop(): void;
+  stop: () => void;
   /** Called after each acknowledgment. */
-  done(): void;
+  done: () => void;
 }
 
 /**
