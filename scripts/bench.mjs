@@ -11,7 +11,19 @@ await ensurePackages();
 Object.assign(process.env, await ensureBrowser());
 if (!(await build())) process.exit(1);
 
-const sections = ['size', 'memory', 'service', 'engine', 'delivery', 'frame', 'preload', 'element', 'picker', 'helpers', 'leaks'];
+const sections = [
+  'size',
+  'memory',
+  'service',
+  'engine',
+  'delivery',
+  'frame',
+  'preload',
+  'element',
+  'picker',
+  'helpers',
+  'leaks',
+];
 const chosen = process.argv.slice(2);
 for (const section of sections.filter((name) => chosen.length === 0 || chosen.includes(name))) {
   say(section);
