@@ -2,25 +2,43 @@ import type { Batch } from '../connector-api/batch.js';
 
 /**
  * Outcome of `publish`. `repeated`: the stream already holds a batch with this id; nothing was
- * added.
+ * added. `full`: the backlog of a consumer exceeds its budget. `no_space`: the disk has too little
+ * free space.
  */
-export type Published = { stored: true; sequence: number; repeated: boolean } | { stored: false; reason: 'full' };
+export type Published =
+  | { stored: true; sequence: number; repeated: boolean }
+  | { stored: false; reason: 'full' | 'no_space' };
+
+/**
+ * What happens to new batches while the backlog of a consumer exceeds its budget:
+ *
+ * - `block`: the stream rejects them for all consumers, and publishers have to retry
+ * - `drop_newest`: this consumer does not receive them, the others do; the stream counts them
+ * - `spill`: like `block`, with a larger budget
+ */
+export const OVERFLOW_POLICIES = ['block', 'drop_newest', 'spill'] as const;
+export type OverflowPolicy = (typeof OVERFLOW_POLICIES)[number];
+
+/** A consumer of a stream. A name alone means `block` with the largest budget. */
+export interface ConsumerOptions {
+  readonly name: string;
+  readonly policy?: OverflowPolicy;
+  /** Maximum backlog in bytes. The bus lowers it to its own limit for the policy. */
+  readonly maxBytes?: number;
+}
 
 export interface PublishOptions {
   /**
-   * Milliseconds to wait for space when the buffer is full. Default 0: returns `full` immediately.
+   * Milliseconds to wait for space. Default 0: returns `full` or `no_space` immediately.
    */
   waitMs?: number;
-  /**
-   * Aborts the wait for space; the result is then `full`. A write already in progress still
-   * completes.
-   */
+  /** Aborts the wait for space. A write already in progress still completes. */
   signal?: AbortSignal;
 }
 
 /** A batch delivered to one consumer. */
 export interface Delivery {
-  /** Increases with every batch of the stream. A gap means that a damaged batch was lost. */
+  /** Increases with every batch of the stream. A gap means that batches were dropped or lost. */
   readonly sequence: number;
   readonly batch: Batch;
   /** Milliseconds since the epoch. */
@@ -39,13 +57,37 @@ export interface Waiting {
   bytes: number;
 }
 
+/** Backlog of one consumer, and the batches it did not receive. */
+export interface ConsumerStats extends Waiting {
+  maxBytes: number;
+  /** Its backlog exceeds its budget, and new batches are dropped for it. */
+  dropping: boolean;
+  /** Batches dropped for it since it was declared first. Survives a restart. */
+  dropped: Waiting;
+}
+
+/** Stored batches that can't be read anymore: their files are damaged or missing. */
+export interface Lost {
+  /** Records that at least one consumer had not acknowledged. */
+  records: number;
+  /** `false`: at least this many; a damaged range does not tell how many records it held. */
+  exact: boolean;
+  /** When the first and the latest loss were found, in milliseconds since the epoch. */
+  since: number;
+  latest: number;
+}
+
 export interface StreamStats extends Waiting {
   maxBytes: number;
   /** A batch was rejected or had to wait, and no space has been freed since. */
   full: boolean;
-  consumers: Readonly<Record<string, Waiting>>;
+  /** The disk has too little free space, so new batches are rejected. */
+  noSpace: boolean;
+  consumers: Readonly<Record<string, ConsumerStats>>;
   /** Unreadable bytes found since the stream was opened. */
   damagedBytes: number;
+  /** All losses since the stream was created. Absent if there were none. */
+  lost?: Lost;
 }
 
 /**
@@ -58,12 +100,13 @@ export interface StreamStats extends Waiting {
 export interface Bus {
   /**
    * Creates a stream or reopens an existing one. Removes consumers that are not listed; a new
-   * consumer starts at the oldest batch that is still stored.
+   * consumer starts at the oldest batch that is still stored. An existing consumer keeps its
+   * position; a changed policy or budget applies to new batches.
    */
-  declare(stream: string, consumers: readonly string[]): Promise<void>;
+  declare(stream: string, consumers: readonly (string | ConsumerOptions)[]): Promise<void>;
   /**
    * Appends a batch. Resolves with `stored: true` only once the batch would survive a crash or a
-   * power failure.
+   * power failure, or is dropped for every consumer.
    * @throws {BusError}
    */
   publish(stream: string, batch: Batch, options?: PublishOptions): Promise<Published>;
@@ -86,7 +129,7 @@ export interface Bus {
  * - `closed`: the bus is closed, or the stream was removed
  * - `bad_name`: a name must consist of letters, digits, `.`, `_` and `-`, at most 128 characters
  * - `storage`: writing failed (disk full or broken); nothing was acknowledged, and the next batch
- *   is attempted normally
+ *   is attempted normally. While the disk is known to be full, `publish` returns `no_space` instead
  */
 export type BusErrorCode = 'unknown_stream' | 'unknown_consumer' | 'closed' | 'bad_name' | 'storage';
 

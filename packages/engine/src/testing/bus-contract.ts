@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Bus, Delivery } from '../bus/bus.js';
+import type { Bus, ConsumerOptions, Delivery } from '../bus/bus.js';
 import { createBatch, type Batch } from '../connector-api/batch.js';
 
 /** A bus under test. `reopen` closes it cleanly and opens it again on the same storage. */
@@ -11,8 +11,9 @@ export interface OpenBus {
 }
 
 export interface BusLimits {
-  /** Maximum backlog of a stream in bytes. */
+  /** Maximum backlog of a consumer in bytes, and with the policy `spill`. */
   maxBytes?: number;
+  maxSpillBytes?: number;
 }
 
 let made = 0;
@@ -49,7 +50,7 @@ async function publish(bus: Bus, ...batches: readonly Batch[]): Promise<void> {
 
 /** Registers the tests that every implementation of `Bus` must pass. */
 export function runBusContract(name: string, open: (limits: BusLimits) => Promise<OpenBus>): void {
-  const start = async (consumers: readonly string[], limits: BusLimits = {}): Promise<OpenBus> => {
+  const start = async (consumers: readonly (string | ConsumerOptions)[], limits: BusLimits = {}): Promise<OpenBus> => {
     const opened = await open(limits);
     onTestFinished(() => opened.close());
     await opened.bus.declare('s', consumers);
@@ -149,6 +150,124 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       expect(await waiting).toMatchObject({ stored: true });
       expect(ids(await take(bus, 'a', stored.length - 1))).toEqual(ids([...stored.slice(2), late]));
       expect(await bus.stats('s')).toMatchObject({ full: false, batches: 0 });
+    });
+
+    describe('with a consumer that drops new batches', () => {
+      const consumers = ['healthy', { name: 'dead', policy: 'drop_newest', maxBytes: 100_000 }] as const;
+      const recordsOf = (batches: readonly Batch[]): number =>
+        batches.reduce((sum, batch) => sum + batch.lines.length, 0);
+
+      test('the other consumer receives every batch, and the dropped ones are counted', async () => {
+        const opened = await start(consumers, { maxBytes: 200_000 });
+        let { bus } = opened;
+        const sent = Array.from({ length: 100 }, (_, n) => someBatch(1 + (n % 3), 10_000));
+        for (const batch of sent) {
+          await publish(bus, batch);
+          await take(bus, 'healthy', 1);
+        }
+        const { dead, healthy } = (await bus.stats('s')).consumers;
+        expect(healthy).toMatchObject({ batches: 0, dropping: false, dropped: { batches: 0 } });
+        expect(dead).toMatchObject({ maxBytes: 100_000, dropping: true });
+        const kept = dead?.batches ?? 0;
+        expect(kept).toBeGreaterThan(5);
+        expect(dead?.bytes).toBeLessThanOrEqual(100_000);
+        const droppedRecords = recordsOf(sent.slice(kept));
+        expect(dead?.dropped).toMatchObject({ batches: 100 - kept, records: droppedRecords });
+        expect(dead?.records).toBe(recordsOf(sent.slice(0, kept)));
+
+        bus = await opened.reopen();
+        await bus.declare('s', consumers);
+        expect((await bus.stats('s')).consumers['dead']).toEqual(dead);
+        // Once it has caught up, it receives new batches again.
+        expect(ids(await take(bus, 'dead', kept))).toEqual(ids(sent.slice(0, kept)));
+        expect((await bus.stats('s')).consumers['dead']).toMatchObject({ batches: 0, records: 0, dropping: false });
+        const [late, later] = [someBatch(), someBatch()];
+        await publish(bus, late, later);
+        expect(ids(await take(bus, 'dead', 2))).toEqual(ids([late, later]));
+        expect(ids(await take(bus, 'healthy', 2))).toEqual(ids([late, later]));
+        const { consumers: after, lost } = await bus.stats('s');
+        expect(after['dead']?.dropped).toEqual(dead?.dropped);
+        expect(lost).toBeUndefined();
+      });
+
+      test('it receives exactly what was not dropped while it is slow', async () => {
+        const opened = await start(consumers);
+        let { bus } = opened;
+        const [sent, got]: [Batch[], Delivery[]] = [[], []];
+        for (let n = 0; n < 200; n += 1) {
+          const batch = someBatch(1, 10_000);
+          sent.push(batch);
+          await publish(bus, batch);
+          if (n % 3 === 0) got.push(...(await take(bus, 'dead', 1)));
+          if (n % 50 === 49) {
+            bus = await opened.reopen();
+            await bus.declare('s', consumers);
+          }
+        }
+        for (let left = (await bus.stats('s')).consumers['dead']?.batches ?? 0; left > 0; left -= 1)
+          got.push(...(await take(bus, 'dead', 1)));
+        const { dead, healthy } = (await bus.stats('s')).consumers;
+        expect(dead).toMatchObject({ batches: 0, records: 0, dropped: { batches: 200 - got.length } });
+        expect(got.length).toBeGreaterThan(60);
+        expect(got.length).toBeLessThan(100);
+        expect(ids(got)).toEqual(ids(sent).filter((id) => ids(got).includes(id)));
+        expect(healthy).toMatchObject({ batches: 200 });
+        expect(ids(await take(bus, 'healthy', 200))).toEqual(ids(sent));
+        expect((await bus.stats('s')).lost).toBeUndefined();
+      });
+
+      test('a batch that is dropped for all is accepted and not stored', async () => {
+        const { bus } = await start([consumers[1]]);
+        for (let n = 0; n < 50; n += 1) await publish(bus, someBatch(2, 10_000));
+        const { consumers: each, batches } = await bus.stats('s');
+        expect(batches + (each['dead']?.dropped.batches ?? 0)).toBe(50);
+        expect(await take(bus, 'dead', batches)).toHaveLength(batches);
+        const late = someBatch();
+        await publish(bus, late);
+        expect(ids(await take(bus, 'dead', 1))).toEqual(ids([late]));
+      });
+
+      test('it still bounds the stream of the others by their own budgets', async () => {
+        const { bus } = await start(['blocks', consumers[1]], { maxBytes: 200_000 });
+        const stored: Batch[] = [];
+        for (let n = 0; n < 30; n += 1) {
+          const batch = someBatch(1, 10_000);
+          if ((await bus.publish('s', batch)).stored) stored.push(batch);
+        }
+        expect(stored.length).toBeGreaterThan(15);
+        expect(stored.length).toBeLessThan(21);
+        expect(ids(await take(bus, 'blocks', stored.length))).toEqual(ids(stored));
+        expect(await bus.publish('s', someBatch(1, 10_000))).toMatchObject({ stored: true });
+      });
+    });
+
+    test('a consumer that spills has a larger budget, then it blocks', async () => {
+      const limits = { maxBytes: 50_000, maxSpillBytes: 150_000 };
+      const { bus } = await start(['fast', { name: 'slow', policy: 'spill' }], limits);
+      let stored = 0;
+      for (let n = 0; n < 30; n += 1) {
+        if (!(await bus.publish('s', someBatch(1, 10_000))).stored) continue;
+        stored += 1;
+        await take(bus, 'fast', 1);
+      }
+      expect(stored).toBeGreaterThan(10);
+      expect(stored).toBeLessThan(16);
+      expect(await bus.stats('s')).toMatchObject({ full: true, consumers: { slow: { maxBytes: 150_000 } } });
+    });
+
+    test('a budget below the limit of the bus applies to its consumer only', async () => {
+      const { bus } = await start(['a', { name: 'b', maxBytes: 50_000 }], { maxBytes: 100_000 });
+      const fill = async (): Promise<number> => {
+        let stored = 0;
+        while ((await bus.publish('s', someBatch(1, 10_000))).stored) stored += 1;
+        return stored;
+      };
+      expect(await fill()).toBe(4);
+      await take(bus, 'b', 4);
+      expect(await fill()).toBe(4);
+      await bus.declare('s', ['a', 'b']);
+      await take(bus, 'b', 4);
+      expect(await fill()).toBe(1);
     });
 
     test('an abort ends waiting for space', async () => {

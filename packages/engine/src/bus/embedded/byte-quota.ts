@@ -5,19 +5,17 @@ interface Waiter {
 
 /** Byte quota of a bounded buffer, granted in the order of the requests. */
 export class ByteQuota {
-  readonly maxBytes: number;
-  readonly #stored: () => number;
+  readonly #fits: (bytes: number, reserved: number) => boolean;
   readonly #queue: Waiter[] = [];
   #reserved = 0;
   #rejectedBytes: number | undefined;
 
   /**
-   * @param stored returns the bytes currently in the buffer; code that removes some must call
-   *   `admitWaiters`
+   * @param fits returns whether `bytes` more fit into the buffer, in addition to the `reserved`
+   *   bytes that will be stored soon; code that makes space must call `admitWaiters`
    */
-  constructor(maxBytes: number, stored: () => number) {
-    this.maxBytes = maxBytes;
-    this.#stored = stored;
+  constructor(fits: (bytes: number, reserved: number) => boolean) {
+    this.#fits = fits;
   }
 
   /** Whether a request was rejected or is waiting and still does not fit. */
@@ -27,7 +25,7 @@ export class ByteQuota {
 
   /** Reserves `bytes` if they fit within `waitMs` milliseconds. */
   acquire(bytes: number, waitMs: number, signal?: AbortSignal): boolean | Promise<boolean> {
-    if (this.#queue.length === 0 && this.#fits(bytes)) {
+    if (this.#queue.length === 0 && this.#fits(bytes, this.#reserved)) {
       this.#reserved += bytes;
       return true;
     }
@@ -64,21 +62,15 @@ export class ByteQuota {
 
   /** Admits the waiters that fit now. Call it after bytes were removed from the buffer. */
   admitWaiters(): void {
-    for (let first = this.#queue[0]; first && this.#fits(first.bytes); first = this.#queue[0]) {
+    for (let first = this.#queue[0]; first && this.#fits(first.bytes, this.#reserved); first = this.#queue[0]) {
       this.#reserved += first.bytes;
       first.finish(true);
     }
-    if (this.#rejectedBytes !== undefined && this.#fits(this.#rejectedBytes)) this.#rejectedBytes = undefined;
+    if (this.#rejectedBytes !== undefined && this.#fits(this.#rejectedBytes, this.#reserved)) this.#rejectedBytes = undefined;
   }
 
   /** Rejects all waiters. */
   close(): void {
     for (const waiter of this.#queue.slice()) waiter.finish(false);
-  }
-
-  /** A batch larger than the whole buffer is accepted when the buffer is empty. */
-  #fits(bytes: number): boolean {
-    const used = this.#stored() + this.#reserved;
-    return used <= 0 || used + bytes <= this.maxBytes;
   }
 }

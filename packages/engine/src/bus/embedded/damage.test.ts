@@ -143,8 +143,8 @@ test('falls back to the previous position after a torn write', async () => {
   await bus.close();
   const path = join(folder, 's', 'positions', 'a.pos');
   const bytes = await readFile(path);
-  // The second write went to the first slot.
-  bytes.fill(0xff, 0, 20);
+  // The first write created the file; the second acknowledgment went to the second slot.
+  bytes.fill(0xff, 40, 60);
   await writeFile(path, bytes);
   const again = open(folder);
   await again.bus.declare('s', ['a']);

@@ -1,8 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Batch } from '../../connector-api/batch.js';
-import { BusError, type Bus, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
+import {
+  BusError,
+  type Bus,
+  type ConsumerOptions,
+  type Delivery,
+  type Published,
+  type PublishOptions,
+  type StreamStats,
+} from '../bus.js';
 import { FileHandlePool } from '../../files/idle-file.js';
+import { FreeSpace, type DiskState } from './free-space.js';
 import { namesIn, type Damage } from './segments.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
@@ -12,8 +21,15 @@ export interface EmbeddedBusOptions {
    * this.
    */
   folder: string;
-  /** Maximum backlog of a stream in bytes. Default 256 MiB. */
+  /** Maximum backlog of each consumer of a stream in bytes. Default 256 MiB. */
   maxBytes?: number;
+  /** Maximum backlog of a consumer with the policy `spill` in bytes. Default 4 GiB. */
+  maxSpillBytes?: number;
+  /**
+   * New batches are rejected with `no_space` while the disk has less free space, in bytes. Default
+   * 0: only after a write has failed because the disk was full.
+   */
+  minFreeBytes?: number;
   /**
    * Size of a segment file in bytes. A stream occupies up to two segments more than its backlog.
    * Default 8 MiB.
@@ -25,8 +41,9 @@ export interface EmbeddedBusOptions {
   onDamage?: (damage: Damage) => void;
 }
 
+const MIB = 1024 * 1024;
 /** Memory for the newest batches, shared by all streams. */
-const CACHE_BYTES = 32 * 1024 * 1024;
+const CACHE_BYTES = 32 * MIB;
 
 /**
  * Creates a bus that stores its batches in local files. A published batch is synced to disk before
@@ -39,18 +56,21 @@ const CACHE_BYTES = 32 * 1024 * 1024;
  * await bus.publish('pipeline-1', createBatch(batchId('pipeline-1', '0'), ['{"a":1}']));
  * ```
  */
-export function createEmbeddedBus(options: EmbeddedBusOptions): Bus {
+export function createEmbeddedBus(options: EmbeddedBusOptions): EmbeddedBus {
   return new EmbeddedBus(options.folder, {
-    maxBytes: options.maxBytes ?? 256 * 1024 * 1024,
-    segmentBytes: options.segmentBytes ?? 8 * 1024 * 1024,
+    maxBytes: options.maxBytes ?? 256 * MIB,
+    maxSpillBytes: options.maxSpillBytes ?? 4096 * MIB,
+    segmentBytes: options.segmentBytes ?? 8 * MIB,
     files: new FileHandlePool(),
     cacheBudget: { bytes: 0, maxBytes: CACHE_BYTES },
+    space: new FreeSpace(options.folder, options.minFreeBytes ?? 0),
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),
   });
 }
 
-class EmbeddedBus implements Bus {
+/** A bus in local files. Create it with `createEmbeddedBus`. */
+export class EmbeddedBus implements Bus {
   readonly #folder: string;
   readonly #options: StreamOptions;
   readonly #streams = new Map<string, Promise<EmbeddedStream>>();
@@ -63,8 +83,9 @@ class EmbeddedBus implements Bus {
     this.#options = options;
   }
 
-  async declare(name: string, consumers: readonly string[]): Promise<void> {
-    for (const each of [name, ...consumers]) checkName(each);
+  async declare(name: string, given: readonly (string | ConsumerOptions)[]): Promise<void> {
+    const consumers = given.map((each) => (typeof each === 'string' ? { name: each } : each));
+    for (const each of [name, ...consumers.map((consumer) => consumer.name)]) checkName(each);
     if (this.#closed) throw new BusError('closed', 'The bus is closed.');
     let opening = this.#streams.get(name);
     if (!opening) {
@@ -85,6 +106,11 @@ class EmbeddedBus implements Bus {
 
   async stats(name: string): Promise<StreamStats> {
     return (await this.#stream(name)).stats();
+  }
+
+  /** Returns the state of the disk under the buffers. */
+  disk(): Promise<DiskState> {
+    return this.#options.space.state();
   }
 
   async remove(name: string): Promise<void> {

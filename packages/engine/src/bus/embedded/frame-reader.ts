@@ -7,8 +7,11 @@ export type ReadFrame =
   | { found: 'end' }
   /** The file ends within a frame, as after a crash during a write. */
   | { found: 'torn' }
-  /** Bytes that were written completely and have changed since. */
-  | { found: 'damage' };
+  /**
+   * Bytes that were written completely and have changed since. `head` is the head of the frame if it
+   * is intact.
+   */
+  | { found: 'damage'; head?: FrameHead };
 
 const WINDOW_BYTES = 128 * 1024;
 const NOTHING = Buffer.alloc(0);
@@ -43,7 +46,7 @@ export class FrameReader {
     const end = start + head.bodyLength;
     if (end > limit) return { found: 'torn' };
     const body = await this.#bytes(start, head.bodyLength, limit);
-    return bodyFits(head, body) ? { found: 'frame', head, body, end } : { found: 'damage' };
+    return bodyFits(head, body) ? { found: 'frame', head, body, end } : { found: 'damage', head };
   }
 
   /**

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FileHandlePool } from '../../files/idle-file.js';
 import { batchId, createBatch } from '../../connector-api/batch.js';
+import { FreeSpace } from './free-space.js';
 import { EmbeddedStream, type StreamOptions } from './stream.js';
 
 const batch = (n: number) => createBatch(batchId(String(n)), [JSON.stringify({ n, text: 'x'.repeat(100) })]);
@@ -18,9 +19,11 @@ async function someStream(
   const cacheBudget = { bytes: 0, maxBytes: 0 };
   const options = {
     maxBytes: 1e9,
+    maxSpillBytes: 1e9,
     segmentBytes,
     files,
     cacheBudget,
+    space: new FreeSpace(root, 0),
     now: Date.now,
     onDamage: () => expect.unreachable(),
   };
@@ -30,7 +33,7 @@ async function someStream(
 test('a stream without batches creates no files', async () => {
   const { folder, options } = await someStream(1e6);
   const stream = await EmbeddedStream.open(folder, 's', options, true);
-  await stream.setConsumers(['a', 'b']);
+  await stream.setConsumers([{ name: 'a' }, { name: 'b' }]);
   const stop = new AbortController();
   const reading = stream.consume('a', stop.signal)[Symbol.asyncIterator]().next();
   expect(stream.stats()).toMatchObject({ batches: 0, full: false });
@@ -44,7 +47,7 @@ test('an idle stream has no open files and continues at its positions', async ()
   // Small segments, so that some are deleted while the stream is idle.
   const { folder, files, options } = await someStream(1_000);
   let stream = await EmbeddedStream.open(folder, 's', options, true);
-  await stream.setConsumers(['a', 'slow']);
+  await stream.setConsumers([{ name: 'a' }, { name: 'slow' }]);
   const stop = new AbortController();
   const readers = ['a', 'slow'].map((name) => stream.consume(name, stop.signal)[Symbol.asyncIterator]());
   const take = async (reader: (typeof readers)[number] | undefined, count: number): Promise<number[]> => {
@@ -77,7 +80,7 @@ test('an idle stream has no open files and continues at its positions', async ()
   await stream.close();
 
   stream = await EmbeddedStream.open(folder, 's', options, false);
-  await stream.setConsumers(['a', 'slow']);
+  await stream.setConsumers([{ name: 'a' }, { name: 'slow' }]);
   // Unacknowledged batches are redelivered.
   expect(stream.stats().consumers).toMatchObject({ a: { batches: 1 }, slow: { batches: 0 } });
   expect(await stream.publish(batch(21), {})).toMatchObject({ repeated: true });

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { writeAll } from '../../files/durable.js';
 import { IdleFile, type FileHandlePool } from '../../files/idle-file.js';
 import { isErrno } from '../../files/is-errno.js';
 
@@ -57,18 +58,25 @@ export class PositionFile {
   }
 
   async write(position: Position): Promise<void> {
-    this.#generation += 1;
+    const generation = this.#generation + 1;
     const slot = Buffer.alloc(SLOT_BYTES);
     slot.writeDoubleLE(position.sequence, 0);
     slot.writeDoubleLE(position.segment, 8);
     slot.writeDoubleLE(position.offset, 16);
     slot.writeDoubleLE(position.records, 24);
-    slot.writeUInt32LE(this.#generation, 32);
+    slot.writeUInt32LE(generation, 32);
     slot.writeUInt32LE(crc32(slot.subarray(0, 36)), 36);
     if (!this.#created) await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const offset = (generation % 2) * SLOT_BYTES;
+    await this.#file.use((handle) => writeAll(handle, slot, offset));
     this.#created = true;
-    const offset = (this.#generation % 2) * SLOT_BYTES;
-    await this.#file.use((handle) => handle.write(slot, 0, SLOT_BYTES, offset));
+    // Only now: after a failed write, the next one must not overwrite the intact slot.
+    this.#generation = generation;
+  }
+
+  /** Whether the file exists, so that a write needs no space. */
+  get created(): boolean {
+    return this.#created;
   }
 
   close(): Promise<void> {

@@ -18,8 +18,9 @@ export interface Damage {
    * - `cut`: a torn write at the end, left by a crash and never acknowledged, was truncated
    * - `skipped`: bytes that were written completely have changed; their records are lost, reading
    *   continues after them
+   * - `missing`: the file was removed by someone else; its records are lost
    */
-  kind: 'cut' | 'skipped';
+  kind: 'cut' | 'skipped' | 'missing';
 }
 
 /** One segment file, a sequence of frames. */
@@ -27,11 +28,13 @@ export interface Segment {
   /** Sequence of its first batch, also its name. */
   readonly first: number;
   readonly path: string;
-  /** Bytes and records of all segments before it. */
+  /** Bytes and records of the stream before it. */
   readonly base: number;
   readonly recordsBefore: number;
   /** Bytes synced to disk. Only these are ever read. */
   size: number;
+  /** Someone else has removed the file. */
+  missing?: boolean;
 }
 
 /** The segment files of one stream, oldest first. Appends go to the last one. */
@@ -46,6 +49,8 @@ export class Segments {
   lastSequence = 0;
   /** Records in all batches so far. */
   records = 0;
+  /** `false`: the last segment ends in damage that held an unknown number of batches. */
+  exact = true;
   #tail: IdleFile | undefined;
   #created = false;
   /** The last segment ends in damaged bytes; leave it as it is and append to a new one. */
@@ -76,14 +81,9 @@ export class Segments {
     const segments = new Segments(folder, stream, segmentBytes, files, onDamage);
     if (isNew) return segments;
     const names = (await namesIn(folder)).filter((name) => /^\d{16}\.seg$/.test(name)).sort();
-    let base = 0;
-    for (const name of names) {
-      const path = join(folder, name);
-      const { size } = await stat(path);
-      const recordsBefore = (await readHead(path))?.recordsBefore ?? segments.tail?.recordsBefore ?? 0;
-      segments.list.push({ first: Number(name.slice(0, 16)), path, base, recordsBefore, size });
-      base += size;
-    }
+    const found: Listed[] = [];
+    for (const name of names) found.push(await listed(join(folder, name), Number(name.slice(0, 16))));
+    segments.list.push(...withBases(found));
     // The last segment holds the end of the stream. The one before it holds the ids that would be
     // lost in a crash between the two.
     for (const segment of segments.list.slice(-2)) await segments.#scan(segment);
@@ -110,6 +110,17 @@ export class Segments {
   async append(frames: readonly Buffer[]): Promise<{ segment: Segment; offset: number }> {
     const bytes = frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
     if (this.#sealed || !this.tail || this.tail.size >= this.#segmentBytes) await this.#rotate();
+    try {
+      return await this.#write(bytes);
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT') || !this.tail) throw error;
+      this.markMissing(this.tail);
+      await this.#rotate();
+      return this.#write(bytes);
+    }
+  }
+
+  async #write(bytes: Buffer): Promise<{ segment: Segment; offset: number }> {
     const { tail } = this;
     if (!tail) throw new Error('no segment');
     if (!this.#tail) {
@@ -124,6 +135,8 @@ export class Segments {
       });
     } catch (error) {
       await this.#closeTail();
+      // Frees the space on a full disk. If it fails, the next write truncates the file.
+      await truncate(tail.path, tail.size).catch(() => undefined);
       throw error;
     }
     const offset = tail.size;
@@ -131,13 +144,43 @@ export class Segments {
     return { segment: tail, offset };
   }
 
-  /** Deletes the segments that end at or before `end`, a byte offset in the stream. */
-  async deleteBefore(end: number): Promise<void> {
-    for (let first = this.list[0]; first && this.list.length > 1; first = this.list[0]) {
-      if (first.base + first.size > end) return;
-      this.list.shift();
-      await rm(first.path, { force: true });
+  /** Returns the segments that no consumer needs anymore; never the last one. */
+  unneeded(isNeeded: (segment: Segment, end: number) => boolean): Segment[] {
+    return this.list.filter((segment, index) => {
+      const next = this.list[index + 1];
+      return next !== undefined && !isNeeded(segment, next.first);
+    });
+  }
+
+  /** Deletes segments. A file that can't be deleted is left for the next start. */
+  async delete(segments: readonly Segment[]): Promise<void> {
+    for (const segment of segments) {
+      const index = this.list.indexOf(segment);
+      if (index < 0) continue;
+      this.list.splice(index, 1);
+      await rm(segment.path, { force: true }).catch(() => undefined);
     }
+  }
+
+  /** Records that someone else has removed the file of a segment. */
+  markMissing(segment: Segment): void {
+    if (segment.missing) return;
+    segment.missing = true;
+    this.#damage(segment, 0, segment.size, 'missing');
+    // The folder may be gone, too.
+    this.#created = false;
+    if (segment === this.tail) this.#sealed = true;
+  }
+
+  /**
+   * Continues after a batch that is known to have been stored, if the segments end before it: the
+   * last ones are missing or truncated.
+   */
+  continueAfter(end: { sequence: number; records: number }): void {
+    if (end.sequence <= this.lastSequence) return;
+    this.lastSequence = end.sequence;
+    this.records = Math.max(this.records, end.records);
+    this.#sealed = true;
   }
 
   close(): Promise<void> {
@@ -160,7 +203,9 @@ export class Segments {
     await this.#createFolder();
     const first = this.lastSequence + 1;
     const path = join(this.#folder, `${String(first).padStart(16, '0')}.seg`);
-    const header = { recordsBefore: this.records, sequence: first, publishedAt: 0 };
+    const base = this.end;
+    // The time of this frame has no meaning, so the field holds the offset of the segment.
+    const header = { recordsBefore: this.records, sequence: first, publishedAt: base };
     const ids = idsFrame(this.recent.toText(), header);
     const handle = await open(path, 'w', 0o600);
     try {
@@ -173,7 +218,7 @@ export class Segments {
       throw error;
     }
     await handle.close();
-    this.list.push({ first, path, base: this.end, recordsBefore: this.records, size: ids.length });
+    this.list.push({ first, path, base, recordsBefore: this.records, size: ids.length });
     this.#tail = this.#open(path);
     this.#sealed = false;
   }
@@ -215,7 +260,7 @@ export class Segments {
           continue;
         }
         if (last && read.found === 'torn') await this.#cut(segment, offset);
-        else if (last) this.#seal(segment, offset);
+        else if (last) this.#seal(segment, offset, read.found === 'damage' ? read.head : undefined);
         return;
       }
     } finally {
@@ -229,11 +274,14 @@ export class Segments {
     segment.size = offset;
   }
 
-  #seal(segment: Segment, offset: number): void {
+  /** @param head head of the damaged frame, if that is intact */
+  #seal(segment: Segment, offset: number, head: FrameHead | undefined): void {
     this.#damage(segment, offset, segment.size - offset, 'skipped');
     this.#sealed = true;
-    // The sequence of the lost batch may already be in use.
-    this.lastSequence += 1;
+    // The sequence of the lost batch may already be in use. It held at least one record.
+    this.exact &&= head !== undefined;
+    this.lastSequence = head?.sequence ?? this.lastSequence + 1;
+    this.records = head ? head.recordsBefore + head.records : this.records + 1;
   }
 
   #damage(segment: Segment, offset: number, bytes: number, kind: Damage['kind']): void {
@@ -248,6 +296,44 @@ export async function namesIn(folder: string): Promise<string[]> {
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];
     throw error;
+  }
+}
+
+type Listed = Omit<Segment, 'base'> & { base: number | undefined };
+
+async function listed(path: string, first: number): Promise<Listed> {
+  const { size } = await stat(path);
+  const head = await readHead(path);
+  if (head) return { first, path, size, recordsBefore: head.recordsBefore, base: baseIn(head) };
+  const frame = await firstFrame(path, size);
+  return { first, path, size, recordsBefore: frame?.recordsBefore ?? 0, base: undefined };
+}
+
+/** A segment of an earlier release does not hold its offset in the stream. */
+const baseIn = ({ kind, publishedAt }: FrameHead): number | undefined =>
+  kind === 'ids' && publishedAt > 0 ? publishedAt : undefined;
+
+/** Derives the offsets that are not stored from those of the other segments. */
+function withBases(found: readonly Listed[]): Segment[] {
+  const known = found.findIndex(({ base }) => base !== undefined);
+  let base = found[known]?.base ?? 0;
+  for (let index = known - 1; index >= 0; index -= 1) base -= found[index]?.size ?? 0;
+  return found.map((segment) => {
+    const own = { ...segment, base: segment.base ?? base };
+    base = own.base + own.size;
+    return own;
+  });
+}
+
+/** Finds the first intact frame of a segment whose beginning is damaged. */
+async function firstFrame(path: string, size: number): Promise<FrameHead | undefined> {
+  const reader = new FrameReader(path);
+  try {
+    const at = await reader.next(1, size);
+    const read = at === undefined ? undefined : await reader.frame(at, size);
+    return read?.found === 'frame' ? read.head : undefined;
+  } finally {
+    await reader.close();
   }
 }
 

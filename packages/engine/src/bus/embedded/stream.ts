@@ -2,24 +2,35 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileHandlePool } from '../../files/idle-file.js';
 import type { Batch } from '../../connector-api/batch.js';
-import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
+import {
+  BusError,
+  type ConsumerOptions,
+  type Delivery,
+  type Published,
+  type PublishOptions,
+  type StreamStats,
+  type Waiting,
+} from '../bus.js';
 import { batchFrame, HEAD_BYTES } from './frame.js';
 import { BatchCache, type CacheBudget } from './batch-cache.js';
 import type { FrameReader } from './frame-reader.js';
-import { PositionFile } from './position-file.js';
+import type { FreeSpace } from './free-space.js';
 import { readFrom } from './read-from.js';
 import { ByteQuota } from './byte-quota.js';
 import { namesIn, Segments, type Damage, type Segment } from './segments.js';
 import { Waiters } from './waiters.js';
 import { StreamConsumer } from './stream-consumer.js';
+import { StreamState, type RecordRange } from './stream-state.js';
 
 export interface StreamOptions {
-  /** Maximum backlog in bytes, as stored. */
+  /** Maximum backlog of a consumer in bytes, as stored, and with the policy `spill`. */
   maxBytes: number;
+  maxSpillBytes: number;
   /** Size in bytes at which a new segment is started. */
   segmentBytes: number;
   files: FileHandlePool;
   cacheBudget: CacheBudget;
+  space: FreeSpace;
   now(): number;
   onDamage(damage: Damage): void;
 }
@@ -31,8 +42,16 @@ interface Entry {
   reject(error: unknown): void;
 }
 
+/** A batch to write, and the consumers that do not receive it. */
+interface Planned {
+  entry: Entry;
+  droppedFor: readonly StreamConsumer[];
+}
+
 /** Maximum bytes per write and `fdatasync`. */
 const GROUP_BYTES = 4 * 1024 * 1024;
+/** Backlog above which a consumer has no claim to the cache. */
+const LAG_BYTES = 16 * 1024 * 1024;
 
 /** One stream of the embedded bus: segment files, and a position per consumer. */
 export class EmbeddedStream {
@@ -40,6 +59,7 @@ export class EmbeddedStream {
   readonly name: string;
   readonly #options: StreamOptions;
   readonly #segments: Segments;
+  readonly #state: StreamState;
   readonly #consumers = new Map<string, StreamConsumer>();
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #quota: ByteQuota;
@@ -53,29 +73,43 @@ export class EmbeddedStream {
   #flushing: Promise<void> | undefined;
   #closed = false;
   #damagedBytes = 0;
+  /** The files that must not need space later have been created. */
+  #reserved = false;
   readonly #waiters = new Waiters();
 
-  private constructor(folder: string, name: string, options: StreamOptions, segments: Segments, isNew: boolean) {
+  private constructor(
+    folder: string,
+    name: string,
+    options: StreamOptions,
+    { segments, state, isNew }: { segments: Segments; state: StreamState; isNew: boolean },
+  ) {
     this.#folder = folder;
     this.name = name;
     this.#options = options;
     this.#segments = segments;
+    this.#state = state;
     this.#isNew = isNew;
     this.#cache = new BatchCache(options.cacheBudget);
-    this.#quota = new ByteQuota(options.maxBytes, () => this.#segments.end - this.#slowest());
+    this.#quota = new ByteQuota((bytes, reserved) => this.#fits(bytes, reserved));
   }
 
   /** @param isNew the stream has no files yet */
   static async open(folder: string, name: string, options: StreamOptions, isNew: boolean): Promise<EmbeddedStream> {
+    let report: ((damage: Damage) => void) | undefined;
     const early: Damage[] = [];
+    const onDamage = (damage: Damage): void => (report ? report(damage) : void early.push(damage));
     const { segmentBytes, files } = options;
-    const segments = await Segments.open(folder, name, segmentBytes, files, (damage) => early.push(damage), isNew);
-    const stream = new EmbeddedStream(folder, name, options, segments, isNew);
-    for (const damage of early) stream.#damaged(damage);
+    const segments = await Segments.open(folder, name, segmentBytes, files, onDamage, isNew);
+    const state = await StreamState.open(join(folder, 'stream.state'), files, isNew);
+    segments.continueAfter(state.end);
+    const stream = new EmbeddedStream(folder, name, options, { segments, state, isNew });
+    report = (damage) => stream.#damaged(damage);
+    early.forEach(report);
     return stream;
   }
 
-  async setConsumers(names: readonly string[]): Promise<void> {
+  async setConsumers(consumers: readonly ConsumerOptions[]): Promise<void> {
+    const names = consumers.map(({ name }) => name);
     for (const [name, consumer] of this.#consumers) {
       if (names.includes(name)) continue;
       this.#consumers.delete(name);
@@ -83,18 +117,25 @@ export class EmbeddedStream {
     }
     const kept = this.#isNew ? [] : await namesIn(this.#positions);
     for (const name of kept) {
-      const known = name.endsWith('.pos') && names.includes(name.slice(0, -4));
+      const known = names.includes(name.replace(/\.(?:pos|drops)$/, ''));
       if (!known) await rm(join(this.#positions, name), { force: true });
     }
-    for (const name of names) {
-      if (this.#consumers.has(name)) continue;
-      const { file, position } = await PositionFile.open(
-        join(this.#positions, `${name}.pos`),
-        this.#options.files,
-        this.#isNew,
-      );
-      this.#consumers.set(name, new StreamConsumer(this.#segments, file, position));
+    for (const each of consumers) {
+      let consumer = this.#consumers.get(each.name);
+      if (!consumer) {
+        const { files } = this.#options;
+        consumer = await StreamConsumer.open(this.#positions, each, {
+          segments: this.#segments,
+          files,
+          isNew: this.#isNew,
+        });
+        this.#consumers.set(each.name, consumer);
+      }
+      consumer.configure(each, this.#options);
     }
+    this.#reserved = false;
+    // On a full disk, the stream still has to be read. The next batch tries again.
+    if (!this.#isNew) await this.#reserve().catch(() => undefined);
     await this.#trim();
     // Removed consumers may be waiting in a read.
     this.#waiters.wakeAll();
@@ -129,6 +170,12 @@ export class EmbeddedStream {
           await consumer.advance(done);
           await this.#trim();
         },
+        jump: async (after, to) => {
+          await consumer.jump(after, to);
+          await this.#trim();
+        },
+        dropped: consumer.dropped,
+        onLost: (range) => this.#lost(range),
         onDamage: (damage) => this.#damaged(damage),
         readers: this.#readers,
         files: this.#options.files,
@@ -150,19 +197,17 @@ export class EmbeddedStream {
 
   stats(): StreamStats {
     this.#assertOpen();
-    const consumers = [...this.#consumers].map(([name, consumer]) => [name, consumer.waiting()] as const);
-    // Without consumers, the whole stream is the backlog.
-    const wholeStream =
-      this.#consumers.size === 0 ? [new StreamConsumer(this.#segments, undefined, undefined).waiting()] : [];
-    const slowest = [...wholeStream, ...consumers.map(([, waiting]) => waiting)].reduce((most, waiting) =>
-      waiting.bytes > most.bytes ? waiting : most,
-    );
+    const { lost } = this.#state;
+    const consumers = [...this.#consumers].map(([name, consumer]) => [name, consumer.stats()] as const);
+    const slowest = this.#limiting().map((consumer) => consumer.waiting());
     return {
-      ...slowest,
-      maxBytes: this.#quota.maxBytes,
+      ...slowest.reduce((most, waiting) => (waiting.bytes > most.bytes ? waiting : most)),
+      maxBytes: this.#options.maxBytes,
       full: this.#quota.full,
+      noSpace: this.#options.space.low,
       consumers: Object.fromEntries(consumers),
       damagedBytes: this.#damagedBytes,
+      ...(lost && { lost }),
     };
   }
 
@@ -172,9 +217,51 @@ export class EmbeddedStream {
    */
   async #trim(): Promise<void> {
     this.#quota.admitWaiters();
-    const sequences = [...this.#consumers.values()].map(({ position }) => position.sequence);
-    if (sequences.length > 0) this.#cache.dropUpTo(Math.min(...sequences));
-    await this.#segments.deleteBefore(this.#slowest());
+    const consumers = [...this.#consumers.values()];
+    if (consumers.length === 0) return;
+    // A consumer that lags far behind reads the files: it must not keep the others out of the cache.
+    const sequences = consumers.map(({ position }) => position.sequence);
+    const close = sequences.filter((_, index) => (consumers[index]?.backlog ?? 0) <= LAG_BYTES);
+    this.#cache.dropUpTo(close.length > 0 ? Math.min(...close) : Math.max(...sequences));
+    const unneeded = this.#segments.unneeded((segment, end) =>
+      consumers.some((consumer) => consumer.needs(segment, end)),
+    );
+    if (unneeded.length === 0) return;
+    // After a power failure, a gap must be known as dropped, or it would be reported as lost.
+    const dropping = consumers.filter(({ dropped }) => dropped.ranges.length > 0);
+    for (const { dropped } of dropping) await dropped.sync().catch(() => undefined);
+    await this.#segments.delete(unneeded);
+    // Deleting has made space for positions that could not be saved.
+    for (const consumer of consumers) await consumer.saveIfNeeded();
+  }
+
+  /** Creates the files that must be writable on a full disk. */
+  async #reserve(): Promise<void> {
+    if (this.#reserved) return;
+    await this.#state.save();
+    for (const consumer of this.#consumers.values()) await consumer.reserve();
+    this.#reserved = true;
+  }
+
+  /** Consumers whose backlog bounds the stream. Without any, the whole stream is the backlog. */
+  #limiting(): StreamConsumer[] {
+    if (this.#consumers.size > 0) return [...this.#consumers.values()];
+    const whole = StreamConsumer.atStart(this.#segments);
+    whole.configure({}, this.#options);
+    return [whole];
+  }
+
+  #fits(bytes: number, reserved: number): boolean {
+    return this.#limiting().every((consumer) => consumer.drops || consumer.fits(bytes, reserved));
+  }
+
+  #lost(range: RecordRange): void {
+    if (this.#state.addLost(range, this.#segments.exact, this.#options.now()) > 0) this.#saveState();
+  }
+
+  /** A failure only matters if segments are lost, too. The next batch saves again. */
+  #saveState(): void {
+    this.#state.save().catch(() => undefined);
   }
 
   #damaged(damage: Damage): void {
@@ -190,6 +277,7 @@ export class EmbeddedStream {
     this.#waiters.wakeAll();
     await this.#flushing;
     await this.#segments.close();
+    await this.#state.close();
     for (const consumer of this.#consumers.values()) await consumer.close();
     // Readers of iterators that were abandoned in the middle of a batch.
     for (const reader of this.#readers) await reader.close();
@@ -198,6 +286,7 @@ export class EmbeddedStream {
 
   async remove(): Promise<void> {
     await this.close();
+    this.#options.space.forget(this.name);
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -208,6 +297,10 @@ export class EmbeddedStream {
   async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
     // Lines with their line ends, id, head.
     const bytes = batch.bytes + batch.lines.length + Buffer.byteLength(batch.id) + HEAD_BYTES;
+    if (!(await this.#options.space.admits(waitMs, signal))) {
+      this.#assertOpen();
+      return { stored: false, reason: 'no_space' };
+    }
     const acquired = await this.#quota.acquire(bytes, waitMs, signal);
     if (!acquired) {
       this.#assertOpen();
@@ -221,41 +314,104 @@ export class EmbeddedStream {
   /** Group commit: everything queued during the previous write is written with one `fdatasync`. */
   async #flush(): Promise<void> {
     while (this.#queue.length > 0) {
-      const group = this.#takeGroup();
-      const { lastSequence, records } = this.#segments;
+      const plan = this.#plan(this.#takeGroup());
+      const stored = plan.filter(({ droppedFor }) => droppedFor.length === 0 || droppedFor.length < this.#consumers.size);
+      let sequence = this.#segments.lastSequence;
       try {
-        let recordsBefore = records;
-        const publishedAt = this.#options.now();
-        const frames = group.map(({ batch }, index) => {
-          const frame = batchFrame(batch, { recordsBefore, sequence: lastSequence + index + 1, publishedAt });
-          recordsBefore += batch.lines.length;
-          return frame;
-        });
-        this.#isNew = false;
-        const position = await this.#segments.append(frames);
-        this.#cacheBatches(group, frames, position, publishedAt);
-        this.#segments.records = recordsBefore;
-        this.#segments.lastSequence = lastSequence + group.length;
+        if (stored.length > 0) await this.#append(stored);
       } catch (error) {
+        this.#options.space.failed(this.name, error);
         const failure = new BusError('storage', `Stream ${this.name} could not be written.`, { cause: error });
-        for (const entry of group) this.#quota.release(entry.bytes);
-        for (const entry of group) entry.reject(failure);
+        for (const { entry } of plan) {
+          this.#quota.release(entry.bytes);
+          entry.reject(failure);
+        }
         this.#quota.admitWaiters();
         continue;
       }
-      for (const [index, entry] of group.entries()) {
-        const sequence = lastSequence + index + 1;
+      await this.#saveDropped(plan, stored);
+      for (const each of plan) {
+        const { entry } = each;
+        if (stored.includes(each)) sequence += 1;
         this.#quota.release(entry.bytes);
         this.#segments.recent.add(entry.batch.id, sequence);
         entry.resolve({ stored: true, sequence, repeated: false });
       }
+      this.#saveState();
       this.#waiters.wakeAll();
+    }
+  }
+
+  /** Decides for each batch which consumers do not receive it. */
+  #plan(group: readonly Entry[]): Planned[] {
+    const dropping = [...this.#consumers.values()].filter(({ drops }) => drops);
+    const pending = new Map<StreamConsumer, number>();
+    return group.map((entry) => {
+      const droppedFor = dropping.filter((consumer) => {
+        const before = pending.get(consumer) ?? 0;
+        const isDropped = consumer.shouldDrop(entry.bytes, before);
+        if (!isDropped) pending.set(consumer, before + entry.bytes);
+        return isDropped;
+      });
+      return { entry, droppedFor };
+    });
+  }
+
+  async #append(stored: readonly Planned[]): Promise<void> {
+    const { lastSequence, records } = this.#segments;
+    const publishedAt = this.#options.now();
+    let recordsBefore = records;
+    const frames = stored.map(({ entry: { batch } }, index) => {
+      const frame = batchFrame(batch, { recordsBefore, sequence: lastSequence + index + 1, publishedAt });
+      recordsBefore += batch.lines.length;
+      return frame;
+    });
+    this.#isNew = false;
+    await this.#reserve();
+    const at = await this.#segments.append(frames);
+    this.#addDropped(stored, frames, at);
+    this.#cacheBatches(stored, frames, at, publishedAt);
+    this.#segments.records = recordsBefore;
+    this.#segments.lastSequence = lastSequence + stored.length;
+    this.#state.end = { sequence: this.#segments.lastSequence, records: recordsBefore };
+    const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
+    this.#options.space.stored(this.name, bytes);
+  }
+
+  /** Records which of the batches that were just written are dropped for which consumer. */
+  #addDropped(
+    stored: readonly Planned[],
+    frames: readonly Buffer[],
+    { segment, offset }: { segment: Segment; offset: number },
+  ): void {
+    let { lastSequence: sequence, records: recordsBefore } = this.#segments;
+    let from = segment.base + offset;
+    for (const [index, { entry, droppedFor }] of stored.entries()) {
+      sequence += 1;
+      const to = from + (frames[index]?.length ?? 0);
+      const records = recordsBefore + entry.batch.lines.length;
+      for (const { dropped } of droppedFor)
+        dropped.add(sizeOf(entry), { first: sequence, end: sequence + 1, from, to, recordsBefore, records });
+      from = to;
+      recordsBefore = records;
+    }
+  }
+
+  /** Saves what is dropped, before the batches count as published. */
+  async #saveDropped(plan: readonly Planned[], stored: readonly Planned[]): Promise<void> {
+    for (const each of plan) {
+      if (stored.includes(each)) continue;
+      for (const { dropped } of each.droppedFor) dropped.add(sizeOf(each.entry));
+    }
+    for (const consumer of new Set(plan.flatMap(({ droppedFor }) => droppedFor))) {
+      // The next batch saves again. Until then, a kill makes the consumer receive what was dropped.
+      await consumer.dropped.save().catch((error: unknown) => this.#options.space.failed(this.name, error));
     }
   }
 
   /** Caches the new batches for active readers. */
   #cacheBatches(
-    group: readonly Entry[],
+    stored: readonly Planned[],
     frames: readonly Buffer[],
     { segment, offset }: { segment: Segment; offset: number },
     publishedAt: number,
@@ -263,7 +419,8 @@ export class EmbeddedStream {
     if (this.#activeReaders === 0) return;
     let { lastSequence: sequence, records } = this.#segments;
     let at = offset;
-    for (const [index, { batch }] of group.entries()) {
+    for (const [index, { entry }] of stored.entries()) {
+      const { batch } = entry;
       const end = at + (frames[index]?.length ?? 0);
       sequence += 1;
       records += batch.lines.length;
@@ -279,13 +436,9 @@ export class EmbeddedStream {
     return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end));
   }
 
-  /** Byte offset of the slowest consumer in the stream; without consumers, everything is kept. */
-  #slowest(): number {
-    const offsets = [...this.#consumers.values()].map((consumer) => consumer.byteOffset);
-    return offsets.length > 0 ? Math.min(...offsets) : (this.#segments.list[0]?.base ?? 0);
-  }
-
   #assertOpen(): void {
     if (this.#closed) throw new BusError('closed', `Stream ${this.name} is closed.`);
   }
 }
+
+const sizeOf = ({ batch, bytes }: Entry): Waiting => ({ batches: 1, records: batch.lines.length, bytes });
