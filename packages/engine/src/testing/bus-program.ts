@@ -4,6 +4,9 @@
  * - `stored <id>`, `repeated <id>`, `failed <code> <id>`: results of publishing
  * - `got <id>`: a delivery
  * - `damage <kind>`: a damaged range
+ * - `kept <id>`, `dropped <batches>`: in the mode `drain`, what a second consumer with the policy
+ *   `drop_newest`, which never reads before, received and did not receive
+ * - `lost <records>`: in the mode `drain`, records reported as lost
  * - `drained`: the mode `drain` has finished
  *
  * Arguments: folder, number of the first batch, mode: `fill` (publishes and consumes until it is
@@ -19,7 +22,7 @@ const [folder = '', first = '1', mode = 'fill'] = process.argv.slice(2);
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
 const bus = createEmbeddedBus({ folder, segmentBytes: 200_000, onDamage: ({ kind }) => say(`damage ${kind}`) });
-await bus.declare('s', ['a']);
+await bus.declare('s', ['a', { name: 'dead', policy: 'drop_newest', maxBytes: 300_000 }]);
 
 /** Returns the batch with a number, which is the same in every process. */
 const numbered = (n: number) =>
@@ -42,20 +45,26 @@ async function fill(): Promise<void> {
   for (let n = Number(first); ; n += 8) await Promise.all(Array.from({ length: 8 }, (_, k) => publish(n + k)));
 }
 
-async function empty(): Promise<void> {
-  for await (const delivery of bus.consume('s', 'a', new AbortController().signal)) {
-    say(`got ${delivery.batch.id}`);
+async function empty(consumer: string, word: string): Promise<void> {
+  const waiting = async (): Promise<number> => (await bus.stats('s')).consumers[consumer]?.batches ?? 0;
+  if (mode === 'drain' && (await waiting()) === 0) return;
+  for await (const delivery of bus.consume('s', consumer, new AbortController().signal)) {
+    say(`${word} ${delivery.batch.id}`);
     await delivery.ack();
-    if (mode === 'drain' && (await bus.stats('s')).batches === 0) break;
+    if (mode === 'drain' && (await waiting()) === 0) break;
   }
 }
 
 if (mode === 'drain') {
-  if ((await bus.stats('s')).batches > 0) await empty();
+  await empty('a', 'got');
+  await empty('dead', 'kept');
+  const { consumers, lost } = await bus.stats('s');
+  say(`dropped ${consumers['dead']?.dropped.batches ?? 0}`);
+  say(`lost ${lost?.records ?? 0}`);
   await bus.close();
   say('drained');
 } else if (mode === 'only-fill') {
   await fill();
 } else {
-  await Promise.all([fill(), empty()]);
+  await Promise.all([fill(), empty('a', 'got')]);
 }

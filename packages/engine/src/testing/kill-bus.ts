@@ -16,8 +16,14 @@ export interface BusKills {
    * Ids of stored batches that were published again after a kill and not detected as duplicates.
    */
   forgotten: string[];
-  /** Damage other than a torn write at the end. */
+  /** Damage other than a torn write at the end, and records reported as lost. */
   damaged: number;
+  /**
+   * Batches that a consumer with the policy `drop_newest` received, or that the stream counted as
+   * dropped for it.
+   */
+  kept: number;
+  dropped: number;
 }
 
 /**
@@ -29,13 +35,16 @@ export async function killBus(kills: number, random: () => number): Promise<BusK
   const program = await compile(new URL('../../src/testing/bus-program.ts', import.meta.url));
   const stored = new Set<string>();
   const got = new Map<string, number>();
-  const result: BusKills = { kills, acknowledged: 0, lost: [], repeated: 0, forgotten: [], damaged: 0 };
+  const result: BusKills = { kills, acknowledged: 0, lost: [], repeated: 0, forgotten: [], damaged: 0, kept: 0, dropped: 0 };
   const collect = (lines: readonly string[]): void => {
     for (const line of lines) {
       const [word, id = ''] = line.split(' ');
       if (word === 'stored' && stored.has(id)) result.forgotten.push(id);
       if (word === 'stored' || word === 'repeated') stored.add(id);
       if (word === 'got') got.set(id, (got.get(id) ?? 0) + 1);
+      if (word === 'kept') result.kept += 1;
+      if (word === 'dropped') result.dropped = Number(id);
+      if (word === 'lost') result.damaged += Number(id);
       if (word === 'failed' || line === 'damage skipped') result.damaged += 1;
     }
   };
