@@ -22,7 +22,7 @@ import {
   type EngineOptions,
   type RunningEngine,
 } from '../../packages/service/src/pipelines/running/open-engine.js';
-import { createReadiness, type Readiness } from '../../packages/service/src/readiness.js';
+import { createReadiness, databaseChecks, type Readiness } from '../../packages/service/src/readiness.js';
 import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';
 import { openVault, type Vault } from '../../packages/service/src/secrets/vault.js';
 import { createStore } from '../../packages/service/src/store/create-store.js';
@@ -150,7 +150,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   const store = createStore(database);
   const vault = await openVault(store, { current: master }, clock);
   const sessions = createSessionTokens([master.derive('sessions')], clock);
-  const readiness = createReadiness(store, vault, await store.schemaVersion());
+  const readiness = createReadiness(databaseChecks(store, vault, await store.schemaVersion()));
   const egress = options.egress ?? createEgress({ allow: options.egressAllow ?? [] });
   const catalog = loadCatalog();
   const own = options.run && !options.run.folder ? await mkdtemp(join(tmpdir(), 'engine-')) : undefined;

@@ -45,7 +45,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     transforms: ['connector-api', 'conditions', 'problem.ts'],
     bus: ['connector-api', 'files', 'records'],
     coordinator: ['connector-api', 'files'],
-    pipeline: ['connector-api', 'conditions', 'coordinator', 'problem.ts'],
+    pipeline: ['connector-api', 'bus', 'conditions', 'coordinator', 'problem.ts'],
     delivery: ['connector-api', 'bus', 'conditions', 'coordinator', 'files', 'pipeline', 'records', 'transforms'],
     ingest: ['connector-api', 'bus', 'delivery', 'records'],
     control: ['connector-api', 'bus', 'coordinator', 'delivery', 'ingest', 'pipeline', 'transforms'],

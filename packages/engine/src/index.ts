@@ -1,10 +1,16 @@
-export { createEmbeddedBus, type EmbeddedBusOptions } from './bus/embedded/embedded-bus.js';
+export { createEmbeddedBus, type EmbeddedBus, type EmbeddedBusOptions } from './bus/embedded/embedded-bus.js';
+export type { DiskState } from './bus/embedded/free-space.js';
 export type { Damage } from './bus/embedded/segments.js';
 export {
   BusError,
+  OVERFLOW_POLICIES,
   type Bus,
   type BusErrorCode,
+  type ConsumerOptions,
+  type ConsumerStats,
   type Delivery,
+  type Lost,
+  type OverflowPolicy,
   type Published,
   type PublishOptions,
   type StreamStats,
@@ -28,12 +34,14 @@ export type { Store, Stored } from './coordinator/store.js';
 export {
   COMPONENT_TYPES,
   type ComponentType,
+  type Overflow,
   type PipelineDefinition,
   type PipelineEdge,
   type PipelineNode,
   type PipelineStatus,
 } from './pipeline/definition.js';
 export type { Problem } from './problem.js';
+export { MAX_BUDGET_BYTES, MIN_BUDGET_BYTES } from './pipeline/overflow.js';
 export { validatePipeline } from './pipeline/validate-pipeline.js';
 export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './connector-api/batch.js';
 export { isRecord, type DataRecord, type JsonValue } from './connector-api/record.js';
@@ -62,6 +70,7 @@ export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
 export { PipelineLog } from './pipeline/pipeline-log.js';
 export { PipelineRunner, type Purged, type WaitingRecord } from './control/pipeline-runner.js';
 export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
+export type { Losses } from './control/observer.js';
 export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
 export { observationIn, stateOf, type NodeState, type PipelineState } from './pipeline/pipeline-state.js';
 export { readPipelineState } from './control/read-pipeline-state.js';

@@ -63,6 +63,10 @@ const base = z
   .refine(isBase, 'an address: https://connect.example')
   .transform((text) => text.replace(/\/+$/, ''));
 
+const MIB = 1024 * 1024;
+const MAX_BYTES = 2 ** 50;
+const bytesHint = 'bytes, at least 1048576, for example 268435456';
+
 const limitHint = '<requests>/<seconds>, for example 600/60, or "off"';
 const rateLimit = (fallback: RateLimit | null) =>
   z
@@ -100,6 +104,9 @@ const Variables = z.object({
   POSTGRES_PREVIOUS: z.string().optional(),
   ENGINE: z.enum(['on', 'off'], '"on", or "off" for a replica that runs no pipelines').default('on'),
   FILE_OUTPUT_DIR: z.string().optional(),
+  OUTPUT_BUFFER_BYTES: integer(MIB, MAX_BYTES, bytesHint).default(256 * MIB),
+  OUTPUT_SPILL_BYTES: integer(MIB, MAX_BYTES, bytesHint).default(4096 * MIB),
+  MIN_FREE_BYTES: integer(0, MAX_BYTES, 'bytes, for example 268435456; 0 to use the whole disk').default(256 * MIB),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKey.optional(),
   EGRESS_ALLOW: listOf(isRange, 'CIDR ranges, separated by commas: 10.1.0.0/16'),
@@ -154,7 +161,10 @@ const WithBootstrap = Variables.refine(
 const Environment = WithBootstrap.refine(
   (env) => (env.SYSLOG_TLS_KEY === undefined) === (env.SYSLOG_TLS_CERT === undefined),
   { path: ['SYSLOG_TLS_CERT'], error: 'set together with SYSLOG_TLS_KEY: files in PEM' },
-);
+).refine((env) => env.OUTPUT_SPILL_BYTES >= env.OUTPUT_BUFFER_BYTES, {
+  path: ['OUTPUT_SPILL_BYTES'],
+  error: 'at least OUTPUT_BUFFER_BYTES',
+});
 
 /** The validated environment. The README has a table of the variables. */
 export type Env = z.output<typeof Environment>;

@@ -7,6 +7,7 @@ it('exports the dead letters of all pipelines by event', async () => {
   metrics.watchPipelines(() => ({
     totals: { ingress: none, egress: none, errors: 3 },
     letters: { stored: 3, dropped: 1, replayed: 2 },
+    losses: { dropped: 0, lost: 0 },
     statuses: new Map(),
   }));
   const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('pipeline_dead_letters_total'));

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { LetterCounts, NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import type { LetterCounts, Losses, NodeCounts, PipelineStatus } from '@connector-frame/engine';
 
 /** Metrics of the engine for operators. */
 export interface EngineMetrics {
@@ -7,6 +7,8 @@ export interface EngineMetrics {
   totals: NodeCounts;
   /** Dead letters of all pipelines since this process started. Monotonic. */
   letters: LetterCounts;
+  /** Records dropped by overflow policies, and lost with their buffer files. */
+  losses: Losses;
   /** Number of pipelines by status. */
   statuses: ReadonlyMap<PipelineStatus, number>;
 }
@@ -98,6 +100,19 @@ function watchPipelines(registry: Registry, collectMetrics: () => EngineMetrics)
   };
   moved('records');
   moved('bytes');
+  const notDelivered = (kind: keyof Losses, help: string): void => {
+    const counter = new Counter({
+      name: `pipeline_${kind}_total`,
+      help,
+      registers: [registry],
+      collect() {
+        counter.reset();
+        counter.inc(collectMetrics().losses[kind]);
+      },
+    });
+  };
+  notDelivered('dropped', 'Records dropped by the overflow policies of outputs since this process started.');
+  notDelivered('lost', 'Stored records found to be lost with their buffer files since this process started.');
   const errors = new Counter({
     name: 'pipeline_errors_total',
     help: 'Records rejected permanently since this process started.',

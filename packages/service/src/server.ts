@@ -26,7 +26,7 @@ import type { PipelineEngine } from './pipelines/engine.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
 import { notifyOthers } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
-import { createReadiness } from './readiness.js';
+import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
 import { createEngineState } from './store/engine-state.js';
 import { protectFolder } from './store/private-folder.js';
@@ -135,6 +135,11 @@ async function engineOptions(
       deadLetterCount: env.DEAD_LETTERS_MAX_COUNT,
       deadLettersFull: env.DEAD_LETTERS_WHEN_FULL,
     },
+    buffers: {
+      maxBytes: env.OUTPUT_BUFFER_BYTES,
+      maxSpillBytes: env.OUTPUT_SPILL_BYTES,
+      minFreeBytes: env.MIN_FREE_BYTES,
+    },
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
     ...(FILE_OUTPUT_DIR === undefined
       ? {}
@@ -172,7 +177,11 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   const ending = new AbortController();
   const metrics = createMetrics({ process: true });
   if (engine) metrics.watchPipelines(() => engine.collectMetrics());
-  const readiness = createReadiness(store, secrets, schemaVersion);
+  const readiness = createReadiness([
+    ...databaseChecks(store, secrets, schemaVersion),
+    // Without it, the API works and buffered records are delivered.
+    ...(engine ? [{ name: 'disk', required: false, run: () => engine.checkDisk() }] : []),
+  ]);
   const url = `http://localhost:${listener.port}`;
   const pipelines = engine ?? remoteEngine(core);
   const app = createApp({

@@ -52,17 +52,20 @@ export interface AppendOptions {
    * dropped.
    */
   readonly position?: string;
-  /** Milliseconds to wait for space in the buffer. Default 0: returns `full` immediately. */
+  /** Milliseconds to wait for space. Default 0: returns `full` or `no_space` immediately. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /**
  * `stored`: all records are on disk and may be acknowledged to the sender, except those at the
- * indexes in `tooLarge`, which went to the dead letters. `full`: there is no space; the sender
- * should retry all records later, although some may already be stored.
+ * indexes in `tooLarge`, which went to the dead letters. `full`: an output is too slow; `no_space`:
+ * the disk has too little free space. The sender should then retry all records later, although some
+ * may already be stored.
  */
-export type Appended = { stored: true; tooLarge: readonly number[] } | { stored: false; reason: 'full' | 'closed' };
+export type Appended =
+  | { stored: true; tooLarge: readonly number[] }
+  | { stored: false; reason: 'full' | 'no_space' | 'closed' };
 
 /** Receives the records of a push input. */
 export interface Sink {

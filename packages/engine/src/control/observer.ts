@@ -1,4 +1,4 @@
-import type { Bus } from '../bus/bus.js';
+import type { Bus, Lost, StreamStats } from '../bus/bus.js';
 import type { DeadLetters } from '../delivery/dead-letters.js';
 import type { Counters } from '../pipeline/counters.js';
 import type { Health } from '../pipeline/health.js';
@@ -8,12 +8,30 @@ import type { Observation } from '../pipeline/pipeline-state.js';
 /** The parts of a pipeline that its worker observes. */
 export interface ObserverParts {
   bus: Bus;
-  /** Stream of a push input. */
+  /** Id of the input. */
+  inputId: string | undefined;
+  /** Stream of the input, if its records are buffered. */
   stream: string | undefined;
   counters: Counters;
   health: Health;
   deadLetters: DeadLetters;
   log: PipelineLog;
+}
+
+/** Records of a pipeline that were not delivered to an output. */
+export interface Losses {
+  /** Dropped as the overflow policy of an output asks. A record counts once for each output. */
+  dropped: number;
+  /** Stored, and unreadable since. */
+  lost: number;
+}
+
+/** What was known of an output's buffer at the last observation. */
+interface Overflowing {
+  dropping: boolean;
+  dropped: number;
+  /** `dropped` when the present episode began. */
+  since: number;
 }
 
 /**
@@ -22,8 +40,13 @@ export interface ObserverParts {
  */
 export class Observer {
   readonly #parts: ObserverParts;
-  #damaged = 0;
+  readonly #outputs = new Map<string, Overflowing>();
   #full = false;
+  #noSpace = false;
+  #lost = 0;
+  /** Losses before this worker. */
+  #before: Losses = { dropped: 0, lost: 0 };
+  #total: Losses = { dropped: 0, lost: 0 };
 
   constructor(parts: ObserverParts) {
     this.#parts = parts;
@@ -34,20 +57,32 @@ export class Observer {
     return this.#full;
   }
 
+  /** Losses since `begin`, at the last observation. */
+  get losses(): Losses {
+    return {
+      dropped: Math.max(0, this.#total.dropped - this.#before.dropped),
+      lost: Math.max(0, this.#total.lost - this.#before.lost),
+    };
+  }
+
+  /** Takes the counts of the buffer as they were before this worker. */
+  async begin(): Promise<void> {
+    const { bus, stream } = this.#parts;
+    if (stream === undefined) return;
+    const stats = await bus.stats(stream);
+    this.#before = this.#total = lossesIn(stats);
+    for (const [id, { dropped }] of Object.entries(stats.consumers))
+      this.#outputs.set(id, { dropping: false, dropped: dropped.records, since: dropped.records });
+  }
+
   async observe(working: boolean): Promise<Observation> {
-    const { bus, stream, counters, health, deadLetters, log } = this.#parts;
+    const { bus, stream, counters, health, deadLetters } = this.#parts;
     const stats = stream === undefined ? undefined : await bus.stats(stream);
-    if (stats && stats.damagedBytes > this.#damaged) {
-      const message = `${stats.damagedBytes - this.#damaged} bytes of the buffer could not be read; what they held is lost.`;
-      log.add({ level: 'error', code: 'buffer_damaged', message });
-    }
-    if (stats?.full && !this.#full)
-      log.add({ level: 'warn', code: 'buffer_full', message: 'buffer full; rejecting new records' });
-    this.#damaged = stats?.damagedBytes ?? 0;
-    this.#full = stats?.full ?? false;
+    if (stats) this.#logChanges(stats);
     const { lastError } = health;
     // Unreadable dead letters must not stop the reports.
     const letters = Object.entries(await deadLetters.stats().catch(() => ({})));
+    const dropped = Object.entries(stats?.consumers ?? {}).map(([id, each]) => [id, each.dropped.records]);
     return {
       working,
       full: this.#full,
@@ -55,7 +90,54 @@ export class Observer {
       nodes: health.facts,
       counts: counters.toJson(),
       deadLetters: Object.fromEntries(letters.map(([id, { count }]) => [id, count])),
+      dropped: Object.fromEntries(dropped),
+      ...(stats?.lost && { lost: stats.lost }),
       ...(lastError && { lastError }),
     };
   }
+
+  #logChanges(stats: StreamStats): void {
+    const { log, inputId } = this.#parts;
+    const { full, noSpace, lost } = stats;
+    if (lost && lost.records > this.#lost)
+      log.add({ level: 'error', code: 'records_lost', message: lossMessage(lost), ...(inputId && { nodeId: inputId }) });
+    if (full && !this.#full)
+      log.add({ level: 'warn', code: 'buffer_full', message: 'buffer full; rejecting new records' });
+    if (noSpace !== this.#noSpace)
+      log.add(
+        noSpace
+          ? { level: 'error', code: 'disk_full', message: 'too little free disk space; rejecting new records' }
+          : { level: 'info', code: 'disk_free', message: 'enough free disk space; accepting new records' },
+      );
+    for (const [id, each] of Object.entries(stats.consumers)) this.#logOverflow(id, each);
+    this.#lost = lost?.records ?? 0;
+    this.#full = full || noSpace;
+    this.#noSpace = noSpace;
+    this.#total = lossesIn(stats);
+  }
+
+  #logOverflow(nodeId: string, { dropping, dropped, maxBytes }: StreamStats['consumers'][string]): void {
+    const { log } = this.#parts;
+    const { records } = dropped;
+    const known = this.#outputs.get(nodeId) ?? { dropping: false, dropped: records, since: records };
+    const isNew = records > known.dropped;
+    if (!known.dropping && (dropping || isNew)) {
+      known.since = known.dropped;
+      const message = `buffer of ${maxBytes} bytes full; dropping new records for this output`;
+      log.add({ level: 'warn', code: 'output_overflow', message, nodeId });
+    }
+    if ((known.dropping || isNew) && !dropping) {
+      const message = `buffer has space again; ${records - known.since} records were dropped for this output`;
+      log.add({ level: 'warn', code: 'output_overflow_ended', message, nodeId });
+    }
+    this.#outputs.set(nodeId, { dropping, dropped: records, since: known.since });
+  }
 }
+
+function lossesIn({ consumers, lost }: StreamStats): Losses {
+  const dropped = Object.values(consumers).reduce((sum, each) => sum + each.dropped.records, 0);
+  return { dropped, lost: lost?.records ?? 0 };
+}
+
+const lossMessage = ({ records, exact, since }: Lost): string =>
+  `${exact ? '' : 'at least '}${records} stored records are lost: files of the buffer are missing or damaged (since ${new Date(since).toISOString()}). Send them again.`;

@@ -1,5 +1,6 @@
 import type { Lease } from '../coordinator/coordinator.js';
 import type { PipelineStatus } from '../pipeline/definition.js';
+import { consumersOf } from '../pipeline/overflow.js';
 import { inputOf, routesOf } from '../pipeline/routes.js';
 import { compileTransform } from '../transforms/compile-transform.js';
 import { ReconcileLoop } from './reconcile-loop.js';
@@ -12,7 +13,7 @@ import type { Input, Sink } from '../connector-api/input.js';
 import { IngestBuffer } from '../ingest/ingest-buffer.js';
 import { Listener } from '../ingest/listener.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { Observer } from './observer.js';
+import { Observer, type Losses } from './observer.js';
 import { PipelineLog } from '../pipeline/pipeline-log.js';
 import { observationIn, totalsOf, worst, type PipelineState } from '../pipeline/pipeline-state.js';
 import { readPipelineState } from './read-pipeline-state.js';
@@ -101,6 +102,7 @@ export class PipelineRunner {
     }
     this.#observer = new Observer({
       bus,
+      inputId: node?.id,
       stream: this.#buffer?.stream,
       counters,
       health,
@@ -128,7 +130,8 @@ export class PipelineRunner {
     const { coordinator, definition } = this.#options;
     this.#context.counters.load(observationIn((await coordinator.reported(definition.id))?.value ?? null)?.counts);
     // Only outputs on a path are consumers: records for any other output would fill the buffer.
-    await this.#buffer?.open([...routesOf(definition).keys()]);
+    await this.#buffer?.open(consumersOf(definition));
+    await this.#observer.begin();
     if (this.#buffer) await this.#listener?.open(this.#buffer);
     this.#loop.start();
   }
@@ -253,9 +256,18 @@ export class PipelineRunner {
     }
   }
 
-  /** Returns whether the buffer is full now; always `false` for an input without a buffer. */
-  async full(): Promise<boolean> {
-    return this.#buffer !== undefined && (await this.#options.bus.stats(this.#buffer.stream)).full;
+  /**
+   * Returns why the buffer accepts no records now. `undefined` if it does, or if the input has none.
+   */
+  async full(): Promise<'full' | 'no_space' | undefined> {
+    if (!this.#buffer) return undefined;
+    const { full, noSpace } = await this.#options.bus.stats(this.#buffer.stream);
+    return noSpace ? 'no_space' : full ? 'full' : undefined;
+  }
+
+  /** Records that were dropped or lost since this runner started, at the last observation. */
+  get losses(): Losses {
+    return this.#observer.losses;
   }
 
   /** Increases whenever a counter changes. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Bus } from '../bus/bus.js';
+import type { Bus, ConsumerOptions } from '../bus/bus.js';
 import { batchId, createBatch } from '../connector-api/batch.js';
 import { splitLines } from '../records/split.js';
 import type { DeadLetter } from '../delivery/dead-letters.js';
@@ -46,9 +46,9 @@ export class IngestBuffer implements Sink {
 
   /**
    * Declares the stream on the bus and starts accepting records.
-   * @param consumers ids of the outputs that acknowledge each batch
+   * @param consumers outputs that acknowledge each batch, by node id
    */
-  async open(consumers: readonly string[]): Promise<void> {
+  async open(consumers: readonly ConsumerOptions[]): Promise<void> {
     await this.#options.bus.declare(this.#options.stream, consumers);
     this.#closed = false;
   }
@@ -114,7 +114,8 @@ export class IngestBuffer implements Sink {
       counters.add(nodeId, 'egress', batch.lines.length, batch.bytes);
       counters.lastIngestedAt = clock.now();
     }
-    if (results.some(({ stored }) => !stored)) return FULL;
+    const rejected = results.find(({ stored }) => !stored);
+    if (rejected?.stored === false) return { stored: false, reason: rejected.reason };
     if (tooLarge.length > 0) {
       await deadLetters.add(letters);
       counters.addErrors(nodeId, tooLarge.length);

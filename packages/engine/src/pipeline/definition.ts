@@ -1,3 +1,4 @@
+import type { OverflowPolicy } from '../bus/bus.js';
 import type { LogicalCondition } from '../conditions/condition.js';
 
 export const COMPONENT_TYPES = ['input', 'output', 'transform', 'enrichment'] as const;
@@ -15,6 +16,16 @@ export interface PipelineNode {
   readonly enabled: boolean;
 }
 
+/**
+ * What happens to new records while the backlog of an output exceeds its budget. In the stored
+ * format.
+ */
+export interface Overflow {
+  readonly policy: OverflowPolicy;
+  /** Budget in bytes. It can only lower the limit of the engine for the policy. */
+  readonly max_bytes?: number | undefined;
+}
+
 /** A connection from one node to another. A record follows every edge whose conditions are true. */
 export interface PipelineEdge {
   readonly id: string;
@@ -26,6 +37,8 @@ export interface PipelineEdge {
   readonly disabled?: boolean;
   /** Absent: `always`. */
   readonly conditions?: LogicalCondition;
+  /** Only on an edge to an output. Absent: `block`. */
+  readonly overflow?: Overflow | undefined;
 }
 
 /** The graph that records follow: from one input, through transforms, to outputs. */

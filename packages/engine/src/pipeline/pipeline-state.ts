@@ -1,6 +1,8 @@
+import type { Lost } from '../bus/bus.js';
 import type { ComponentType, PipelineDefinition, PipelineStatus } from './definition.js';
 import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
 import { Counters, type Amount, type LetterCounts, type NodeCounts } from './counters.js';
+import { inputOf } from './routes.js';
 import { statusOf, type Facts } from './status.js';
 
 /** State of a pipeline as its worker observes it. Parsing a report gives the same value. */
@@ -14,6 +16,9 @@ export interface Observation {
   counts: JsonValue;
   /** Number of dead letters, by node id; nodes without any are left out. */
   deadLetters: Readonly<Record<string, number>>;
+  /** Records dropped by the overflow policies of the outputs, by node id. */
+  dropped: Readonly<Record<string, number>>;
+  lost?: Lost;
   lastError?: JsonValue;
 }
 
@@ -46,6 +51,8 @@ export interface NodeState {
   next_attempt_time: string | null;
   /** A person has to act. */
   needs_attention: boolean;
+  /** Records that an output did not receive because its overflow policy drops them. */
+  dropped: number;
 }
 
 /** Dead letters of a node or a pipeline: how many there are now, and the other counts in total. */
@@ -67,6 +74,13 @@ export interface PipelineState {
   dead_letters: DeadLetterState;
   /** Records in the buffer. */
   waiting: number;
+  /** Sum of the nodes. */
+  dropped: number;
+  /**
+   * Stored records that can't be read anymore; at least that many unless `exact`. `since` and
+   * `latest`: when the first and the latest of them were found.
+   */
+  lost: { node_id?: string; records: number; exact: boolean; since: string; latest: string } | null;
   nodes: readonly NodeState[];
 }
 
@@ -112,6 +126,7 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
       error: failure ? { time: time(failure.at), code: failure.code, message: failure.message } : null,
       next_attempt_time: failure ? time(failure.retryAt) : null,
       needs_attention: failure !== undefined && permanent,
+      dropped: observation?.dropped[node.id] ?? 0,
     };
   });
   const letters = Object.values(observation?.deadLetters ?? {});
@@ -124,6 +139,8 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
     needs_attention: attentionOf(facts),
     dead_letters: { waiting: letters.reduce((sum, each) => sum + each, 0), ...counters.allLetters },
     waiting: observation?.waiting ?? 0,
+    dropped: nodes.reduce((sum, node) => sum + node.dropped, 0),
+    lost: observation?.lost ? lossOf(definition, observation.lost) : null,
     nodes,
   };
 }
@@ -171,6 +188,11 @@ function add(to: Amount, { records, bytes }: Amount): void {
   to.bytes += bytes;
 }
 
+function lossOf(definition: PipelineDefinition, { records, exact, since, latest }: Lost): PipelineState['lost'] {
+  const input = inputOf(definition);
+  return { ...(input && { node_id: input.id }), records, exact, since: time(since), latest: time(latest) };
+}
+
 const time = (at: number): string => new Date(at).toISOString();
 
 function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
@@ -181,7 +203,8 @@ function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
 }
 
 /** Converts an observation to its report format. */
-export function reportOf({ working, full, waiting, nodes, counts, deadLetters, lastError }: Observation): DataRecord {
+export function reportOf(observation: Observation): DataRecord {
+  const { working, full, waiting, nodes, counts, deadLetters, dropped, lost, lastError } = observation;
   const each = Object.entries(nodes).map(([id, { acknowledged, failures, permanent, throttledUntil, failure }]) => [
     id,
     {
@@ -199,6 +222,8 @@ export function reportOf({ working, full, waiting, nodes, counts, deadLetters, l
     ends: Object.fromEntries(each),
     counts,
     dead_letters: { ...deadLetters },
+    dropped: { ...dropped },
+    ...(lost && { lost: { ...lost } }),
     ...(lastError !== undefined && { last_error: lastError }),
   };
 }
@@ -207,6 +232,8 @@ export function reportOf({ working, full, waiting, nodes, counts, deadLetters, l
 export function observationIn(report: JsonValue): Observation | undefined {
   if (!isRecord(report)) return undefined;
   const ends = isRecord(report['ends']) ? report['ends'] : {};
+  // Reports of earlier releases have neither this nor `dropped`.
+  const lost = lostIn(report['lost']);
   return {
     working: report['working'] === true,
     full: report['full'] === true,
@@ -214,6 +241,8 @@ export function observationIn(report: JsonValue): Observation | undefined {
     nodes: Object.fromEntries(Object.entries(ends).map(([id, node]) => [id, factsIn(node)])),
     counts: report['counts'] ?? null,
     deadLetters: numbersIn(report['dead_letters']),
+    dropped: numbersIn(report['dropped']),
+    ...(lost && { lost }),
     ...(report['last_error'] !== undefined && { lastError: report['last_error'] }),
   };
 }
@@ -230,6 +259,13 @@ function failureIn(value: JsonValue | undefined): NodeFailure | undefined {
   const { at, code, message, retryAt } = value;
   if (typeof at !== 'number' || typeof retryAt !== 'number') return undefined;
   return typeof code === 'string' && typeof message === 'string' ? { at, code, message, retryAt } : undefined;
+}
+
+function lostIn(value: JsonValue | undefined): Lost | undefined {
+  if (!isRecord(value)) return undefined;
+  const { records, exact, since, latest } = value;
+  if (typeof records !== 'number' || typeof since !== 'number' || typeof latest !== 'number') return undefined;
+  return { records, exact: exact === true, since, latest };
 }
 
 function factsIn(value: JsonValue | undefined): NodeFacts {

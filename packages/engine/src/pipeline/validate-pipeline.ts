@@ -1,6 +1,7 @@
 import { validateCondition } from '../conditions/validate-condition.js';
 import type { PipelineDefinition } from './definition.js';
 import { Problems, shown, type Problem } from '../problem.js';
+import { validateOverflow } from './overflow.js';
 import { MAX_ROUTES, routesOf } from './routes.js';
 
 const MAX_NODES = 50;
@@ -61,6 +62,13 @@ function checkEdges({ nodes, edges }: Graph, problems: Problems): void {
     if (pairs.has(pair))
       place.add('duplicate', 'Another edge joins the same nodes. Put both conditions into one, with "or".');
     pairs.add(pair);
+    if (edge.overflow !== undefined) {
+      if (to && to.component_type !== 'output')
+        place
+          .at('overflow')
+          .add('shape', `Only an edge to an output has an overflow policy. ${shown(to.slug)} has no buffer of its own.`);
+      validateOverflow(edge.overflow, place.at('overflow'));
+    }
     if (edge.conditions !== undefined) validateCondition(edge.conditions, place.at('conditions'));
   }
 }

@@ -31,6 +31,13 @@ export const notStored = {
       'The buffer is full: outputs are slower than the input. Retry the whole request later.',
       5,
     ),
+  no_space: () =>
+    later(
+      503,
+      'unavailable',
+      'The service has too little free disk space to store records. Retry the whole request later.',
+      10,
+    ),
   closed: () =>
     later(503, 'unavailable', 'The service is not accepting records right now. Retry the whole request later.', 2),
   no_pipeline: () =>

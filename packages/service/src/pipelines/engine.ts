@@ -31,9 +31,10 @@ export interface PipelineMetrics {
 
 /**
  * `stored: true`: the records are on disk for every pipeline that uses the input, and may be
- * acknowledged. `full`: the sender must retry later with all of them. `closed`: this process does
- * not accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline
- * uses the input.
+ * acknowledged. `full`, because an output is too slow, and `no_space`, because the disk has too
+ * little free space: the sender must retry later with all of them. `closed`: this process does not
+ * accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline uses the
+ * input.
  */
 export type Ingested = Appended | { stored: false; reason: 'no_pipeline' };
 
@@ -100,6 +101,8 @@ export const noEngine: PipelineEngine = {
       needs_attention: null,
       dead_letters: NO_LETTERS,
       waiting: 0,
+      dropped: 0,
+      lost: null,
       nodes: nodes.map((node) => ({
         node_id: node.id,
         node_slug: node.slug,
@@ -112,6 +115,7 @@ export const noEngine: PipelineEngine = {
         error: null,
         next_attempt_time: null,
         needs_attention: false,
+        dropped: 0,
       })),
     }),
   changed: () => undefined,

@@ -1,5 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { COMPONENT_TYPES, LOGICAL_OPERATORS } from '@connector-frame/engine';
+import {
+  COMPONENT_TYPES,
+  LOGICAL_OPERATORS,
+  MAX_BUDGET_BYTES,
+  MIN_BUDGET_BYTES,
+  OVERFLOW_POLICIES,
+} from '@connector-frame/engine';
 
 /** Ids in the OpenAPI examples. They belong to no stored object. */
 export const EXAMPLE = {
@@ -14,6 +20,19 @@ const Text = z.string().max(2_000);
 
 const conditionsText =
   'Records that pass this edge: `always`, `never`, or `and`, `or`, `nor`, `xor` over `conditions`, which are of this shape or `{ type_id, config }`.';
+
+const overflowText =
+  'What happens to new records while the backlog of the output exceeds its budget. Only on an edge to an output. `block`, the default: the input rejects them (429, `buffer_full`), for all its outputs. `drop_newest`: this output does not receive them; `dropped` in the status counts them. `spill`: like `block`, with a larger budget. If several edges lead to one output, the policy that keeps the most wins.';
+
+const Overflow = z
+  .strictObject({
+    policy: z.enum(OVERFLOW_POLICIES),
+    max_bytes: z.int().min(MIN_BUDGET_BYTES).max(MAX_BUDGET_BYTES).optional().openapi({
+      description:
+        'Budget in bytes. Can only lower the limit of the service: OUTPUT_SPILL_BYTES for `spill`, otherwise OUTPUT_BUFFER_BYTES.',
+    }),
+  })
+  .openapi('EdgeOverflow', { description: overflowText });
 
 /** A node in a request body. Unknown fields are stored and returned. */
 export const NodeWrite = z
@@ -43,6 +62,7 @@ export const EdgeWrite = z
       .unknown()
       .optional()
       .openapi({ type: 'object', description: `${conditionsText} Default: \`always\`.` }),
+    overflow: Overflow.optional(),
   })
   .openapi('PipelineEdgeWrite');
 
@@ -70,6 +90,7 @@ export const EdgeBody = z
     conditions: z
       .looseObject({ operator: z.enum(LOGICAL_OPERATORS), conditions: z.array(z.unknown()).nullable().optional() })
       .openapi({ description: conditionsText }),
+    overflow: Overflow.optional(),
   })
   .openapi('PipelineEdge');
 

@@ -53,6 +53,17 @@ export const PipelineStateBody = z
       }),
     dead_letters: DeadLetters,
     waiting: z.int().openapi({ description: 'Records in the buffer.' }),
+    dropped: z.int().openapi({ description: 'Sum of the nodes.' }),
+    lost: z
+      .object({
+        node_id: z.string().optional(),
+        records: z.int(),
+        exact: z.boolean().openapi({ description: 'False: at least that many.' }),
+        since: Timestamp.openapi({ description: 'When the first loss was found. RFC 3339.' }),
+        latest: Timestamp.openapi({ description: 'When the latest loss was found. RFC 3339.' }),
+      })
+      .nullable()
+      .openapi({ description: 'Stored records that were lost because files of the buffer are missing or damaged.' }),
     nodes: z.array(
       z.object({
         node_id: z.string(),
@@ -67,6 +78,9 @@ export const PipelineStateBody = z
           .openapi({ description: 'The failure that is being retried; null after a success.' }),
         next_attempt_time: NextAttempt.nullable(),
         needs_attention: z.boolean().openapi({ description: 'A person has to fix the failure.' }),
+        dropped: z
+          .int()
+          .openapi({ description: 'Records that this output did not receive because its overflow policy drops them.' }),
       }),
     ),
   })

@@ -4,6 +4,7 @@ import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 import { systemClock } from '../clock.js';
 import { masterKey } from '../secrets/master-key.js';
+import { createReadiness } from '../readiness.js';
 import { openVault } from '../secrets/vault.js';
 
 describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) => {
@@ -68,5 +69,18 @@ describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) =
     await other.store.close();
     const { status, body } = await other.call('GET', '/readyz');
     expect([status, body.additional_details.checks.database]).toEqual([503, 'no response']);
+  });
+});
+
+it('is degraded, and still ready, if only a check fails that is not required', async () => {
+  const stuck = new Promise<string>(() => undefined);
+  const readiness = createReadiness([
+    { name: 'database', required: true, run: () => 'ok' },
+    { name: 'disk', required: false, run: () => 'full' },
+    { name: 'engine', required: false, run: () => stuck },
+  ]);
+  expect(await readiness.check()).toEqual({
+    status: 'degraded',
+    checks: { database: 'ok', disk: 'full', engine: 'no response' },
   });
 });

@@ -35,17 +35,22 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
         tag,
         operation: 'readReadiness',
         summary: 'Readiness of this replica',
+        description:
+          'Each check is `ok`, or says what is wrong. `degraded`: the replica receives requests, but some of them fail.',
         response: {
           status: 200,
           description: 'The replica accepts requests.',
-          schema: z.object({ status: z.literal('ok'), checks: z.record(z.string(), z.string()) }),
+          schema: z.object({ status: z.enum(['ok', 'degraded']), checks: z.record(z.string(), z.string()) }),
         },
         errorStatuses: [503],
       },
       async () => {
-        const { ready, checks } = await options.readiness.check();
-        if (!ready) throw new ApiError(503, 'unavailable', 'This replica is not ready.', { details: { checks } });
-        return { status: 200, body: { status: 'ok', checks } };
+        const { status, checks } = await options.readiness.check();
+        if (status !== 'unavailable') return { status: 200, body: { status, checks } };
+        throw new ApiError(503, 'unavailable', 'This replica is not ready.', {
+          headers: { 'Retry-After': '5' },
+          details: { checks },
+        });
       },
     ),
 

@@ -1,4 +1,4 @@
-import type { LetterCounts, NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import type { LetterCounts, Losses, NodeCounts, PipelineStatus } from '@connector-frame/engine';
 import type { EngineMetrics } from '../../metrics.js';
 import type { RunningPipeline } from './running-pipeline.js';
 
@@ -10,6 +10,8 @@ export class EngineMetricsRecorder {
     errors: 0,
   };
   readonly #letters: LetterCounts = { stored: 0, dropped: 0, replayed: 0 };
+  readonly #losses: Losses = { dropped: 0, lost: 0 };
+  readonly #sampledLosses = new WeakMap<RunningPipeline, Losses>();
   readonly #revisions = new WeakMap<RunningPipeline, number>();
 
   /**
@@ -18,6 +20,7 @@ export class EngineMetricsRecorder {
    */
   sample(pipelines: Iterable<RunningPipeline>, interval: number): void {
     for (const pipeline of pipelines) {
+      this.#sampleLosses(pipeline);
       const { revision } = pipeline;
       if (revision === undefined || this.#revisions.get(pipeline) === revision) continue;
       this.#revisions.set(pipeline, revision);
@@ -39,12 +42,24 @@ export class EngineMetricsRecorder {
     pipeline.sampledLetters = letters;
   }
 
+  #sampleLosses(pipeline: RunningPipeline): void {
+    const { losses } = pipeline;
+    if (!losses) return;
+    const before = this.#sampledLosses.get(pipeline);
+    for (const kind of ['dropped', 'lost'] as const) {
+      // A new runner counts from zero again.
+      const known = before && before[kind] <= losses[kind] ? before[kind] : 0;
+      this.#losses[kind] += losses[kind] - known;
+    }
+    this.#sampledLosses.set(pipeline, losses);
+  }
+
   collect(pipelines: Iterable<RunningPipeline>): EngineMetrics {
     const statuses = new Map<PipelineStatus, number>();
     for (const pipeline of pipelines) {
       const { status } = pipeline.summary();
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
-    return { totals: this.#totals, letters: this.#letters, statuses };
+    return { totals: this.#totals, letters: this.#letters, losses: this.#losses, statuses };
   }
 }

@@ -15,6 +15,7 @@ export function fingerprintOf({ pipeline, connectors, secrets, transforms }: Run
       edge.to_node_instance_id,
       edge.disabled,
       edge.conditions,
+      edge.overflow,
     ]),
     [...connectors.values()].map(({ id, kind, type, settings, port }) => [id, kind, type, settings, port]),
     [...transforms.values()].map(({ id, config }) => [id, config]),

@@ -4,6 +4,8 @@ import {
   createEmbeddedCoordinator,
   systemClock,
   type Clock,
+  type DiskState,
+  type EmbeddedBusOptions,
   type RunnerLimits,
 } from '@connector-frame/engine';
 import type { Logger } from 'pino';
@@ -34,6 +36,8 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
   log: Logger;
   clock?: Clock;
   limits?: Partial<RunnerLimits>;
+  /** Limits of the buffers, in bytes. Defaults: those of `createEmbeddedBus`. */
+  buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
 }
 
 /** The embedded engine. */
@@ -41,6 +45,8 @@ export interface RunningEngine extends PipelineEngine {
   /** Resolves once every pipeline has been started. Callers don't have to await it. */
   readonly started: Promise<void>;
   collectMetrics(): EngineMetrics;
+  /** Returns `ok`, or in a few words what is wrong with the disk under the buffers. */
+  checkDisk(): Promise<string>;
   /**
    * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
    * Idempotent.
@@ -50,6 +56,7 @@ export interface RunningEngine extends PipelineEngine {
 
 /** Intervals in milliseconds. */
 const FLUSH = 2_000;
+const DISK = 1_000;
 const SWEEP = 30_000;
 
 /**
@@ -57,7 +64,7 @@ const SWEEP = 30_000;
  * @throws FolderInUseError, EngineInUseError when another process runs them
  */
 export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
-  const { folder, database, tables, vault, log, clock = systemClock, limits, ...rest } = options;
+  const { folder, database, tables, vault, log, clock = systemClock, limits, buffers, ...rest } = options;
   const state = createEngineState(database.queries);
   const lease = await acquireEngineLease({ folder, state, clock, log });
   const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
@@ -66,6 +73,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const pipelines = join(folder, 'pipelines');
   const bus = createEmbeddedBus({
     folder: streams,
+    ...buffers,
     onDamage: (damage) => log.error({ ...damage }, 'buffer damaged'),
   });
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
@@ -92,6 +100,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await left.forget((id, nodeId) => supervisor.has(id, nodeId));
   }
   const started = start().catch(warn('could not clean up removed pipelines; the next start retries'));
+
+  let diskStatus: DiskState['status'] = 'ok';
+  async function logDisk(): Promise<void> {
+    const disk = await bus.disk();
+    if (disk.status === diskStatus) return;
+    diskStatus = disk.status;
+    if (disk.status === 'ok') log.info({ disk }, 'disk has recovered; accepting records');
+    else log.error({ disk }, disk.status === 'low' ? 'disk is full; rejecting new records' : 'disk writes fail');
+  }
 
   /** Runs `work` repeatedly, with pauses, until the engine closes. */
   async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
@@ -123,6 +140,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       () => recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
       'could not sample metrics',
     ),
+    repeat(() => DISK, logDisk, 'could not read the free disk space; retrying'),
     listenForChanges(database, (id) => supervisor.changed(id), closing.signal, clock),
   ];
 
@@ -144,6 +162,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
   return {
     started,
+    checkDisk: async () => describeDisk(await bus.disk()),
     collectMetrics: () => recorder.collect(supervisor.running()),
     close,
     status: (pipeline) => engine().status(pipeline),
@@ -154,6 +173,16 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     tail: (id, signal, after) => engine().tail(id, signal, after),
     append: (id, lines, given) => engine().append(id, lines, given),
   };
+}
+
+const inMib = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
+
+/** Formats the state of the disk for operators. */
+function describeDisk({ status, freeBytes, minFreeBytes, code }: DiskState): string {
+  if (status === 'ok') return 'ok';
+  if (status === 'failing') return `writes fail (${code ?? 'unknown'})`;
+  const free = freeBytes === undefined ? 'full' : `${inMib(freeBytes)} free`;
+  return `${free}, MIN_FREE_BYTES is ${inMib(minFreeBytes)}; new records are rejected`;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type Coordinator,
   type LetterCounts,
   type LogEntry,
+  type Losses,
   type NodeCounts,
   type PipelineState,
   type PipelineStatus,
@@ -115,12 +116,13 @@ export class RunningPipeline {
     }
   }
 
-  async full(): Promise<boolean> {
+  /** Returns why the pipeline accepts no records now, or `undefined` if it does. */
+  async full(): Promise<'full' | 'no_space' | undefined> {
     try {
-      return (await this.#runner?.full()) ?? false;
+      return await this.#runner?.full();
     } catch {
       // `append` reports the error.
-      return false;
+      return undefined;
     }
   }
 
@@ -140,6 +142,7 @@ export class RunningPipeline {
       waiting: 0,
       counts: null,
       deadLetters: {},
+      dropped: {},
       nodes,
       lastError: { at, code, message },
     };
@@ -171,6 +174,11 @@ export class RunningPipeline {
   /** Total counts of dead letters. `undefined` without a runner. */
   get letters(): LetterCounts | undefined {
     return this.#runner?.letters;
+  }
+
+  /** Records dropped or lost since the runner was created. */
+  get losses(): Losses | undefined {
+    return this.#runner?.losses;
   }
 
   /** Changes whenever something is counted. `undefined` without a runner, which counts nothing. */

@@ -22,7 +22,6 @@ const MAX_CONCURRENT = 16;
 /** Rows per page. On the embedded database, each page blocks the process briefly. */
 const SWEEP_PAGE = 250;
 
-const FULL: Ingested = { stored: false, reason: 'full' };
 const CLOSED: Ingested = { stored: false, reason: 'closed' };
 const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
 
@@ -109,9 +108,10 @@ export class Supervisor implements PipelineEngine {
     if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
     for (const each of pipelines) this.#reader.prioritize(each.id);
     if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
-    // After `full`, the sender sends all records again, which would duplicate them in every
+    // After a rejection, the sender sends all records again, which would duplicate them in every
     // pipeline that stored them: append to none if one is full.
-    if ((await Promise.all(pipelines.map((each) => each.full()))).includes(true)) return FULL;
+    const reason = (await Promise.all(pipelines.map((each) => each.full()))).find((full) => full !== undefined);
+    if (reason) return { stored: false, reason };
     const results = await Promise.all(pipelines.map((each) => each.append(lines, options)));
     // Ignores pipelines that were removed in the meantime.
     const existing = results.filter((result) => result !== undefined);
