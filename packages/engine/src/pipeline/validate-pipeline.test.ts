@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ComponentType, PipelineDefinition } from './definition.js';
+import { consumersOf } from './overflow.js';
 import { routesOf } from './routes.js';
 import { validatePipeline } from './validate-pipeline.js';
 
@@ -99,4 +100,57 @@ test('routes skip disabled nodes and edges', () => {
     'b>out',
     'b>o2',
   ]);
+});
+
+/** Sets the overflow of the edges to `out`, in their order. */
+const overflowing = (ways: string, ...given: unknown[]): PipelineDefinition => {
+  const definition = graph('in a b out', ways);
+  const toOut = definition.edges.filter((edge) => edge.to_node_instance_id === 'out');
+  // A pipeline may have been stored by another release, so the value can be anything.
+  const edges = JSON.parse(JSON.stringify(definition.edges)).map((edge: { id: string }) => {
+    const overflow = given[toOut.findIndex(({ id }) => id === edge.id)];
+    return overflow === undefined ? edge : { ...edge, overflow };
+  });
+  return { ...definition, edges };
+};
+const WAYS = 'in>a in>b a>out b>out';
+const MIB = 1024 * 1024;
+
+test.each([
+  [{ policy: 'drop_oldest' }, '/edges/2/overflow/policy', 'unknown'],
+  [{ policy: 'block', max_bytes: 1000 }, '/edges/2/overflow/max_bytes', 'invalid'],
+  [{ policy: 'block', max_bytes: 2 * MIB + 0.5 }, '/edges/2/overflow/max_bytes', 'invalid'],
+  ['block', '/edges/2/overflow', 'type'],
+])('the overflow policy %j is rejected', (overflow, path, code) => {
+  expect(validatePipeline(overflowing(WAYS, overflow))).toMatchObject([{ path, code }]);
+});
+
+test('an edge to a transform has no overflow policy', () => {
+  const { nodes, edges } = graph('in a out', 'in>a a>out');
+  const [first, ...rest] = edges;
+  if (!first) return;
+  const problems = validatePipeline({ nodes, edges: [{ ...first, overflow: { policy: 'spill' } }, ...rest] });
+  expect(problems).toMatchObject([{ path: '/edges/0/overflow', code: 'shape' }]);
+});
+
+test.each([
+  ['an edge without one blocks', [], { policy: 'block' }],
+  [
+    'records are dropped if all edges ask for it, with the largest budget',
+    [
+      { policy: 'drop_newest', max_bytes: 2 * MIB },
+      { policy: 'drop_newest', max_bytes: 3 * MIB },
+    ],
+    { policy: 'drop_newest', maxBytes: 3 * MIB },
+  ],
+  ['one edge that blocks prevents dropping', [{ policy: 'drop_newest', max_bytes: MIB }], { policy: 'block' }],
+  [
+    'one edge that spills wins',
+    [{ policy: 'drop_newest' }, { policy: 'spill', max_bytes: 8 * MIB }],
+    { policy: 'spill', maxBytes: 8 * MIB },
+  ],
+  ['an edge without a budget has the largest', [{ policy: 'block', max_bytes: MIB }, {}], { policy: 'block' }],
+  ['an unknown policy of another release blocks', [{ policy: 'later' }, 'later'], { policy: 'block' }],
+])('of several edges to an output, %s', (_title, given, expected) => {
+  expect(consumersOf(overflowing(WAYS, ...given))).toEqual([{ name: 'out', ...expected }]);
 });

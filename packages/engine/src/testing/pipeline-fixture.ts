@@ -84,7 +84,9 @@ export class Collector implements Output {
 export interface World {
   folder: string;
   store: Store;
-  bus: Bus;
+  readonly bus: Bus;
+  /** Opens the bus again after it was closed, as a restart does. */
+  reopen(): void;
   /** Creates a runner with short intervals; `holder` identifies the worker. */
   runner(parts: {
     definition: PipelineDefinition;
@@ -100,7 +102,8 @@ export interface World {
 /** Creates an environment that runs pipelines on real files. */
 export async function openWorld(maxBytes = 10_000_000): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
-  const bus = createEmbeddedBus({ folder: join(folder, 'bus'), maxBytes, segmentBytes: 100_000 });
+  const openBus = (): Bus => createEmbeddedBus({ folder: join(folder, 'bus'), maxBytes, segmentBytes: 100_000 });
+  let bus = openBus();
   const store = createMemoryStore();
   const runners: PipelineRunner[] = [];
   onTestFinished(async () => {
@@ -111,7 +114,12 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
   return {
     folder,
     store,
-    bus,
+    get bus() {
+      return bus;
+    },
+    reopen() {
+      bus = openBus();
+    },
     runner({ definition, inputs, outputs, transforms = {}, holder = 'worker', limits = {} }) {
       const runner = new PipelineRunner({
         definition,
