@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { canMount, mountSmallDisk, type SmallDisk } from '../../../../test/support/small-disk.js';
 import { FolderInUseError, lockFolder } from './folder-lock.js';
 
 let folder: string;
@@ -15,6 +16,9 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const path = () => join(folder, 'service.lock');
 const write = (holder: object) =>
   writeFile(path(), JSON.stringify({ pid: 1, host: hostname(), started: 'x', since: 'then', ...holder }));
+
+/** Files in the folder, except those that hold space for the next lock. */
+const leftovers = async () => (await readdir(folder)).filter((name) => !/^service\.lock\.reserve-[12]$/.test(name));
 
 /** Returns `undefined` for a file that has been removed in the meantime. */
 function textOf(file: string): string | undefined {
@@ -40,7 +44,7 @@ describe('lockFolder (R09)', () => {
     await expect(lockFolder(folder)).rejects.toThrow('DATABASE_URL');
     await lock.release();
     await (await lockFolder(folder)).release();
-    expect(await readdir(folder)).toEqual([]);
+    expect(await leftovers()).toEqual([]);
   });
 
   it('takes over the lock of a dead process', async () => {
@@ -86,7 +90,7 @@ describe('lockFolder (R09)', () => {
     const long = new Date(Date.now() - 11_000);
     await utimes(`${path()}.takeover`, long, long);
     await (await lockFolder(folder)).release();
-    expect(await readdir(folder)).toEqual([]);
+    expect(await leftovers()).toEqual([]);
   });
 
   it('recovers from the takeover of a killed process, for one of many concurrent callers', async () => {
@@ -96,7 +100,7 @@ describe('lockFolder (R09)', () => {
     const winners = tries.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(winners).toHaveLength(1);
     await winners[0]?.release();
-    expect(await readdir(folder)).toEqual([]);
+    expect(await leftovers()).toEqual([]);
   });
 
   it('never leaves a lock file without its holder', async () => {
@@ -119,7 +123,7 @@ describe('lockFolder (R09)', () => {
   it('removes the draft of a process that was killed before it had the lock', async () => {
     await writeFile(`${path()}.6f9619ff-8b86-d011-b42d-00c04fc964ff.draft`, '{"pid":');
     await (await lockFolder(folder)).release();
-    expect(await readdir(folder)).toEqual([]);
+    expect(await leftovers()).toEqual([]);
   });
 
   it('fails while another process is taking over the lock', async () => {
@@ -144,5 +148,46 @@ describe('lockFolder (R09)', () => {
     const lock = await lockFolder(inner);
     expect((await stat(inner)).mode & 0o777).toBe(0o700);
     await lock.release();
+  });
+});
+
+describe.runIf(canMount)('lockFolder on a full disk (tmpfs)', () => {
+  let disk: SmallDisk;
+  beforeEach(async () => {
+    disk = await mountSmallDisk(200_000);
+    folder = join(disk.folder, 'data');
+  });
+  afterEach(() => disk.close());
+
+  it('locks a folder again after a clean stop and after kills', async () => {
+    await (await lockFolder(folder)).release();
+    for (let round = 0; round < 5; round += 1) {
+      await disk.fill();
+      await (await lockFolder(folder)).release();
+      await disk.fill();
+      const lock = await lockFolder(folder);
+      // What a killed process leaves.
+      const content = JSON.parse(await readFile(path(), 'utf8'));
+      await lock.release();
+      await rename(join(folder, 'service.lock.reserve-1'), path());
+      const file = await open(path(), 'r+');
+      await file.write(JSON.stringify({ ...content, pid: await deadPid() }).padEnd(1024), 0);
+      await file.close();
+    }
+    await disk.fill();
+    const lock = await lockFolder(folder);
+    expect(JSON.parse(await readFile(path(), 'utf8')).pid).toBe(process.pid);
+    await expect(lockFolder(folder)).rejects.toThrow(FolderInUseError);
+    await lock.release();
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it('fails with the error of the system in a folder that was never locked', async () => {
+    await mkdir(folder);
+    await disk.fill();
+    await expect(lockFolder(folder)).rejects.toThrow('ENOSPC');
+    expect(await readdir(folder)).toEqual([]);
+    await disk.free();
+    await (await lockFolder(folder)).release();
   });
 });

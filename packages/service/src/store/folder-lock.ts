@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isErrno } from '../is-errno.js';
 
 /** Another process uses the folder. The message names that process and the remedy. */
@@ -38,6 +38,13 @@ interface Holder {
 
 const LOCK = 'service.lock';
 const DRAFT = '.draft';
+/**
+ * Files that hold space for the next locks: on a full disk, a lock is written over one of them. A
+ * takeover needs two, one for its guard file.
+ */
+const RESERVES = [`${LOCK}.reserve-1`, `${LOCK}.reserve-2`];
+/** Bytes of a lock file, padded with spaces. */
+const LOCK_BYTES = 1024;
 const HEARTBEAT_MS = 5_000;
 /**
  * A holder on another host, such as a container that is gone, counts as dead after this long
@@ -62,6 +69,7 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
   };
   if (!(await createExclusively(path, own))) await replaceStaleLock(path, own, words);
   await clearDrafts(folder);
+  await reserve(folder);
 
   const heartbeat = setInterval(() => {
     const now = new Date();
@@ -74,7 +82,7 @@ export async function lockFolder(folder: string, words = DATA_FOLDER): Promise<F
     release: async () => {
       clearInterval(heartbeat);
       const holder = await readHolder(path);
-      if (holder && sameHolder(holder, own)) await rm(path, { force: true });
+      if (holder && sameHolder(holder, own)) await discard(path);
     },
   };
 }
@@ -91,10 +99,10 @@ async function replaceStaleLock(path: string, own: Holder, words: LockMessages):
   try {
     const holder = await readHolder(path);
     if (holder ? await isAlive(path, holder) : (await silence(path)) < TAKEOVER_MS) throw inUse(path, holder, words);
-    await rm(path, { force: true });
+    await discard(path);
     if (!(await createExclusively(path, own))) throw inUse(path, await readHolder(path), words);
   } finally {
-    await rm(guard, { force: true });
+    await discard(guard);
   }
 }
 
@@ -104,7 +112,12 @@ async function replaceStaleLock(path: string, own: Holder, words: LockMessages):
  */
 async function createExclusively(path: string, holder: Holder): Promise<boolean> {
   const draft = `${path}.${randomUUID()}${DRAFT}`;
-  await writeExclusively(draft, holder);
+  try {
+    await writeExclusively(draft, holder);
+  } catch (error) {
+    await rm(draft, { force: true });
+    if (!isErrno(error, 'ENOSPC', 'EDQUOT') || !(await takeReserve(draft, holder))) throw error;
+  }
   try {
     await link(draft, path);
     return true;
@@ -114,8 +127,59 @@ async function createExclusively(path: string, holder: Holder): Promise<boolean>
     if (!isErrno(error, 'EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP')) throw error;
     return createInPlace(path, holder);
   } finally {
-    await rm(draft, { force: true });
+    await discard(draft);
   }
+}
+
+/** Writes a draft over a reserved file. Returns `false` if there is none left. */
+async function takeReserve(draft: string, holder: Holder): Promise<boolean> {
+  for (const name of RESERVES) {
+    try {
+      await rename(join(dirname(draft), name), draft);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) continue;
+      throw error;
+    }
+    const file = await open(draft, 'r+');
+    try {
+      await file.write(contentOf(holder), 0, LOCK_BYTES, 0);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return true;
+  }
+  return false;
+}
+
+/** Creates the reserved files that are missing. On a full disk, the next start tries again. */
+async function reserve(folder: string): Promise<void> {
+  for (const name of RESERVES) {
+    const path = join(folder, name);
+    try {
+      const file = await open(path, 'wx', 0o600);
+      try {
+        await file.writeFile(Buffer.alloc(LOCK_BYTES, ' '));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) await rm(path, { force: true }).catch(() => undefined);
+    }
+  }
+}
+
+/** Removes a file of a lock, or keeps its space if a reserved file is missing. */
+async function discard(path: string): Promise<void> {
+  const names = await readdir(dirname(path)).catch(() => RESERVES);
+  const missing = RESERVES.find((name) => !names.includes(name));
+  // A draft that was linked is the lock itself.
+  const isLinked = (await stat(path).catch(() => undefined))?.nlink !== 1;
+  if (missing === undefined || isLinked) return rm(path, { force: true });
+  return rename(path, join(dirname(path), missing)).catch((error: unknown) => {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  });
 }
 
 /** Fallback for file systems without hard links. */
@@ -129,10 +193,13 @@ async function createInPlace(path: string, holder: Holder): Promise<boolean> {
   }
 }
 
+/** Returns the content of a lock file. Padded, so that it can be written over another one. */
+const contentOf = (holder: Holder): Buffer => Buffer.from(JSON.stringify(holder).padEnd(LOCK_BYTES));
+
 async function writeExclusively(path: string, holder: Holder): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
-    await file.writeFile(JSON.stringify(holder));
+    await file.writeFile(contentOf(holder));
     await file.sync();
   } finally {
     await file.close();
