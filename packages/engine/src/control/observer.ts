@@ -10,8 +10,6 @@ export interface ObserverParts {
   bus: Bus;
   /** Id of the input. */
   inputId: string | undefined;
-  /** Stream of the input, if its records are buffered. */
-  stream: string | undefined;
   counters: Counters;
   health: Health;
   deadLetters: DeadLetters;
@@ -40,6 +38,7 @@ interface Overflowing {
  */
 export class Observer {
   readonly #parts: ObserverParts;
+  #stream: string | undefined;
   readonly #outputs = new Map<string, Overflowing>();
   #full = false;
   #noSpace = false;
@@ -65,19 +64,22 @@ export class Observer {
     };
   }
 
-  /** Takes the counts of the buffer as they were before this worker. */
-  async begin(): Promise<void> {
-    const { bus, stream } = this.#parts;
+  /**
+   * Takes the counts of the buffer as they were before this worker.
+   * @param stream stream of the input, if its records are buffered
+   */
+  async begin(stream: string | undefined): Promise<void> {
+    this.#stream = stream;
     if (stream === undefined) return;
-    const stats = await bus.stats(stream);
+    const stats = await this.#parts.bus.stats(stream);
     this.#before = this.#total = lossesIn(stats);
     for (const [id, { dropped }] of Object.entries(stats.consumers))
       this.#outputs.set(id, { dropping: false, dropped: dropped.records, since: dropped.records });
   }
 
   async observe(working: boolean): Promise<Observation> {
-    const { bus, stream, counters, health, deadLetters } = this.#parts;
-    const stats = stream === undefined ? undefined : await bus.stats(stream);
+    const { bus, counters, health, deadLetters } = this.#parts;
+    const stats = this.#stream === undefined ? undefined : await bus.stats(this.#stream);
     if (stats) this.#logChanges(stats);
     const { lastError } = health;
     // Unreadable dead letters must not stop the reports.

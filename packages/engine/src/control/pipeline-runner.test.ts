@@ -56,6 +56,8 @@ test('applies conditions and transforms, and stores rejected records with the re
   });
   await runner.start();
   await expect.poll(async () => (await runner.state()).ingress.records).toBe(100);
+  // Both outputs read from the buffer of the input.
+  await expect.poll(async () => (await runner.state()).waiting).toBe(0);
   expect(high.records).toEqual([90, 91, 92, 93, 94, 96, 97, 98, 99].map((n) => ({ n, size: n, tag: true })));
   expect(all.numbers).toEqual(numbersUpTo(100).filter((n) => n !== 13));
   const letters = await world.deadLetters();

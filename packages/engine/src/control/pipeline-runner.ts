@@ -1,4 +1,5 @@
 import type { Lease } from '../coordinator/coordinator.js';
+import type { ConsumerOptions } from '../bus/bus.js';
 import type { PipelineStatus } from '../pipeline/definition.js';
 import { consumersOf } from '../pipeline/overflow.js';
 import { inputOf, routesOf } from '../pipeline/routes.js';
@@ -41,6 +42,8 @@ export interface Purged {
   deadLetters: number;
 }
 
+const streamOf = (pipelineId: string, nodeId: string): string => `${pipelineId}.${nodeId}`;
+
 const CLOSED: Sink = { append: async () => ({ stored: false, reason: 'closed' }) };
 
 /**
@@ -79,6 +82,8 @@ export class PipelineRunner {
   #run: Run | undefined;
   #purging: Promise<unknown> = Promise.resolve();
   #isPurging = false;
+  /** Stream of the input; for a polled input set by `start`, if its records are buffered. */
+  #stream: string | undefined;
 
   constructor(options: RunnerOptions) {
     const { definition, components, bus, coordinator, holder } = options;
@@ -96,14 +101,14 @@ export class PipelineRunner {
     const input = node && components.inputs.get(node.id);
     this.#input = node && input && { nodeId: node.id, input };
     if (node && input?.kind === 'push') {
-      const stream = `${pipelineId}.${node.id}`;
+      const stream = streamOf(pipelineId, node.id);
+      this.#stream = stream;
       this.#buffer = new IngestBuffer({ bus, stream, pipelineId, nodeId: node.id, context: this.#context });
       this.#listener = new Listener(node.id, input, this.#context);
     }
     this.#observer = new Observer({
       bus,
       inputId: node?.id,
-      stream: this.#buffer?.stream,
       counters,
       health,
       deadLetters: this.#context.deadLetters,
@@ -130,10 +135,25 @@ export class PipelineRunner {
     const { coordinator, definition } = this.#options;
     this.#context.counters.load(observationIn((await coordinator.reported(definition.id))?.value ?? null)?.counts);
     // Only outputs on a path are consumers: records for any other output would fill the buffer.
-    await this.#buffer?.open(consumersOf(definition));
-    await this.#observer.begin();
+    const consumers = consumersOf(definition);
+    await this.#buffer?.open(consumers);
+    if (this.#input?.input.kind === 'pages') this.#stream = await this.#openPageStream(this.#input.nodeId, consumers);
+    await this.#observer.begin(this.#stream);
     if (this.#buffer) await this.#listener?.open(this.#buffer);
     this.#loop.start();
+  }
+
+  /**
+   * Returns the stream of a polled input. With one output, its records are delivered directly, unless
+   * some are left in the buffer from when there were more.
+   */
+  async #openPageStream(nodeId: string, consumers: readonly ConsumerOptions[]): Promise<string | undefined> {
+    const { bus, definition } = this.#options;
+    const stream = streamOf(definition.id, nodeId);
+    await bus.declare(stream, consumers);
+    if (consumers.length > 1 || (await bus.stats(stream)).batches > 0) return stream;
+    await bus.remove(stream);
+    return undefined;
   }
 
   /** Stores records of a push input; reports `closed` if the pipeline has none. */
@@ -243,9 +263,10 @@ export class PipelineRunner {
       const { bus, definition } = this.#options;
       const inputId = this.#input?.nodeId;
       let records = 0;
-      for (const output of this.#buffer ? routesOf(definition).keys() : [])
-        if (nodeId === undefined || nodeId === inputId || nodeId === output)
-          records += await skipBacklog(bus, this.#buffer?.stream ?? '', output, this.#context.clock);
+      const stream = this.#stream;
+      for (const output of routesOf(definition).keys())
+        if (stream !== undefined && (nodeId === undefined || nodeId === inputId || nodeId === output))
+          records += await skipBacklog(bus, stream, output, this.#context.clock);
       const deadLetters = await this.#context.deadLetters.purge(nodeId);
       const message = `purged on request: ${records} buffered records and ${deadLetters} dead letters deleted`;
       this.log.add({ level: 'warn', code: 'purged', message, ...(nodeId !== undefined && { nodeId }) });
@@ -260,8 +281,8 @@ export class PipelineRunner {
    * Returns why the buffer accepts no records now. `undefined` if it does, or if the input has none.
    */
   async full(): Promise<'full' | 'no_space' | undefined> {
-    if (!this.#buffer) return undefined;
-    const { full, noSpace } = await this.#options.bus.stats(this.#buffer.stream);
+    if (this.#stream === undefined) return undefined;
+    const { full, noSpace } = await this.#options.bus.stats(this.#stream);
     return noSpace ? 'no_space' : full ? 'full' : undefined;
   }
 
@@ -306,7 +327,7 @@ export class PipelineRunner {
   async remove(): Promise<void> {
     await this.stop();
     const { bus, coordinator, definition } = this.#options;
-    if (this.#buffer) await bus.remove(this.#buffer.stream);
+    if (this.#stream !== undefined) await bus.remove(this.#stream);
     await coordinator.forget(definition.id);
     await this.#context.deadLetters.remove();
   }
@@ -375,7 +396,7 @@ export class PipelineRunner {
       outputs: components.outputs,
       transforms: new Map([...components.transforms].map(([id, config]) => [id, compileTransform(config)])),
       bus,
-      ...(this.#buffer && { stream: this.#buffer.stream }),
+      ...(this.#stream !== undefined && { stream: this.#stream }),
       reportListener: () => this.#listener?.reportState(),
       coordinator,
       lease,

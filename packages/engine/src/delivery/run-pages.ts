@@ -11,7 +11,7 @@ export interface PagesRun {
   nodeId: string;
   input: PageInput;
   outputs: readonly OutputPaths[];
-  coordinator: Coordinator;
+  coordinator: Pick<Coordinator, 'openCursor' | 'commitCursor'>;
   lease: Lease;
 }
 

@@ -8,6 +8,7 @@ import type { TransformConfig } from '../transforms/operation.js';
 import { waitBeforeRetry, type RunContext } from './deliver.js';
 import type { OutputPaths } from './deliver-paths.js';
 import { failureOf, type Input, type Output } from '../connector-api/index.js';
+import { runBufferedPages } from './run-buffered-pages.js';
 import { runPages } from './run-pages.js';
 import { runReplays } from './run-replays.js';
 import type { MissingPart } from './runner-options.js';
@@ -22,7 +23,7 @@ export interface RunParts {
   outputs: ReadonlyMap<string, Output>;
   transforms: ReadonlyMap<string, CompiledTransform>;
   bus: Bus;
-  /** Stream of a push input. */
+  /** Stream of the input. Absent if a polled input delivers directly to its output. */
   stream?: string;
   /** Reports the state of a push input's listener to the health of the new run. */
   reportListener?(): void;
@@ -101,7 +102,7 @@ export class Run {
     });
     context.health.reset([nodeId, ...to.map((each) => each.nodeId)]);
     try {
-      if (input.kind === 'pages') {
+      if (input.kind === 'pages' && stream === undefined) {
         const opened = await Promise.all(to.map((each) => open(context, each)));
         if (!opened.every(Boolean)) return 'stopped';
         const over = new AbortController();
@@ -116,13 +117,23 @@ export class Run {
       }
       // Records for an output that is not ready wait in the buffer.
       this.#parts.reportListener?.();
-      await Promise.all(
+      const delivered = Promise.all(
         to.map(async (each) => {
           if (stream === undefined || !(await open(context, each))) return;
           await Promise.all([runStream(context, bus, stream, each), runReplays(context, each)]);
         }),
       );
-      return 'stopped';
+      if (input.kind === 'push' || stream === undefined) {
+        await delivered;
+        return 'stopped';
+      }
+      try {
+        const pipelineId = definition.id;
+        return await runBufferedPages({ context, pipelineId, nodeId, input, bus, stream, coordinator, lease });
+      } finally {
+        this.#stopping.abort();
+        await delivered;
+      }
     } finally {
       for (const { output, nodeId: id } of to) await close(context, id, output);
     }

@@ -39,11 +39,6 @@ export class IngestBuffer implements Sink {
     this.#options = options;
   }
 
-  /** Name of the stream on the bus. */
-  get stream(): string {
-    return this.#options.stream;
-  }
-
   /**
    * Declares the stream on the bus and starts accepting records.
    * @param consumers outputs that acknowledge each batch, by node id
