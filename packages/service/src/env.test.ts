@@ -14,6 +14,9 @@ describe('readEnv', () => {
       DEAD_LETTERS_MAX_BYTES: 16_777_216,
       DEAD_LETTERS_MAX_COUNT: 100_000,
       DEAD_LETTERS_WHEN_FULL: 'block',
+      OUTPUT_BUFFER_BYTES: 268_435_456,
+      OUTPUT_SPILL_BYTES: 4_294_967_296,
+      MIN_FREE_BYTES: 268_435_456,
       RATE_LIMIT_TEST: { points: 5, seconds: 60 },
       RATE_LIMIT_TEST_KEY: { points: 60, seconds: 60 },
       RATE_LIMIT_TEST_TYPE: { points: 15, seconds: 60 },
@@ -51,6 +54,10 @@ describe('readEnv', () => {
 
   it.each([
     ['SERVICE_PORT', '65536', 'a port'],
+    ['OUTPUT_BUFFER_BYTES', '1000', 'bytes, at least 1048576'],
+    ['OUTPUT_BUFFER_BYTES', '256 MiB', 'bytes, at least 1048576'],
+    ['OUTPUT_SPILL_BYTES', '2097152', 'at least OUTPUT_BUFFER_BYTES'],
+    ['MIN_FREE_BYTES', '-1', 'bytes'],
     ['SERVICE_PORT', '-1', 'a port'],
     ['SERVICE_PORT', '4000x', 'a port'],
     ['PUBLIC_URL', 'connect.example', 'https://connect.example'],

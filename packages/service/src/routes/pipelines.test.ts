@@ -118,6 +118,39 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     }
   });
 
+  it('stores the overflow policy of an edge, and names the field that is wrong', async () => {
+    const simple = api.simple();
+    const overflow = { policy: 'drop_newest', max_bytes: 16 * 1024 * 1024 };
+    const made = await api.create({ ...simple, edges: [edge('input', 'output', { overflow })] });
+    expect(made.edges).toMatchObject([{ overflow }]);
+    const path = `/v2/~/pipelines/${made.id}`;
+    expect((await api.send('GET', path)).body.edges).toMatchObject([{ overflow }]);
+    const back = await api.send('PATCH', path, { edges: [edge('input', 'output')] });
+    expect(back.body.edges[0]).not.toHaveProperty('overflow');
+    for (const [wrong, field] of [
+      [{ policy: 'drop_oldest' }, '/edges/0/overflow/policy'],
+      [{}, '/edges/0/overflow/policy'],
+      [{ policy: 'spill', max_bytes: 1_000 }, '/edges/0/overflow/max_bytes'],
+      [{ policy: 'spill', max_bytes: '16 MiB' }, '/edges/0/overflow/max_bytes'],
+      ['drop_newest', '/edges/0/overflow'],
+    ] as const) {
+      const response = await api.send('POST', '/v2/~/pipelines', {
+        ...simple,
+        edges: [edge('input', 'output', { overflow: wrong })],
+      });
+      expect([response.status, response.body.error_type]).toEqual([400, 'invalid_request']);
+      expect(response.body.additional_details.issues).toMatchObject([{ path: field }]);
+    }
+    const transform = (await api.send('POST', '/v2/~/transforms', { name: 'T', config: { operations: [] } })).body.id;
+    expect(
+      await api.issues({
+        name: 'x',
+        nodes: [...simple.nodes, node('transform', transform)],
+        edges: [edge('input', 'transform', { overflow: { policy: 'block' } }), edge('transform', 'output')],
+      }),
+    ).toEqual([['/edges/0/overflow', 'shape']]);
+  });
+
   it('rejects components of another organization or kind like unknown ones', async () => {
     const other = await api.service.tenant('Other');
     const foreign = await api.connector('input', other);

@@ -27,7 +27,7 @@ export interface EmbeddedBusOptions {
   maxSpillBytes?: number;
   /**
    * New batches are rejected with `no_space` while the disk has less free space, in bytes. Default
-   * 0: only after a write has failed because the disk was full.
+   * 0: only when the disk is full.
    */
   minFreeBytes?: number;
   /**
@@ -63,7 +63,7 @@ export function createEmbeddedBus(options: EmbeddedBusOptions): EmbeddedBus {
     segmentBytes: options.segmentBytes ?? 8 * MIB,
     files: new FileHandlePool(),
     cacheBudget: { bytes: 0, maxBytes: CACHE_BYTES },
-    space: new FreeSpace(options.folder, options.minFreeBytes ?? 0),
+    minFreeBytes: options.minFreeBytes ?? 0,
     now: options.now ?? Date.now,
     onDamage: options.onDamage ?? (() => undefined),
   });
@@ -77,10 +77,11 @@ export class EmbeddedBus implements Bus {
   /** Names of the streams that existed on disk when the bus was first used. */
   #existing: Promise<ReadonlySet<string>> | undefined;
   #closed = false;
+  #reclaiming = false;
 
-  constructor(folder: string, options: StreamOptions) {
+  constructor(folder: string, { minFreeBytes, ...options }: Omit<StreamOptions, 'space'> & { minFreeBytes: number }) {
     this.#folder = folder;
-    this.#options = options;
+    this.#options = { ...options, space: new FreeSpace(folder, minFreeBytes, () => void this.#reclaim()) };
   }
 
   async declare(name: string, given: readonly (string | ConsumerOptions)[]): Promise<void> {
@@ -126,6 +127,15 @@ export class EmbeddedBus implements Bus {
     const streams = await Promise.all(this.#streams.values());
     this.#streams.clear();
     for (const stream of streams) await stream.close();
+  }
+
+  /** Frees what no consumer needs, one stream at a time. */
+  async #reclaim(): Promise<void> {
+    if (this.#reclaiming) return;
+    this.#reclaiming = true;
+    // A stream that could not be opened has nothing to free.
+    for (const opening of this.#streams.values()) await (await opening.catch(() => undefined))?.reclaim();
+    this.#reclaiming = false;
   }
 
   async #open(name: string): Promise<EmbeddedStream> {

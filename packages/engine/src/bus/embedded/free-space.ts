@@ -5,6 +5,8 @@ import { isErrno } from '../../files/is-errno.js';
 
 /** Milliseconds for which a reading of the free space is used. */
 const READING_MS = 1_000;
+/** Bytes below which the disk counts as full, whatever the minimum: a few small batches. */
+const FLOOR_BYTES = 64 * 1024;
 /** Milliseconds between two checks while a publisher waits for space. */
 const POLL_MS = 200;
 
@@ -31,6 +33,7 @@ export class FreeSpace {
   readonly #folder: string;
   readonly #minFreeBytes: number;
   readonly #now: () => number;
+  readonly #onLow: () => void;
   #freeBytes: number | undefined;
   #readAt = -Infinity;
   #reading: Promise<void> | undefined;
@@ -41,10 +44,11 @@ export class FreeSpace {
   readonly #failing = new Map<string, string>();
 
   /**
-   * @param minFreeBytes new records are rejected while less is free; 0 only rejects them after a
-   *   write has failed
+   * @param minFreeBytes new records are rejected while less is free; 0 uses the whole disk
+   * @param onLow called with each reading that is too low, to free what is not needed
    */
-  constructor(folder: string, minFreeBytes: number) {
+  constructor(folder: string, minFreeBytes: number, onLow: () => void = () => undefined) {
+    this.#onLow = onLow;
     this.#folder = folder;
     this.#minFreeBytes = minFreeBytes;
     this.#now = () => performance.now();
@@ -112,10 +116,10 @@ export class FreeSpace {
     this.#readAt = this.#now();
     this.#freeBytes = free;
     // Some space above the minimum must be free again, so that the state does not alternate.
-    const needed = this.#low ? this.#minFreeBytes * (9 / 8) : this.#minFreeBytes;
+    const needed = Math.max(FLOOR_BYTES, this.#minFreeBytes) * (this.#low ? 9 / 8 : 1);
     // After a failed write, one write is attempted after a while, whatever the system reports.
     this.#low = (free !== undefined && free < needed) || this.#now() - this.#fullAt < READING_MS;
-    if (this.#low) return;
+    if (this.#low) return this.#onLow();
     for (const [stream, code] of this.#failing) if (NO_SPACE.includes(code)) this.#failing.delete(stream);
   }
 }

@@ -63,7 +63,7 @@ describe.runIf(canMount)('on a full disk (tmpfs)', () => {
     await disk.fill();
     stored.push(...(await publishAll(bus)));
     expect(await publish(bus, someBatch(1, 10_000))).toEqual({ stored: false, reason: 'no_space' });
-    expect(await bus.disk()).toMatchObject({ status: 'low', code: 'ENOSPC' });
+    expect(await bus.disk()).toMatchObject({ status: 'low', minFreeBytes: 0 });
     expect(await bus.stats('s')).toMatchObject({ noSpace: true, batches: stored.length });
     expect(await drain(bus)).toEqual(stored);
     expect(await segmentsIn(disk)).toBe(1);
@@ -115,13 +115,29 @@ describe.runIf(canMount)('on a full disk (tmpfs)', () => {
     expect(await bus.stats('s')).toMatchObject({ batches: 0 });
   });
 
+  test('a write that fails is reported; later batches are rejected until there is space', async () => {
+    const disk = await smallDisk();
+    const bus = open(disk);
+    await bus.declare('s', ['a']);
+    const stored = await publishAll(bus, 10);
+    // The bus does not know yet that others have used the space.
+    await disk.fill();
+    const big = someBatch(400, 400_000);
+    expect(await publish(bus, big)).toBe('failed');
+    expect(await bus.disk()).toMatchObject({ status: 'low', code: 'ENOSPC' });
+    expect(await publish(bus, big)).toEqual({ stored: false, reason: 'no_space' });
+    await disk.free();
+    expect(await bus.publish('s', big, { waitMs: 30_000 })).toMatchObject({ stored: true, repeated: false });
+    expect(await drain(bus)).toEqual([...stored, big.id]);
+  });
+
   test('a stream without files is declared, rejects batches, and accepts them later', async () => {
     const disk = await smallDisk();
     await disk.fill();
     const bus = open(disk);
     await bus.declare('s', ['a']);
     const batch = someBatch(3, 10_000);
-    expect(await publish(bus, batch)).toBe('failed');
+    expect(await publish(bus, batch)).toEqual({ stored: false, reason: 'no_space' });
     await disk.free();
     const waiting = await bus.publish('s', batch, { waitMs: 30_000 });
     expect(waiting).toMatchObject({ stored: true, repeated: false });
@@ -140,6 +156,29 @@ describe.runIf(canMount)('on a full disk (tmpfs)', () => {
     expect(await drain(bus)).toEqual(stored);
     await expect.poll(async () => (await bus.disk()).status).toBe('ok');
     expect(await publishAll(bus, 10)).toHaveLength(10);
+  });
+
+  test('the space of streams in which everything is acknowledged is freed for others', async () => {
+    const disk = await smallDisk();
+    const bus = createEmbeddedBus({ folder: join(disk.folder, 'bus'), minFreeBytes: 500_000 });
+    onTestFinished(() => bus.close());
+    await bus.declare('s', ['a']);
+    await bus.declare('idle', ['a']);
+    const old = someBatch(1, 300_000);
+    await bus.publish('idle', old);
+    for await (const delivery of bus.consume('idle', 'a', new AbortController().signal)) {
+      await delivery.ack();
+      break;
+    }
+    const stored = await publishAll(bus);
+    expect(await bus.stats('s')).toMatchObject({ noSpace: true });
+    await expect.poll(async () => (await bus.disk()).freeBytes).toBeGreaterThan(700_000);
+    stored.push(...(await publishAll(bus)));
+    expect(await drain(bus)).toEqual(stored);
+    await expect.poll(async () => (await bus.disk()).freeBytes).toBeGreaterThan(1_700_000);
+    expect(await publishAll(bus, 50)).toHaveLength(50);
+    // Repeats are still known.
+    expect(await bus.publish('idle', old)).toMatchObject({ repeated: true });
   });
 
   test('a disk that refuses writes fails each batch; later batches are stored', async () => {

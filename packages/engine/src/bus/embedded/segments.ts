@@ -144,6 +144,11 @@ export class Segments {
     return { segment: tail, offset };
   }
 
+  /** Starts a new segment, so that the last one can be deleted. */
+  async renew(): Promise<void> {
+    await this.#rotate();
+  }
+
   /** Returns the segments that no consumer needs anymore; never the last one. */
   unneeded(isNeeded: (segment: Segment, end: number) => boolean): Segment[] {
     return this.list.filter((segment, index) => {

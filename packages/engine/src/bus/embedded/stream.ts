@@ -50,6 +50,8 @@ interface Planned {
 
 /** Maximum bytes per write and `fdatasync`. */
 const GROUP_BYTES = 4 * 1024 * 1024;
+/** Size above which the last segment is worth reclaiming. */
+const RECLAIM_BYTES = 256 * 1024;
 /** Backlog above which a consumer has no claim to the cache. */
 const LAG_BYTES = 16 * 1024 * 1024;
 
@@ -169,6 +171,7 @@ export class EmbeddedStream {
           if (this.#closed || this.#consumers.get(name) !== consumer) return;
           await consumer.advance(done);
           await this.#trim();
+          if (this.#options.space.low) await this.reclaim();
         },
         jump: async (after, to) => {
           await consumer.jump(after, to);
@@ -233,6 +236,23 @@ export class EmbeddedStream {
     await this.#segments.delete(unneeded);
     // Deleting has made space for positions that could not be saved.
     for (const consumer of consumers) await consumer.saveIfNeeded();
+  }
+
+  /**
+   * Frees the space of the last segment if all of it is acknowledged. Only worth its writes when the
+   * disk is full: the segment is filled and deleted later anyway.
+   */
+  async reclaim(): Promise<void> {
+    const { tail } = this.#segments;
+    if (this.#closed || this.#flushing || !tail || tail.size < RECLAIM_BYTES) return;
+    const consumers = [...this.#consumers.values()];
+    if (consumers.length === 0 || consumers.some(({ backlog }) => backlog > 0)) return;
+    // On failure, the next reading of the free space tries again.
+    this.#flushing = this.#segments.renew().catch(() => undefined);
+    await this.#flushing;
+    this.#flushing = undefined;
+    if (this.#queue.length > 0) this.#startFlush();
+    await this.#trim();
   }
 
   /** Creates the files that must be writable on a full disk. */
@@ -307,8 +327,12 @@ export class EmbeddedStream {
       return { stored: false, reason: 'full' };
     }
     const stored = new Promise<Published>((resolve, reject) => this.#queue.push({ batch, bytes, resolve, reject }));
-    this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
+    this.#startFlush();
     return stored;
+  }
+
+  #startFlush(): void {
+    this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
   }
 
   /** Group commit: everything queued during the previous write is written with one `fdatasync`. */
