@@ -53,7 +53,7 @@ export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
   });
   const ended = new Promise<void>((resolve) => keeper.once('exit', () => resolve()));
   const { pid } = keeper;
-  const user = args.includes('--map-root-user') ? ['--user', '--preserve-credentials'] : [];
+  const user = [...args].some((arg) => arg === '--map-root-user') ? ['--user', '--preserve-credentials'] : [];
   const command = ['nsenter', '--target', String(pid), ...user, '--mount', '--'];
   const folder = `/proc/${pid}/root${path}`;
   const filler = join(folder, 'filler');

@@ -179,7 +179,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
   it('returns the status Unknown and zero counts without an engine', async () => {
     const made = await api.create();
     const { status, body } = await api.send('GET', `/v2/~/pipelines/${made.id}/status`);
-    const zero = { ingress: { bytes: 0, records: 0 }, egress: { bytes: 0, records: 0 }, errors: 0 };
+    const zero = { ingress: { bytes: 0, records: 0 }, egress: { bytes: 0, records: 0 }, errors: 0, dropped: 0 };
     const letters = { dead_letters: { waiting: 0, stored: 0, dropped: 0, replayed: 0 } };
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -191,6 +191,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
       needs_attention: null,
       ...letters,
       waiting: 0,
+      lost: null,
       nodes: made.nodes.map((each: Row) => ({
         node_id: each.id,
         node_slug: each.slug,

@@ -117,6 +117,11 @@ export class DroppedBatches {
     this.#ranges = this.#ranges.filter(({ first }) => first > sequence);
   }
 
+  /** Creates the file, so that later writes need no space. */
+  async reserve(): Promise<void> {
+    await this.#file?.reserve();
+  }
+
   async save(): Promise<void> {
     await this.#file?.save();
   }

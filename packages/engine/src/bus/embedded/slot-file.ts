@@ -62,6 +62,11 @@ export class SlotFile {
     return new SlotFile(path, slotBytes, files, value, bytes && (newest?.generation ?? 0));
   }
 
+  /** Creates the file, so that later writes need no space. */
+  async reserve(): Promise<void> {
+    if (!this.#exists) await this.save();
+  }
+
   /** Writes the current value. Calls during a write share the next one. */
   save(): Promise<void> {
     return (this.#next ??= this.#writing.then(() => {

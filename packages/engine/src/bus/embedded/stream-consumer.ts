@@ -137,7 +137,7 @@ export class StreamConsumer {
    */
   async reserve(): Promise<void> {
     if (this.#file?.created === false) await this.#save();
-    if (this.drops) await this.dropped.save();
+    if (this.drops) await this.dropped.reserve();
   }
 
   /** Acknowledges all batches up to `to`. */

@@ -65,6 +65,11 @@ export class StreamState {
     return count;
   }
 
+  /** Creates the file, so that later writes need no space. */
+  async reserve(): Promise<void> {
+    await this.#file?.reserve();
+  }
+
   async save(): Promise<void> {
     await this.#file?.save();
   }

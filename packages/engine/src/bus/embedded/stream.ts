@@ -226,12 +226,15 @@ export class EmbeddedStream {
     const sequences = consumers.map(({ position }) => position.sequence);
     const close = sequences.filter((_, index) => (consumers[index]?.backlog ?? 0) <= LAG_BYTES);
     this.#cache.dropUpTo(close.length > 0 ? Math.min(...close) : Math.max(...sequences));
+    const dropping = consumers.filter(({ dropped }) => dropped.ranges.length > 0);
+    const first = this.#segments.list[0];
+    // Without dropped batches, segments are deleted in order.
+    if (dropping.length === 0 && first && consumers.some((consumer) => consumer.needs(first, Infinity))) return;
     const unneeded = this.#segments.unneeded((segment, end) =>
       consumers.some((consumer) => consumer.needs(segment, end)),
     );
     if (unneeded.length === 0) return;
     // After a power failure, a gap must be known as dropped, or it would be reported as lost.
-    const dropping = consumers.filter(({ dropped }) => dropped.ranges.length > 0);
     for (const { dropped } of dropping) await dropped.sync().catch(() => undefined);
     await this.#segments.delete(unneeded);
     // Deleting has made space for positions that could not be saved.
@@ -258,7 +261,7 @@ export class EmbeddedStream {
   /** Creates the files that must be writable on a full disk. */
   async #reserve(): Promise<void> {
     if (this.#reserved) return;
-    await this.#state.save();
+    await this.#state.reserve();
     for (const consumer of this.#consumers.values()) await consumer.reserve();
     this.#reserved = true;
   }
