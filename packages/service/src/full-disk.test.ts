@@ -40,6 +40,53 @@ function sendSyslog(port: number, message: string): Promise<'sent' | 'failed'> {
   });
 }
 
+async function newDisk(): Promise<SmallDisk> {
+  const disk = await mountSmallDisk(24 * MIB);
+  onTestFinished(() => disk.close());
+  return disk;
+}
+
+async function start(disk: SmallDisk, environment: Record<string, string>): Promise<ServiceProcess> {
+  const service = await mustStart(environment, [...disk.command, process.execPath, MAIN]);
+  onTestFinished(() => service.kill('SIGKILL'));
+  return service;
+}
+
+const readiness = async ({ url }: ServiceProcess) => {
+  const response = await fetch(`${url}/readyz`);
+  return [response.status, await response.json()];
+};
+
+/** Sends records with these numbers as a customer's machine does. */
+async function send(client: ServiceClient, service: ServiceProcess, input: string, numbers: readonly number[]) {
+  const { url, token } = await client.ingestOf(input);
+  const response = await fetch(service.url + new URL(url).pathname, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: numbers.map((n) => JSON.stringify({ n, text: TEXT })).join('\n'),
+  });
+  const text = await response.text();
+  const body = text === '' ? {} : JSON.parse(text);
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), type: body.error_type };
+}
+
+async function sendOtlp(client: ServiceClient, service: ServiceProcess, input: string) {
+  const { url, token } = await client.ingestOf(input);
+  const record = { body: { stringValue: 'text' }, timeUnixNano: '1' };
+  const response = await fetch(service.url + new URL(url).pathname, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }),
+  });
+  await response.text();
+  return { status: response.status, retryAfter: response.headers.get('retry-after') };
+}
+
+const build = async (client: ServiceClient, input: string, origin: string): Promise<string> => {
+  const settings = { endpoint: `${origin}/records`, method: 'POST', payload_structure: 'array' };
+  return (await client.build(input, { type: 'http', config: { settings } })).pipeline_id;
+};
+
 /** The service in a process of its own whose `DATA_DIR` is on a small file system. */
 describe.runIf(canMount)('the service on a full disk (tmpfs), with PostgreSQL elsewhere', () => {
   const databases = postgresql();
@@ -62,53 +109,6 @@ describe.runIf(canMount)('the service on a full disk (tmpfs), with PostgreSQL el
       ...more,
     };
   }
-
-  async function start(disk: SmallDisk, environment: Record<string, string>): Promise<ServiceProcess> {
-    const service = await mustStart(environment, [...disk.command, process.execPath, MAIN]);
-    onTestFinished(() => service.kill('SIGKILL'));
-    return service;
-  }
-
-  async function newDisk(): Promise<SmallDisk> {
-    const disk = await mountSmallDisk(24 * MIB);
-    onTestFinished(() => disk.close());
-    return disk;
-  }
-
-  const readiness = async ({ url }: ServiceProcess) => {
-    const response = await fetch(`${url}/readyz`);
-    return [response.status, await response.json()];
-  };
-
-  /** Sends records with these numbers as a customer's machine does. */
-  async function send(client: ServiceClient, service: ServiceProcess, input: string, numbers: readonly number[]) {
-    const { url, token } = await client.ingestOf(input);
-    const response = await fetch(service.url + new URL(url).pathname, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: numbers.map((n) => JSON.stringify({ n, text: TEXT })).join('\n'),
-    });
-    const text = await response.text();
-    const body = text === '' ? {} : JSON.parse(text);
-    return { status: response.status, retryAfter: response.headers.get('retry-after'), type: body.error_type };
-  }
-
-  async function sendOtlp(client: ServiceClient, service: ServiceProcess, input: string) {
-    const { url, token } = await client.ingestOf(input);
-    const record = { body: { stringValue: 'text' }, timeUnixNano: '1' };
-    const response = await fetch(service.url + new URL(url).pathname, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] }),
-    });
-    await response.text();
-    return { status: response.status, retryAfter: response.headers.get('retry-after') };
-  }
-
-  const build = async (client: ServiceClient, input: string, origin: string): Promise<string> => {
-    const settings = { endpoint: `${origin}/records`, method: 'POST', payload_structure: 'array' };
-    return (await client.build(input, { type: 'http', config: { settings } })).pipeline_id;
-  };
 
   it('rejects records with 503, starts again after a kill, delivers what is stored, and recovers', async () => {
     const disk = await newDisk();

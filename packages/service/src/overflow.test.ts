@@ -12,6 +12,41 @@ const TEXT = 'x'.repeat(1_000);
 const REQUEST = 200;
 const TOTAL = 6_000;
 
+async function build(client: ServiceClient, origin: string, overflow?: object) {
+  const output = (path: string) =>
+    client.make('outputs', 'http', { endpoint: origin + path, method: 'POST', payload_structure: 'array' });
+  const input = await client.make('inputs', 'monad-http');
+  const nodes = [
+    { slug: 'input', component_id: input, component_type: 'input' },
+    { slug: 'healthy', component_id: await output('/healthy'), component_type: 'output' },
+    { slug: 'dead', component_id: await output('/dead'), component_type: 'output' },
+  ];
+  const edges = ['healthy', 'dead'].map((to) => ({
+    from_node_instance_id: 'input',
+    to_node_instance_id: to,
+    ...(to === 'dead' && overflow && { overflow }),
+  }));
+  const { id } = await client.must<{ id: string }>('POST', '/v2/~/pipelines', { name: 'P', nodes, edges });
+  return { id, input };
+}
+
+/** Sends records from number `from` on; returns the status of the last response. */
+async function send(client: ServiceClient, service: ServiceProcess, input: string, from: number, count: number) {
+  const { url, token } = await client.ingestOf(input);
+  let status = 0;
+  for (let n = from; n < from + count && (status === 0 || status === 200); n += REQUEST) {
+    const lines = Array.from({ length: REQUEST }, (_, index) => JSON.stringify({ n: n + index, text: TEXT }));
+    const response = await fetch(service.url + new URL(url).pathname, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: lines.join('\n'),
+    });
+    await response.text();
+    ({ status } = response);
+  }
+  return status;
+}
+
 /** The service in a process of its own, with a destination that is down beside one that is up. */
 describe('the service with one output that is down beside a healthy one', () => {
   let form: Awaited<ReturnType<typeof writeForm>>;
@@ -50,41 +85,6 @@ describe('the service with one output that is down beside a healthy one', () => 
       return { service, client: await connectClient(service, API_KEY) };
     };
     return { got, state, origin: site.origin, start };
-  }
-
-  async function build(client: ServiceClient, origin: string, overflow?: object) {
-    const output = (path: string) =>
-      client.make('outputs', 'http', { endpoint: origin + path, method: 'POST', payload_structure: 'array' });
-    const input = await client.make('inputs', 'monad-http');
-    const nodes = [
-      { slug: 'input', component_id: input, component_type: 'input' },
-      { slug: 'healthy', component_id: await output('/healthy'), component_type: 'output' },
-      { slug: 'dead', component_id: await output('/dead'), component_type: 'output' },
-    ];
-    const edges = ['healthy', 'dead'].map((to) => ({
-      from_node_instance_id: 'input',
-      to_node_instance_id: to,
-      ...(to === 'dead' && overflow && { overflow }),
-    }));
-    const { id } = await client.must<{ id: string }>('POST', '/v2/~/pipelines', { name: 'P', nodes, edges });
-    return { id, input };
-  }
-
-  /** Sends records from number `from` on; returns the status of the last response. */
-  async function send(client: ServiceClient, service: ServiceProcess, input: string, from: number, count: number) {
-    const { url, token } = await client.ingestOf(input);
-    let status = 0;
-    for (let n = from; n < from + count && (status === 0 || status === 200); n += REQUEST) {
-      const lines = Array.from({ length: REQUEST }, (_, index) => JSON.stringify({ n: n + index, text: TEXT }));
-      const response = await fetch(service.url + new URL(url).pathname, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-        body: lines.join('\n'),
-      });
-      await response.text();
-      ({ status } = response);
-    }
-    return status;
   }
 
   it('and drop_newest accepts all records, delivers them to the healthy one and counts the dropped ones', async () => {

@@ -52,6 +52,8 @@ export function createSnapshots(finder: Finder) {
           delivered: countOf(fieldsOf(state['egress'])['records']),
           errors: countOf(state['errors']),
           waiting: countOf(state['waiting']),
+          dropped: countOf(state['dropped']),
+          lost: countOf(fieldsOf(state['lost'])['records']),
           lastRecordAt: textOf(state['last_ingested_time']),
           problem: textOf(problem['message']),
           history: await historyOf(scope, path),

@@ -64,8 +64,7 @@ export interface AppendOptions {
  * may already be stored.
  */
 export type Appended =
-  | { stored: true; tooLarge: readonly number[] }
-  | { stored: false; reason: 'full' | 'no_space' | 'closed' };
+  { stored: true; tooLarge: readonly number[] } | { stored: false; reason: 'full' | 'no_space' | 'closed' };
 
 /** Receives the records of a push input. */
 export interface Sink {

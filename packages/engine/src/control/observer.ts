@@ -102,7 +102,12 @@ export class Observer {
     const { log, inputId } = this.#parts;
     const { full, noSpace, lost } = stats;
     if (lost && lost.records > this.#lost)
-      log.add({ level: 'error', code: 'records_lost', message: lossMessage(lost), ...(inputId && { nodeId: inputId }) });
+      log.add({
+        level: 'error',
+        code: 'records_lost',
+        message: lossMessage(lost),
+        ...(inputId && { nodeId: inputId }),
+      });
     if (full && !this.#full)
       log.add({ level: 'warn', code: 'buffer_full', message: 'buffer full; rejecting new records' });
     if (noSpace !== this.#noSpace)

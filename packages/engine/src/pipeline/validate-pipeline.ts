@@ -66,7 +66,10 @@ function checkEdges({ nodes, edges }: Graph, problems: Problems): void {
       if (to && to.component_type !== 'output')
         place
           .at('overflow')
-          .add('shape', `Only an edge to an output has an overflow policy. ${shown(to.slug)} has no buffer of its own.`);
+          .add(
+            'shape',
+            `Only an edge to an output has an overflow policy. ${shown(to.slug)} has no buffer of its own.`,
+          );
       validateOverflow(edge.overflow, place.at('overflow'));
     }
     if (edge.conditions !== undefined) validateCondition(edge.conditions, place.at('conditions'));

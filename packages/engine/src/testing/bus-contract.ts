@@ -44,6 +44,8 @@ export async function take(bus: Bus, consumer: string, count: number, ack = true
 const ids = (items: readonly (Batch | Delivery)[]): string[] =>
   items.map((item) => ('batch' in item ? item.batch.id : item.id));
 
+const recordsOf = (batches: readonly Batch[]): number => batches.reduce((sum, batch) => sum + batch.lines.length, 0);
+
 async function publish(bus: Bus, ...batches: readonly Batch[]): Promise<void> {
   for (const batch of batches) expect(await bus.publish('s', batch)).toMatchObject({ stored: true });
 }
@@ -154,8 +156,6 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
 
     describe('with a consumer that drops new batches', () => {
       const consumers = ['healthy', { name: 'dead', policy: 'drop_newest', maxBytes: 100_000 }] as const;
-      const recordsOf = (batches: readonly Batch[]): number =>
-        batches.reduce((sum, batch) => sum + batch.lines.length, 0);
 
       test('the other consumer receives every batch, and the dropped ones are counted', async () => {
         const opened = await start(consumers, { maxBytes: 200_000 });

@@ -35,7 +35,16 @@ export async function killBus(kills: number, random: () => number): Promise<BusK
   const program = await compile(new URL('../../src/testing/bus-program.ts', import.meta.url));
   const stored = new Set<string>();
   const got = new Map<string, number>();
-  const result: BusKills = { kills, acknowledged: 0, lost: [], repeated: 0, forgotten: [], damaged: 0, kept: 0, dropped: 0 };
+  const result: BusKills = {
+    kills,
+    acknowledged: 0,
+    lost: [],
+    repeated: 0,
+    forgotten: [],
+    damaged: 0,
+    kept: 0,
+    dropped: 0,
+  };
   const collect = (lines: readonly string[]): void => {
     for (const line of lines) {
       const [word, id = ''] = line.split(' ');

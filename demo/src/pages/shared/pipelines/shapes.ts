@@ -14,6 +14,9 @@ export interface PipelineSnapshot {
   delivered: number;
   errors: number;
   waiting: number;
+  /** Records not delivered to an output: dropped by its overflow policy, lost with buffer files. */
+  dropped: number;
+  lost: number;
   /** RFC 3339. */
   lastRecordAt: string | null;
   /** Message of the most recent error. */

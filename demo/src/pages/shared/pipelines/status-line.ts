@@ -36,11 +36,13 @@ export function statusLine(): {
       const now = measure(snapshot.received, Date.now()) ?? snapshot.history.at(-1) ?? 0;
       write(figure, rate(now));
       curve.update([...snapshot.history, now]);
-      const { received, delivered, errors, waiting } = snapshot;
+      const { received, delivered, errors, waiting, dropped, lost } = snapshot;
       const summary = [
         `${count(received)} in`,
         `${count(delivered)} out`,
         ...(waiting > 0 ? [`${count(waiting)} waiting`] : []),
+        ...(dropped > 0 ? [`${count(dropped)} dropped`] : []),
+        ...(lost > 0 ? [`${count(lost)} lost`] : []),
       ];
       write(moved, summary.join(' · '));
       // Not all errors of a pipeline: one that is `Erroring` may not have rejected a record yet.

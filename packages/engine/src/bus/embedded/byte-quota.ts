@@ -66,7 +66,8 @@ export class ByteQuota {
       this.#reserved += first.bytes;
       first.finish(true);
     }
-    if (this.#rejectedBytes !== undefined && this.#fits(this.#rejectedBytes, this.#reserved)) this.#rejectedBytes = undefined;
+    if (this.#rejectedBytes !== undefined && this.#fits(this.#rejectedBytes, this.#reserved))
+      this.#rejectedBytes = undefined;
   }
 
   /** Rejects all waiters. */

@@ -182,13 +182,15 @@ export class StreamConsumer {
   }
 
   #save(): Promise<void> {
-    const saving = this.#writing.then(async () => {
-      const position = this.#position;
-      await this.#file?.write(position);
-      if (position === this.#position) this.#unsaved = false;
-    });
+    const saving = this.#writing.then(() => this.#write());
     this.#writing = saving.catch(() => undefined);
     return saving;
+  }
+
+  async #write(): Promise<void> {
+    const position = this.#position;
+    await this.#file?.write(position);
+    if (position === this.#position) this.#unsaved = false;
   }
 
   #locate(): void {

@@ -80,7 +80,12 @@ export class StreamState {
 
   #toJson(): JsonValue {
     const { sequence, records } = this.end;
-    return { sequence, records, ranges: this.#ranges.map((range) => [...range]), ...(this.#lost && { lost: { ...this.#lost } }) };
+    return {
+      sequence,
+      records,
+      ranges: this.#ranges.map((range) => [...range]),
+      ...(this.#lost && { lost: { ...this.#lost } }),
+    };
   }
 
   #load(saved: JsonValue): void {

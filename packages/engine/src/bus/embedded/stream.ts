@@ -342,7 +342,9 @@ export class EmbeddedStream {
   async #flush(): Promise<void> {
     while (this.#queue.length > 0) {
       const plan = this.#plan(this.#takeGroup());
-      const stored = plan.filter(({ droppedFor }) => droppedFor.length === 0 || droppedFor.length < this.#consumers.size);
+      const stored = plan.filter(
+        ({ droppedFor }) => droppedFor.length === 0 || droppedFor.length < this.#consumers.size,
+      );
       let sequence = this.#segments.lastSequence;
       try {
         if (stored.length > 0) await this.#append(stored);
