@@ -4,8 +4,8 @@
  *
  *     npm run build && node packages/connectors/scripts/dead-output.mjs [records]
  *
- * With 200,000 records of 1 KB by default, and a budget of 32 MiB for each output. Fails if a record
- * that was accepted neither arrives nor is counted as dropped.
+ * With 200,000 records of 1 KB by default, and a budget of 32 MiB for each output. Fails if a
+ * record that was accepted neither arrives nor is counted as dropped.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -144,8 +144,8 @@ export class PipelineRunner {
   }
 
   /**
-   * Returns the stream of a polled input. With one output, its records are delivered directly, unless
-   * some are left in the buffer from when there were more.
+   * Returns the stream of a polled input. With one output, its records are delivered directly,
+   * unless some are left in the buffer from when there were more.
    */
   async #openPageStream(nodeId: string, consumers: readonly ConsumerOptions[]): Promise<string | undefined> {
     const { bus, definition } = this.#options;
@@ -278,7 +278,8 @@ export class PipelineRunner {
   }
 
   /**
-   * Returns why the buffer accepts no records now. `undefined` if it does, or if the input has none.
+   * Returns why the buffer accepts no records now. `undefined` if it does, or if the input has
+   * none.
    */
   async full(): Promise<'full' | 'no_space' | undefined> {
     if (this.#stream === undefined) return undefined;

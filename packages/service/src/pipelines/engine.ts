@@ -33,8 +33,8 @@ export interface PipelineMetrics {
  * `stored: true`: the records are on disk for every pipeline that uses the input, and may be
  * acknowledged. `full`, because an output is too slow, and `no_space`, because the disk has too
  * little free space: the sender must retry later with all of them. `closed`: this process does not
- * accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline uses the
- * input.
+ * accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline uses
+ * the input.
  */
 export type Ingested = Appended | { stored: false; reason: 'no_pipeline' };
 

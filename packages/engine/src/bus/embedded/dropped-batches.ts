@@ -24,8 +24,9 @@ const MAX_RANGES = 30;
 const RESUME = 7 / 8;
 
 /**
- * The batches that one consumer does not receive because its backlog exceeded its budget: those that
- * are ahead of its position, and counts of all. They are saved before a batch counts as published.
+ * The batches that one consumer does not receive because its backlog exceeded its budget: those
+ * that are ahead of its position, and counts of all. They are saved before a batch counts as
+ * published.
  */
 export class DroppedBatches {
   readonly total: Waiting = { batches: 0, records: 0, bytes: 0 };

@@ -8,8 +8,8 @@ export type ReadFrame =
   /** The file ends within a frame, as after a crash during a write. */
   | { found: 'torn' }
   /**
-   * Bytes that were written completely and have changed since. `head` is the head of the frame if it
-   * is intact.
+   * Bytes that were written completely and have changed since. `head` is the head of the frame if
+   * it is intact.
    */
   | { found: 'damage'; head?: FrameHead };
 

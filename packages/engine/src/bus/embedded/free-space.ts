@@ -16,8 +16,8 @@ const NO_SPACE: readonly string[] = ['ENOSPC', 'EDQUOT'];
 /** State of the disk under the buffers. */
 export interface DiskState {
   /**
-   * - `low`: less than the minimum is free, or a write failed because the disk was full; new records
-   *   are rejected
+   * - `low`: less than the minimum is free, or a write failed because the disk was full; new
+   *   records are rejected
    * - `failing`: the last write of a stream failed for another reason
    */
   status: 'ok' | 'low' | 'failing';

@@ -16,8 +16,8 @@ test(
     expect(result).toMatchObject({ lost: [], forgotten: [], damaged: 0 });
     // At most one batch per kill: delivered but not yet acknowledged when the process died.
     expect(result.repeated).toBeLessThanOrEqual(result.kills);
-    // What is not kept is counted. A batch in progress during a kill may be stored or counted without
-    // being acknowledged; eight are in progress.
+    // What is not kept is counted. A batch in progress during a kill may be stored or counted
+    // without being acknowledged; eight are in progress.
     expect(result.kept + result.dropped).toBeGreaterThanOrEqual(result.acknowledged);
     expect(result.kept + result.dropped).toBeLessThanOrEqual(result.acknowledged + 8 * result.kills);
   },

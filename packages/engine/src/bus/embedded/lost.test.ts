@@ -169,7 +169,8 @@ test('a folder of an earlier release is read without a loss, and repeats are sti
     return '';
   })();
   await bus.close();
-  // Earlier releases have no such file, and no position of a consumer that has acknowledged nothing.
+  // Earlier releases have no such file, and no position of a consumer that has acknowledged
+  // nothing.
   await rm(join(folder, 's', 'stream.state'));
   await rm(join(folder, 's', 'positions', 'b.pos'));
   const next = open(folder);

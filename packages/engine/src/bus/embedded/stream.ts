@@ -222,7 +222,8 @@ export class EmbeddedStream {
     this.#quota.admitWaiters();
     const consumers = [...this.#consumers.values()];
     if (consumers.length === 0) return;
-    // A consumer that lags far behind reads the files: it must not keep the others out of the cache.
+    // A consumer that lags far behind reads the files: it must not keep the others out of the
+    // cache.
     const sequences = consumers.map(({ position }) => position.sequence);
     const close = sequences.filter((_, index) => (consumers[index]?.backlog ?? 0) <= LAG_BYTES);
     this.#cache.dropUpTo(close.length > 0 ? Math.min(...close) : Math.max(...sequences));
@@ -242,8 +243,8 @@ export class EmbeddedStream {
   }
 
   /**
-   * Frees the space of the last segment if all of it is acknowledged. Only worth its writes when the
-   * disk is full: the segment is filled and deleted later anyway.
+   * Frees the space of the last segment if all of it is acknowledged. Only worth its writes when
+   * the disk is full: the segment is filled and deleted later anyway.
    */
   async reclaim(): Promise<void> {
     const { tail } = this.#segments;
