@@ -122,7 +122,14 @@ describe('DATA_DIR (S36)', () => {
     const { during, after, files } = await use(command);
     expect([during, after]).toEqual([[], []]);
     expect(files).toBeGreaterThan(500);
-    expect((await readdir(data)).toSorted()).toEqual(['engine', 'files', 'master.key', 'postgres']);
+    expect((await readdir(data)).toSorted()).toEqual([
+      'engine',
+      'files',
+      'master.key',
+      'postgres',
+      'service.lock.reserve-1',
+      'service.lock.reserve-2',
+    ]);
     const names = ['engine.json', 'streams', 'syslog.pem', 'syslog-certificate.pem'];
     expect(await readdir(join(data, 'engine'))).toEqual(expect.arrayContaining(names));
 
