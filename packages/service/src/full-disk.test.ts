@@ -58,15 +58,21 @@ const readiness = async ({ url }: ServiceProcess) => {
 };
 
 /** Sends records with these numbers as a customer's machine does. */
-async function send(client: ServiceClient, service: ServiceProcess, input: string, numbers: readonly number[]) {
+async function send(
+  client: ServiceClient,
+  service: ServiceProcess,
+  input: string,
+  numbers: readonly number[],
+  text = TEXT,
+) {
   const { url, token } = await client.ingestOf(input);
   const response = await fetch(service.url + new URL(url).pathname, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
-    body: numbers.map((n) => JSON.stringify({ n, text: TEXT })).join('\n'),
+    body: numbers.map((n) => JSON.stringify({ n, text })).join('\n'),
   });
-  const text = await response.text();
-  const body = text === '' ? {} : JSON.parse(text);
+  const content = await response.text();
+  const body = content === '' ? {} : JSON.parse(content);
   return { status: response.status, retryAfter: response.headers.get('retry-after'), type: body.error_type };
 }
 
@@ -138,6 +144,8 @@ describe.runIf(canMount)('the service on a full disk (tmpfs), with PostgreSQL el
     const refused = { status: 503, retryAfter: '10' };
     await expect.poll(() => post(500)).toEqual({ ...refused, type: 'unavailable' });
     expect(await sendOtlp(client, service, otlp)).toEqual(refused);
+    // A record that is too large goes to the dead letters, which need space, too.
+    expect(await send(client, service, http, [-1], 'x'.repeat(600_000))).toEqual({ ...refused, type: 'unavailable' });
     const degraded = [
       200,
       { status: 'degraded', checks: { database: 'ok', disk: expect.stringContaining('0 MiB free') } },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Bus, ConsumerOptions } from '../bus/bus.js';
+import { BusError, type Bus, type ConsumerOptions } from '../bus/bus.js';
 import { batchId, createBatch } from '../connector-api/batch.js';
 import { splitLines } from '../records/split.js';
 import type { DeadLetter } from '../delivery/dead-letters.js';
@@ -98,7 +98,7 @@ export class IngestBuffer implements Sink {
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
     const letters = tooLarge.length === 0 ? [] : this.#deadLetters(lines, tooLarge, position);
     // Checked first: after `full`, the sender sends everything again.
-    if (letters.length > 0 && !(await deadLetters.hasRoomFor(letters))) return FULL;
+    if (letters.length > 0 && !(await deadLetters.hasRoomFor(letters).catch(notStored))) return FULL;
     const results = await Promise.all(
       batches.map((batch) => bus.publish(stream, batch, { waitMs, ...(signal && { signal }) })),
     );
@@ -112,7 +112,7 @@ export class IngestBuffer implements Sink {
     const rejected = results.find(({ stored }) => !stored);
     if (rejected?.stored === false) return { stored: false, reason: rejected.reason };
     if (tooLarge.length > 0) {
-      await deadLetters.add(letters);
+      await deadLetters.add(letters).catch(notStored);
       counters.addErrors(nodeId, tooLarge.length);
     }
     return { stored: true, tooLarge };
@@ -123,6 +123,11 @@ export class IngestBuffer implements Sink {
     const whole = createBatch(batchId(pipelineId, nodeId, position), lines);
     return tooLarge.map((index) => deadLetter(nodeId, whole, index, 'too_large'));
   }
+}
+
+/** A failure of the disk, like that of the buffer: the sender retries. */
+function notStored(error: unknown): never {
+  throw new BusError('storage', 'The dead letters could not be written.', { cause: error });
 }
 
 const within = (indexes: readonly number[], from: number, length: number): number[] =>
