@@ -62,7 +62,8 @@ export async function killBus(kills: number, random: () => number): Promise<BusK
     for (let cycle = 0; cycle < kills; cycle += 1) {
       // Publish some earlier batches again: stored ones must be detected as duplicates.
       const run = program.start([folder, String(Math.max(1, next - 40)), 'fill']);
-      while (run.lines.length < 5 + random() * 500 && run.process.exitCode === null) await sleep(1 + random() * 5);
+      const enough = 5 + random() * 500;
+      while (run.lines.length < enough && run.process.exitCode === null) await sleep(1 + random() * 5);
       run.process.kill('SIGKILL');
       if ((await run.ended) !== 'SIGKILL') throw new Error(`The process ended by itself: ${run.lines.at(-1)}`);
       collect(run.lines);
