@@ -77,3 +77,10 @@ export const forbidden = (message: string): ApiError => new ApiError(403, 'forbi
 
 export const invalidRequest = (message: string, details?: Record<string, unknown>): ApiError =>
   new ApiError(400, 'invalid_request', message, details ? { details } : {});
+
+/** Creates the error for a database that can't be reached or can't serve requests. */
+export const databaseUnavailable = (): ApiError =>
+  new ApiError(503, 'unavailable', 'The database does not respond. Retry later.', {
+    headers: { 'Retry-After': '5' },
+    details: { checks: { database: 'no response' } },
+  });

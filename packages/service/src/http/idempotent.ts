@@ -89,7 +89,8 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
         }),
       );
     } catch (error) {
-      await store.idempotency.release(organizationId, key, owner);
+      // If this fails as well, the claim expires. The caller needs the first error.
+      await store.idempotency.release(organizationId, key, owner).catch(() => undefined);
       throw error;
     }
   };

@@ -4,14 +4,18 @@ import type { Logger } from 'pino';
 import type { Principal } from '../auth/principal.js';
 import { describeError } from '../describe-error.js';
 import type { Metrics } from '../metrics.js';
-import { ApiError } from '../api-error.js';
+import { isDatabaseUnavailable } from '../store/unavailable.js';
+import { ApiError, databaseUnavailable } from '../api-error.js';
 
 /** Tracks one request from its arrival to its response. */
 export interface ObservedRequest {
   /** Sent as the `Request-Id` header, and part of each log line of the request. */
   id: string;
   identify(principal: Principal): void;
-  /** Logs an unexpected error. Returns a generic error that reveals nothing about it. */
+  /**
+   * Logs an unexpected error. Returns a generic error that reveals nothing about it: 503 if the
+   * database can't be reached, otherwise 500.
+   */
   failed(error: unknown): ApiError;
   /**
    * Counts and logs the response, and returns it.
@@ -41,7 +45,12 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
             : { session_id: principal.session.id, organization_id: principal.session.organizationId };
       },
       failed(error) {
-        log.error({ request_id: id, method, route: path, ...who, problem: describeError(error) }, 'request failed');
+        const line = { request_id: id, method, route: path, ...who, problem: describeError(error) };
+        if (isDatabaseUnavailable(error)) {
+          log.warn(line, 'database unavailable');
+          return databaseUnavailable();
+        }
+        log.error(line, 'request failed');
         return new ApiError(500, 'internal_error', 'Internal error.', {
           details: { request_id: id },
         });

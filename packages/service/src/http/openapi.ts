@@ -30,6 +30,7 @@ const errorDescriptions: Record<number, string> = {
   415: 'The body is not JSON, or it has a Content-Encoding.',
   422: 'The configuration or the pipeline is not valid, a secret must be entered again, or the Idempotency-Key was used for another request.',
   429: 'Too many requests; retry after the number of seconds in Retry-After.',
+  503: 'The service is not ready, or the database does not respond; retry after the number of seconds in Retry-After.',
 };
 
 /** Describes a route for the OpenAPI document, with the same schemas that validate its requests. */
@@ -37,7 +38,7 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
   const { access } = spec;
   const isPublic = 'public' in access;
   const errorStatuses = new Set(spec.errorStatuses);
-  if (!isPublic) for (const status of [401, 403, 429]) errorStatuses.add(status);
+  if (!isPublic) for (const status of [401, 403, 429, 503]) errorStatuses.add(status);
   if (organizationParam ?? spec.params) errorStatuses.add(404);
   if (spec.query ?? spec.body) errorStatuses.add(400);
   if (spec.body) for (const status of [413, 415]) errorStatuses.add(status);

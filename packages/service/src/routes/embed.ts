@@ -32,7 +32,7 @@ export function embedRoutes(
         summary: 'The form, for a frame in a page of a registered origin',
         query: z.object({ parentOrigin: z.string().optional().openapi({ example: 'https://app.example' }) }),
         response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
-        errorStatuses: [403],
+        errorStatuses: [403, 503],
       },
       async ({ c }) => {
         const url = new URL(c.req.url);

@@ -15,9 +15,9 @@ export function createStore(database: Database): Store {
   const { queries } = database;
   return {
     ...tables(queries),
-    transaction: (work) => queries.transaction((tx) => work(tables(tx))),
+    transaction: (work) => database.transaction((tx) => work(tables(tx))),
     exclusive: (name, work) =>
-      queries.transaction(async (tx) => {
+      database.transaction(async (tx) => {
         await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${name}))`);
         return work(tables(tx));
       }),

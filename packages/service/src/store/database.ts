@@ -1,6 +1,7 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
-import { Pool, type PoolConfig, type QueryResult } from 'pg';
+import { Pool, type PoolClient, type PoolConfig, type QueryResult } from 'pg';
+import { isDatabaseUnavailable } from './unavailable.js';
 
 /** Query interface of the database itself or of a transaction. */
 export type Queries = PgDatabase<PgQueryResultHKT>;
@@ -11,12 +12,29 @@ export type Script = (sql: string) => Promise<Record<string, unknown>[]>;
 /** Common interface of PGlite and PostgreSQL. */
 export interface Database {
   readonly queries: Queries;
+  /** Runs `work` in a transaction. */
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   /** Runs `work` in a transaction, with SQL text as migrations need it. */
   script<T>(work: (run: Script) => Promise<T>): Promise<T>;
   /** A PostgreSQL server that replicas may share, so shared counters belong there. */
   readonly pool?: Pool;
   close(): Promise<void>;
 }
+
+/** Time limits of a PostgreSQL connection in milliseconds. */
+export interface DatabaseTimeouts {
+  /** For a connection, including the wait for a free one of the pool. */
+  connect: number;
+  /** For a statement on the server. */
+  statement: number;
+  /**
+   * For the response to a statement. Ends the wait for a server that does not respond at all, which
+   * therefore can't end the statement itself.
+   */
+  response: number;
+}
+
+const TIMEOUTS: DatabaseTimeouts = { connect: 5_000, statement: 15_000, response: 17_000 };
 
 /**
  * Creates a connection pool for PostgreSQL 15 or later.
@@ -26,13 +44,17 @@ export interface Database {
 export function postgresDatabase(
   where: Pick<PoolConfig, 'connectionString' | 'host' | 'user' | 'database'>,
   onIdleError: (error: Error) => void,
+  timeouts: DatabaseTimeouts = TIMEOUTS,
 ): Database & { pool: Pool } {
   const pool = new Pool({
     ...where,
     max: 20,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: 15_000,
+    connectionTimeoutMillis: timeouts.connect,
+    statement_timeout: timeouts.statement,
+    query_timeout: timeouts.response,
     idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   });
   pool.on('error', onIdleError);
   // An error on a connection in use rejects its query. Without a listener, the event would also end
@@ -41,29 +63,41 @@ export function postgresDatabase(
   return {
     queries: drizzle(pool),
     pool,
-    script: (work) => transact(pool, work),
+    transaction: (work) => transact(pool, (client) => work(drizzle(client))),
+    script: (work) =>
+      transact(pool, (client) =>
+        work(async (sql) => {
+          // pg returns an array if the text has several statements; its types only declare the
+          // single result.
+          const results: QueryResult | QueryResult[] = await client.query(sql);
+          const last = Array.isArray(results) ? results.at(-1) : results;
+          return last?.rows ?? [];
+        }),
+      ),
     close: () => pool.end(),
   };
 }
 
-async function transact<T>(pool: Pool, work: (run: Script) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in a transaction on one connection. Avoids Drizzle's own transaction on a pool: it
+ * never returns the connection if `begin` fails, so that an outage would use up the pool, and it
+ * returns a broken connection to the pool.
+ */
+async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
     await client.query('begin');
-    const result = await work(async (sql) => {
-      // pg returns an array if the text has several statements; its types only declare the single
-      // result.
-      const results: QueryResult | QueryResult[] = await client.query(sql);
-      const last = Array.isArray(results) ? results.at(-1) : results;
-      return last?.rows ?? [];
-    });
+    const result = await work(client);
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch((cause: unknown) => {
-      broken = cause instanceof Error ? cause : new Error('rollback failed');
-    });
+    // The server ends the transaction of a closed connection. A rollback on it would only wait.
+    if (isDatabaseUnavailable(error)) broken = new Error('connection lost', { cause: error });
+    else
+      await client.query('rollback').catch((cause: unknown) => {
+        broken = new Error('rollback failed', { cause });
+      });
     throw error;
   } finally {
     client.release(broken);

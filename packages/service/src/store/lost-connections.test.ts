@@ -1,11 +1,11 @@
-import { connect, createServer, type Socket } from 'node:net';
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { startDatabaseProxy, type DatabaseProxy } from '../../../../test/support/database-proxy.js';
 import { postgresql } from '../../../../test/support/databases.js';
 import { systemClock } from '@connector-frame/engine';
 import { listenForChanges } from '../pipelines/running/change-notifications.js';
 import { createStore } from './create-store.js';
-import { postgresDatabase, type Database } from './database.js';
+import { postgresDatabase, type Database, type DatabaseTimeouts } from './database.js';
 import { loadMigrations, migrate } from './migrate.js';
 
 const databases = postgresql();
@@ -16,37 +16,15 @@ beforeAll(async () => {
 afterAll(() => databases.close());
 
 /** Opens a database through a proxy that can reset its connections. */
-async function behindNetwork(): Promise<{ database: Database; reset: () => void; open: () => number }> {
-  const server = new URL(url);
-  const pairs = new Set<Socket>();
-  const proxy = createServer((socket) => {
-    const inner = connect(Number(server.port), server.hostname);
-    pairs.add(socket);
-    for (const [one, other] of [
-      [socket, inner],
-      [inner, socket],
-    ] as const)
-      one
-        .on('error', () => undefined)
-        .on('close', () => other.destroy())
-        .pipe(other);
-    socket.once('close', () => pairs.delete(socket));
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const address = proxy.address();
-  const through = new URL(url);
-  through.port = String(typeof address === 'object' ? address?.port : 0);
-  const database = postgresDatabase({ connectionString: through.href }, () => undefined);
+async function behindNetwork(timeouts?: DatabaseTimeouts): Promise<{ database: Database; proxy: DatabaseProxy }> {
+  const proxy = await startDatabaseProxy(url);
+  const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, timeouts);
   onTestFinished(async () => {
     await database.close();
-    proxy.close();
+    await proxy.close();
   });
   await migrate(database, await loadMigrations());
-  return {
-    database,
-    reset: () => pairs.forEach((socket) => socket.resetAndDestroy()),
-    open: () => pairs.size,
-  };
+  return { database, proxy };
 }
 
 /**
@@ -56,7 +34,7 @@ async function behindNetwork(): Promise<{ database: Database; reset: () => void;
 const turns = () => new Promise((resolve) => setTimeout(resolve, 100));
 
 it('a connection reset fails its transaction, but not the process', async () => {
-  const { database, reset } = await behindNetwork();
+  const { database, proxy } = await behindNetwork();
   const store = createStore(database);
   const progress = new EventEmitter();
   const [begun, over] = [once(progress, 'begun'), once(progress, 'over')];
@@ -68,7 +46,7 @@ it('a connection reset fails its transaction, but not the process', async () => 
   });
   const failed = expect(transaction).rejects.toThrow();
   await begun;
-  reset();
+  proxy.reset();
   await turns();
   progress.emit('over');
   await failed;
@@ -76,14 +54,14 @@ it('a connection reset fails its transaction, but not the process', async () => 
 });
 
 it('listenForChanges reconnects after a connection reset', async () => {
-  const { database, reset, open } = await behindNetwork();
+  const { database, proxy } = await behindNetwork();
   const over = new AbortController();
   const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
   const heard: string[] = [];
   const listening = listenForChanges(database, (id) => heard.push(id), over.signal, clock);
-  await expect.poll(open).toBeGreaterThan(0);
+  await expect.poll(() => proxy.connections()).toBeGreaterThan(0);
   await turns();
-  reset();
+  proxy.reset();
   await turns();
   await expect
     .poll(async () => {
@@ -93,4 +71,17 @@ it('listenForChanges reconnects after a connection reset', async () => {
     .toBeGreaterThan(0);
   over.abort();
   await listening;
+});
+
+it('an outage does not use up the connections of the pool', async () => {
+  const { database, proxy } = await behindNetwork({ connect: 500, statement: 300, response: 400 });
+  const store = createStore(database);
+  const read = () => store.transaction((tables) => tables.organizations.get('none'));
+  const all = () => Promise.allSettled(Array.from({ length: 20 }, read));
+  await all();
+  // Idle connections that no longer respond: `begin` fails on them.
+  proxy.stall();
+  for (const { status } of await all()) expect(status).toBe('rejected');
+  await proxy.restore();
+  for (const { status } of await all()) expect(status).toBe('fulfilled');
 });

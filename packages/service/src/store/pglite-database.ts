@@ -4,8 +4,10 @@ import type { Database } from './database.js';
 
 /** Wraps an opened PGlite client. The caller must hold the lock of its folder. */
 export function pgliteDatabase(client: PGlite): Database {
+  const queries = drizzle(client);
   return {
-    queries: drizzle(client),
+    queries,
+    transaction: (work) => queries.transaction(work),
     script: (work) =>
       client.transaction((tx) =>
         work(async (sql) => {
