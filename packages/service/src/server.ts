@@ -28,6 +28,7 @@ import { notifyOthers } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
+import { createEngineLeases } from './store/engine-leases.js';
 import { createEngineState } from './store/engine-state.js';
 import { protectFolder } from './store/private-folder.js';
 
@@ -152,7 +153,12 @@ async function engineOptions(
  * the replica that does.
  */
 function remoteEngine({ database }: Core): PipelineEngine {
-  return createReportedEngine(createEngineState(database.queries), engineClock, (id) => notifyOthers(database, id));
+  return createReportedEngine({
+    state: createEngineState(database.queries),
+    leases: createEngineLeases(database.queries),
+    clock: engineClock,
+    notify: (id) => notifyOthers(database, id),
+  });
 }
 
 interface Parts {
@@ -181,6 +187,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
     ...databaseChecks(store, secrets, schemaVersion),
     // Without it, the API works and buffered records are delivered.
     ...(engine ? [{ name: 'disk', required: false, run: () => engine.checkDisk() }] : []),
+    ...(engine ? [{ name: 'engine', required: false, run: () => engine.check() }] : []),
   ]);
   const url = `http://localhost:${listener.port}`;
   const pipelines = engine ?? remoteEngine(core);

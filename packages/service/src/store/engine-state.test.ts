@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock, runCoordinatorContract } from '../../../../test/support/coordinator-contract.js';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import type { Database } from './database.js';
+import { createEngineLeases } from './engine-leases.js';
 import { createEngineState } from './engine-state.js';
 
 describe.each([embedded(), postgresql()])('engine state on $name', (databases) => {
@@ -15,19 +16,26 @@ describe.each([embedded(), postgresql()])('engine state on $name', (databases) =
     await databases.close();
   });
 
-  runCoordinatorContract(databases.name, async () => {
-    await database.script((run) => run('delete from engine_state'));
-    const clock = new ManualClock();
-    // Each has its own queue of requests, like two processes.
-    const open = () =>
-      createEmbeddedCoordinator({ store: createEngineState(database.queries), now: () => clock.now() });
-    return {
-      one: open(),
-      other: open(),
-      pass: (ms) => Promise.resolve(clock.advance(ms)),
-      restart: () => Promise.resolve(open()),
-      close: () => Promise.resolve(),
-    };
+  const fence = { token: 1, onLost: () => undefined };
+  describe.each([
+    ['without a fence', undefined],
+    ['fenced by a held lease', fence],
+  ])('%s', (name, given) => {
+    runCoordinatorContract(`${databases.name} ${name}`, async () => {
+      await database.script((run) => run('delete from engine_state'));
+      await createEngineLeases(database.queries).acquire('holder', 60_000);
+      const clock = new ManualClock();
+      // Each has its own queue of requests, like two processes.
+      const open = () =>
+        createEmbeddedCoordinator({ store: createEngineState(database.queries, given), now: () => clock.now() });
+      return {
+        one: open(),
+        other: open(),
+        pass: (ms) => Promise.resolve(clock.advance(ms)),
+        restart: () => Promise.resolve(open()),
+        close: () => Promise.resolve(),
+      };
+    });
   });
 
   it('returns values with special characters unchanged', async () => {

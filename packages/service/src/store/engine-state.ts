@@ -1,6 +1,7 @@
 import type { JsonValue, Store, Stored } from '@connector-frame/engine';
-import { and, gte, inArray, sql, type SQLWrapper } from 'drizzle-orm';
+import { and, eq, gte, inArray, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Queries } from './database.js';
+import { LEASE_KEY, tokenOf } from './engine-leases.js';
 import { engineState as table } from './tables.js';
 import { batchRequests } from './batch-requests.js';
 
@@ -15,6 +16,20 @@ export interface EngineState extends Store {
   keys(prefix: string): Promise<string[]>;
 }
 
+/** The engine's lease, checked by each write. */
+export interface Fence {
+  /** Fencing token of the lease. */
+  readonly token: number;
+  /** Called when a write was rejected because another process has acquired the lease. */
+  onLost(): void;
+}
+
+/** A write was rejected because another process has acquired the engine's lease. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+  readonly code = 'lease_lost';
+}
+
 interface Change {
   key: string;
   version: number;
@@ -27,8 +42,26 @@ const MAX_ROWS = 500;
 /**
  * Creates the state store. Batches concurrent requests of many pipelines into one statement,
  * because each statement blocks the process briefly on the embedded database.
+ * @param fence makes writes reject with `LeaseLostError` once another process has the lease. The
+ *   statement of a write locks the row of the lease, so that no process acquires it in between
  */
-export function createEngineState(queries: Queries): EngineState {
+export function createEngineState(queries: Queries, fence?: Fence): EngineState {
+  const isHeld = fence
+    ? sql`exists (select from ${table} as lease where lease.key = ${LEASE_KEY} and (lease.value::json ->> 'token')::bigint = ${fence.token} for share)`
+    : sql`true`;
+
+  /** Finds out why a statement has written fewer rows than it was given. */
+  async function requireLease(): Promise<void> {
+    if (!fence) return;
+    const [row] = await queries
+      .select({ token: sql<number>`${tokenOf(table.value)}::double precision` })
+      .from(table)
+      .where(eq(table.key, LEASE_KEY));
+    if (row?.token === fence.token) return;
+    fence.onLost();
+    throw new LeaseLostError('Another process has acquired the engine lease.');
+  }
+
   const get = batchRequests<string, Stored | undefined>(async (group) => {
     const keys = [...new Set(group.map(({ item }) => item))];
     const rows = await queries.select().from(table).where(inArray(table.key, keys));
@@ -53,8 +86,11 @@ export function createEngineState(queries: Queries): EngineState {
     const done = new Set<string>();
     const added = changes.filter(({ version }) => version === 0);
     if (added.length > 0) {
-      const values = added.map(({ key, value }) => ({ key, version: 1, value }));
-      const rows = await queries.insert(table).values(values).onConflictDoNothing().returning({ key: table.key });
+      const rows = await queries
+        .insert(table)
+        .select(rowsToInsert(added))
+        .onConflictDoNothing()
+        .returning({ key: table.key });
       for (const { key } of rows) done.add(key);
     }
     const replaced = changes.filter(({ version }) => version > 0);
@@ -67,12 +103,21 @@ export function createEngineState(queries: Queries): EngineState {
         .update(table)
         .set({ version: sql`${table.version} + 1`, value: sql`incoming.value` })
         .from(sql`(values ${incoming}) as incoming (key, version, value)`)
-        .where(sql`${table.key} = incoming.key and ${table.version} = incoming.version`)
+        .where(sql`${table.key} = incoming.key and ${table.version} = incoming.version and ${isHeld}`)
         .returning({ key: table.key });
       for (const { key } of rows) done.add(key);
     }
+    if (done.size < changes.length) await requireLease();
     return done;
   }
+
+  const rowsToInsert = (rows: readonly Pick<Change, 'key' | 'value'>[]) => {
+    const incoming = sql.join(
+      rows.map(({ key, value }) => sql`(${key}, 1, ${value})`),
+      sql`, `,
+    );
+    return sql`select key, version, value from (values ${incoming}) as incoming (key, version, value) where ${isHeld}`;
+  };
 
   return {
     get,
@@ -80,20 +125,27 @@ export function createEngineState(queries: Queries): EngineState {
       change({ key, version, value: JSON.stringify(value) }),
 
     async removeAll(prefix) {
-      await queries.delete(table).where(beginsWith(prefix));
+      const rows = await queries
+        .delete(table)
+        .where(and(beginsWith(prefix), isHeld))
+        .returning({ key: table.key });
+      if (rows.length === 0) await requireLease();
     },
 
     async put(values) {
-      const rows = [...values].map(([key, value]) => ({ key, version: 1, value: JSON.stringify(value) }));
+      const rows = [...values].map(([key, value]) => ({ key, value: JSON.stringify(value) }));
       for (let from = 0; from < rows.length; from += MAX_ROWS) {
-        await queries
+        const some = rows.slice(from, from + MAX_ROWS);
+        const written = await queries
           .insert(table)
-          .values(rows.slice(from, from + MAX_ROWS))
+          .select(rowsToInsert(some))
           .onConflictDoUpdate({
             target: table.key,
             set: { version: sql`${table.version} + 1`, value: sql`excluded.value` },
             setWhere: sql`${tokenIn(table.value)} <= ${tokenIn(sql`excluded.value`)}`,
-          });
+          })
+          .returning({ key: table.key });
+        if (written.length < some.length) await requireLease();
       }
     },
 

@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import {
-  createEmbeddedCoordinator,
-  isRecord,
-  replaceFile,
-  type Clock,
-  type Coordinator,
-  type Lease,
-} from '@connector-frame/engine';
+import { isRecord, replaceFile, type Clock } from '@connector-frame/engine';
 import type { Logger } from 'pino';
+import type { EngineLeases, HeldLease } from '../../store/engine-leases.js';
 import type { EngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
 import { isErrno } from '../../is-errno.js';
@@ -31,21 +25,35 @@ export interface EngineLease {
   readonly epoch: number;
   /** Aborted when another process has acquired the lease. */
   readonly lost: AbortSignal;
+  /** Reports that another process has acquired the lease: a write was rejected. */
+  lose(): void;
+  /**
+   * Milliseconds since the start of the last successful renewal, on a clock that never jumps. After
+   * `LEASE_TTL`, another process may have acquired the lease.
+   */
+  unconfirmedMs(): number;
   release(): Promise<void>;
 }
 
-export const ENGINE = 'engine';
 const DATABASE = 'meta:database/';
 /**
  * Lease TTL in milliseconds. After this time, a process with another folder can take over from one
  * that was killed.
  */
 export const LEASE_TTL = 15_000;
+/** Intervals in milliseconds: between renewals, and after a failed one. */
 const RENEW_INTERVAL = 5_000;
+const RETRY_INTERVAL = 1_000;
+/**
+ * Milliseconds to wait for one renewal. One connection that does not respond must not use up the
+ * lease; the next attempt uses another connection.
+ */
+const RENEW_TIMEOUT = 4_000;
 
 export interface EngineLeaseOptions {
   folder: string;
   state: EngineState;
+  leases: EngineLeases;
   clock: Clock;
   log: Logger;
 }
@@ -54,21 +62,24 @@ export interface EngineLeaseOptions {
  * Acquires a folder and a database for this process, and holds them until `release`.
  * @throws FolderInUseError, EngineInUseError
  */
-export async function acquireEngineLease({ folder, state, clock, log }: EngineLeaseOptions): Promise<EngineLease> {
+export async function acquireEngineLease(options: EngineLeaseOptions): Promise<EngineLease> {
+  const { folder, state, leases } = options;
   const lock = await lockFolder(folder, {
     what: 'The folder of the engine',
     advice: 'Stop it first, choose another DATA_DIR, or set ENGINE=off for a replica that runs no pipelines.',
   });
   try {
     const holder = await identify(folder, state);
-    const coordinator = createEmbeddedCoordinator({ store: state, now: () => clock.now() });
-    const lease = await coordinator.acquire(ENGINE, holder, LEASE_TTL);
-    if (!lease) throw inUse(await coordinator.holder(ENGINE), clock.now());
-    const heartbeat = new Heartbeat(coordinator, lease, clock, log);
+    const requestedAt = performance.now();
+    const epoch = await leases.acquire(holder, LEASE_TTL);
+    if (epoch === undefined) throw inUse(await leases.current());
+    const heartbeat = new Heartbeat(epoch, requestedAt, options);
     return {
       holder,
-      epoch: lease.token,
+      epoch,
       lost: heartbeat.lost.signal,
+      lose: () => heartbeat.lose(),
+      unconfirmedMs: () => performance.now() - heartbeat.confirmedAt,
       async release() {
         await heartbeat.end();
         await lock.release();
@@ -82,57 +93,65 @@ export async function acquireEngineLease({ folder, state, clock, log }: EngineLe
 
 class Heartbeat {
   readonly lost = new AbortController();
-  readonly #coordinator: Coordinator;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  #lease: Lease;
+  /** When the last successful renewal was requested, by `performance.now()`. */
+  confirmedAt: number;
+  readonly #epoch: number;
+  readonly #options: EngineLeaseOptions;
   readonly #ending = new AbortController();
   readonly #done: Promise<void>;
 
-  constructor(coordinator: Coordinator, lease: Lease, clock: Clock, log: Logger) {
-    this.#coordinator = coordinator;
-    this.#lease = lease;
-    this.#clock = clock;
-    this.#log = log;
+  constructor(epoch: number, requestedAt: number, options: EngineLeaseOptions) {
+    this.#epoch = epoch;
+    this.confirmedAt = requestedAt;
+    this.#options = options;
     this.#done = this.#run();
+  }
+
+  lose(): void {
+    if (this.lost.signal.aborted) return;
+    this.#options.log.error('engine lease lost: another process runs the pipelines of this database; stopping');
+    this.lost.abort();
   }
 
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#done;
     if (this.lost.signal.aborted) return;
-    await this.#coordinator
-      .release(this.#lease)
-      .catch(() => this.#log.warn('could not release the engine lease; it will expire'));
+    await this.#options.leases
+      .release(this.#epoch)
+      .catch(() => this.#options.log.warn('could not release the engine lease; it will expire'));
   }
 
   async #run(): Promise<void> {
-    for (;;) {
-      await this.#clock.sleep(RENEW_INTERVAL, this.#ending.signal);
-      if (this.#ending.signal.aborted) return;
-      try {
-        if (await this.#renew()) continue;
-        this.#log.error('engine lease lost: another process runs the pipelines of this database; stopping');
-        this.lost.abort();
-        return;
-      } catch {
-        // Without the database, pushed records are still stored and cursor commits wait. The next
-        // renewal after the database is back shows which process holds the lease.
-        this.#log.warn('could not renew the engine lease; retrying');
+    const { clock, log } = this.#options;
+    for (let failures = 0; ;) {
+      await clock.sleep(failures > 0 ? RETRY_INTERVAL : RENEW_INTERVAL, this.#ending.signal);
+      if (this.#ending.signal.aborted || this.lost.signal.aborted) return;
+      const requestedAt = performance.now();
+      const renewed = await this.#renew();
+      if (renewed === false) return this.lose();
+      if (renewed) {
+        this.confirmedAt = requestedAt;
+        if (failures > 0) log.info('engine lease renewed: the database responds again');
+        failures = 0;
+        continue;
       }
+      // Without the database, no process can acquire the lease. Pushed records are still stored and
+      // delivered, and cursor commits wait. The next renewal, or the first write, shows which
+      // process holds the lease.
+      failures += 1;
+      if (failures === 1) log.warn('could not renew the engine lease; retrying');
     }
   }
 
-  async #renew(): Promise<boolean> {
-    const coordinator = this.#coordinator;
-    const lease = this.#lease;
-    const longer = await coordinator.renew(lease, LEASE_TTL);
-    // The lease may have expired while the machine was suspended. If no other process held it in
-    // the meantime, it can be acquired again without consequences.
-    const next = longer ?? (await coordinator.acquire(ENGINE, lease.holder, LEASE_TTL));
-    if (!next) return false;
-    this.#lease = next;
-    return next.token <= lease.token + 1;
+  /** Returns whether the lease is held, or `undefined` if the database did not respond. */
+  async #renew(): Promise<boolean | undefined> {
+    const over = new AbortController();
+    const timeout = this.#options.clock.sleep(RENEW_TIMEOUT, over.signal).then(() => undefined);
+    const renewal = this.#options.leases.renew(this.#epoch, LEASE_TTL).catch(() => undefined);
+    const renewed = await Promise.race([renewal, timeout]);
+    over.abort();
+    return renewed;
   }
 }
 
@@ -175,9 +194,9 @@ async function databaseName(state: EngineState): Promise<string> {
   return typeof stored?.value === 'string' ? stored.value : '';
 }
 
-function inUse(holder: Lease | undefined, now: number): EngineInUseError {
-  const seconds = Math.ceil(Math.max(0, (holder?.expiresAt ?? now) - now) / 1_000);
+function inUse(current: HeldLease | undefined): EngineInUseError {
+  const seconds = Math.ceil((current?.remainingMs ?? 0) / 1_000);
   return new EngineInUseError(
-    `Another process runs the pipelines of this database: ${holder?.holder ?? 'it has just started'}. Set ENGINE=off here, so that this replica only serves the API. If that process is gone permanently, start again in ${seconds} seconds.`,
+    `Another process runs the pipelines of this database: ${current?.holder ?? 'it has just started'}. Set ENGINE=off here, so that this replica only serves the API. If that process is gone permanently, start again in ${seconds} seconds.`,
   );
 }

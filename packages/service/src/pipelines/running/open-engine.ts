@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 import { describeError } from '../../describe-error.js';
 import type { Vault } from '../../secrets/vault.js';
 import type { Database } from '../../store/database.js';
+import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
 import type { Reseal, Tables } from '../../store/store.js';
@@ -19,7 +20,7 @@ import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import type { EngineMetrics } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';
-import { acquireEngineLease } from './engine-lease.js';
+import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
 import { findOrphans } from './orphans.js';
 import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
@@ -47,6 +48,8 @@ export interface RunningEngine extends PipelineEngine {
   collectMetrics(): EngineMetrics;
   /** Returns `ok`, or in a few words what is wrong with the disk under the buffers. */
   checkDisk(): Promise<string>;
+  /** Returns `ok`, or in a few words what is wrong with the lease. */
+  check(): string;
   /**
    * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
    * Idempotent.
@@ -65,8 +68,9 @@ const SWEEP = 30_000;
  */
 export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
   const { folder, database, tables, vault, log, clock = systemClock, limits, buffers, ...rest } = options;
-  const state = createEngineState(database.queries);
-  const lease = await acquireEngineLease({ folder, state, clock, log });
+  const leases = createEngineLeases(database.queries);
+  const lease = await acquireEngineLease({ folder, state: createEngineState(database.queries), leases, clock, log });
+  const state = createEngineState(database.queries, { token: lease.epoch, onLost: () => lease.lose() });
   const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const store = createEngineStore(state, lease.epoch);
   const streams = join(folder, 'streams');
@@ -156,13 +160,19 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   const close = (): Promise<void> => (ended ??= end());
 
-  const reported = createReportedEngine(state, clock, () => undefined);
+  const reported = createReportedEngine({ state, leases, clock, notify: () => undefined });
   // Another process runs the pipelines now; this one must stop them.
   lease.lost.addEventListener('abort', () => void close());
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
   return {
     started,
     checkDisk: async () => describeDisk(await bus.disk()),
+    check: () =>
+      lease.lost.aborted
+        ? 'lost its lease to another process'
+        : lease.unconfirmedMs() < LEASE_TTL
+          ? 'ok'
+          : 'could not renew its lease',
     collectMetrics: () => recorder.collect(supervisor.running()),
     close,
     status: (pipeline) => engine().status(pipeline),
@@ -186,12 +196,18 @@ function describeDisk({ status, freeBytes, minFreeBytes, code }: DiskState): str
 }
 
 /**
+ * Leases of pipelines are in the memory of the one process that may run them. They must not expire
+ * when its clock jumps. Ten years in milliseconds.
+ */
+const PIPELINE_LEASE_TTL = 10 * 365 * 86_400_000;
+
+/**
  * Returns limits for a single process that holds all leases in memory and does not have to renew
- * them often: ten thousand idle pipelines cost almost nothing. Random intervals spread the
- * reconciliations of pipelines over time.
+ * them: ten thousand idle pipelines cost almost nothing. Random intervals spread the reconciliations
+ * of pipelines over time.
  */
 const idleLimits = (): Partial<RunnerLimits> => ({
   reconcile: 45_000 + Math.random() * 30_000,
-  leaseTtl: 600_000,
+  leaseTtl: PIPELINE_LEASE_TTL,
   grace: 4_000,
 });

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
 import { embedded } from '../../../../../test/support/databases.js';
+import { expireEngineLease } from '../../../../../test/support/engine-lease.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { createLog } from '../../log.js';
+import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { acquireEngineLease } from './engine-lease.js';
 
@@ -58,12 +60,13 @@ it('rejects records after another process has acquired the engine lease', async 
   const input = await makeInput(service, acme);
   await build(service, acme, input);
   expect(await service.engine?.append(input, [RECORD])).toMatchObject({ stored: true });
-  // This engine hangs while the clock of the other process advances.
+  await expireEngineLease(service.database);
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
   const other = await acquireEngineLease({
     folder,
     state: createEngineState(service.database.queries),
-    clock: new ManualClock(clock.now() + 16_000),
+    leases: createEngineLeases(service.database.queries),
+    clock: new ManualClock(),
     log: createLog('silent'),
   });
   const append = async () => {

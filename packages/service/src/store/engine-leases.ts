@@ -1,0 +1,95 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { Queries } from './database.js';
+import { engineState as table } from './tables.js';
+
+/**
+ * Row of the engine's lease. Its `expires_at` is in milliseconds since the epoch on the clock of the
+ * database.
+ */
+export const LEASE_KEY = 'lease:engine/';
+
+/** The lease as another process sees it. */
+export interface HeldLease {
+  holder: string;
+  /** Milliseconds until it expires. */
+  remainingMs: number;
+}
+
+/**
+ * The engine's lease in the database. Only the clock of the database decides whether it has expired,
+ * so the clocks of the processes may differ.
+ */
+export interface EngineLeases {
+  /**
+   * Acquires the lease if it is free, has expired, or is held by the same `holder`. Returns its
+   * fencing token, which is higher than all earlier ones, or `undefined` while another holder has it.
+   */
+  acquire(holder: string, ttlMs: number): Promise<number | undefined>;
+  /**
+   * Extends the lease to `ttlMs` milliseconds from now, also if it has expired, unless another
+   * process has acquired it since. Returns whether the lease is still held.
+   */
+  renew(token: number, ttlMs: number): Promise<boolean>;
+  /** Releases the lease so that it can be acquired immediately. Does nothing if it was lost. */
+  release(token: number): Promise<void>;
+  /** Returns the lease while it is held. */
+  current(): Promise<HeldLease | undefined>;
+}
+
+export function createEngineLeases(queries: Queries): EngineLeases {
+  const held = (token: number) => and(eq(table.key, LEASE_KEY), sql`${tokenOf(table.value)} = ${token}`);
+  return {
+    async acquire(holder, ttlMs) {
+      const valueWith = (token: ReturnType<typeof sql>) =>
+        sql<string>`json_build_object('holder', ${holder}::text, 'token', ${token}, 'expires_at', ${NOW} + ${ttlMs}::bigint)::text`;
+      const [row] = await queries
+        .insert(table)
+        .values({ key: LEASE_KEY, version: 1, value: valueWith(sql`1`) })
+        .onConflictDoUpdate({
+          target: table.key,
+          set: { version: sql`${table.version} + 1`, value: valueWith(sql`${tokenOf(table.value)} + 1`) },
+          setWhere: sql`coalesce(${table.value}::json ->> 'holder', ${holder}) = ${holder} or ${expiryOf(table.value)} <= ${NOW}`,
+        })
+        .returning({ token: sql<number>`${tokenOf(table.value)}::double precision` });
+      return row?.token;
+    },
+
+    async renew(token, ttlMs) {
+      const value = sql<string>`json_build_object('holder', ${table.value}::json ->> 'holder', 'token', ${tokenOf(table.value)}, 'expires_at', ${NOW} + ${ttlMs}::bigint)::text`;
+      const rows = await queries
+        .update(table)
+        .set({ version: sql`${table.version} + 1`, value })
+        .where(held(token))
+        .returning({ key: table.key });
+      return rows.length > 0;
+    },
+
+    async release(token) {
+      // Keeps the token so that the next one is higher.
+      const value = sql<string>`json_build_object('token', ${tokenOf(table.value)})::text`;
+      await queries
+        .update(table)
+        .set({ version: sql`${table.version} + 1`, value })
+        .where(held(token));
+    },
+
+    async current() {
+      const [row] = await queries
+        .select({
+          holder: sql<string | null>`${table.value}::json ->> 'holder'`,
+          remainingMs: sql<number>`(${expiryOf(table.value)} - ${NOW})::double precision`,
+        })
+        .from(table)
+        .where(eq(table.key, LEASE_KEY));
+      return row && row.holder !== null && row.remainingMs > 0
+        ? { holder: row.holder, remainingMs: row.remainingMs }
+        : undefined;
+    },
+  };
+}
+
+/** Fencing token in a stored value. */
+export const tokenOf = (value: typeof table.value) => sql`coalesce((${value}::json ->> 'token')::bigint, 0)`;
+const expiryOf = (value: typeof table.value) => sql`coalesce((${value}::json ->> 'expires_at')::bigint, 0)`;
+// Not `now()`: that is when the transaction began, which may have waited for a lock since.
+const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
