@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { createIngest } from '../../packages/service/src/ingest/create-ingest.js';
 import { createIngestTokens } from '../../packages/service/src/ingest/tokens.js';
 import type { Ingested } from '../../packages/service/src/pipelines/engine.js';
+import type { Database } from '../../packages/service/src/store/database.js';
 import { embedded } from './databases.js';
 import { listenHttp } from './listener.js';
 import { createTestService } from './service.js';
@@ -32,9 +33,10 @@ export type IngestListener = Awaited<ReturnType<typeof startIngestListener>>;
 
 /**
  * Starts the ingest listener on a port, in front of an engine stub that returns what the test sets.
+ * @param database default: a new embedded one
  */
-export async function startIngestListener() {
-  const service = await createTestService({ database: await embedded().open() });
+export async function startIngestListener(database?: Database) {
+  const service = await createTestService({ database: database ?? (await embedded().open()) });
   const acme = await service.tenant('Northwind');
   const tokens = createIngestTokens(service.vault);
   const engine = {
@@ -54,6 +56,7 @@ export async function startIngestListener() {
       },
     },
     clock: service.clock,
+    lifetimeMs: 3_600_000,
     log: service.logger,
     metrics: service.metrics,
   });

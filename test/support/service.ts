@@ -75,11 +75,13 @@ export interface TestClock extends Clock {
 }
 
 export function createTestClock(): TestClock {
-  let now = Date.now();
+  const start = Date.now();
+  let elapsed = 0;
   return {
-    now: () => now,
+    now: () => start + elapsed,
+    elapsed: () => elapsed,
     advance(milliseconds) {
-      now += milliseconds;
+      elapsed += milliseconds;
     },
   };
 }

@@ -230,6 +230,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
     connectors,
     engine: pipelines,
     clock: systemClock,
+    lifetimeMs: env.INGEST_CACHE_SECONDS * 1_000,
     log,
     metrics,
   });

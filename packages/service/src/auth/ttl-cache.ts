@@ -19,7 +19,7 @@ export function createTtlCache<T>(lifetime: number, clock: Clock): TtlCache<T> {
   const entries = new Map<string, { until: number; value: Promise<T | undefined> }>();
   return {
     get(key, load) {
-      const now = clock.now();
+      const now = clock.elapsed();
       const known = entries.get(key);
       if (known && known.until > now) return known.value;
       if (entries.size >= MAX_ENTRIES) entries.clear();

@@ -3,7 +3,8 @@ import { BusError } from '@connector-frame/engine';
 import { BodyError, type Receiver } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { describeError } from '../describe-error.js';
-import { later, HttpError } from './http-error.js';
+import { isDatabaseUnavailable } from '../store/unavailable.js';
+import { databaseAway, later, HttpError } from './http-error.js';
 
 /** Request details that are known when the response is sent. */
 export interface RequestInfo {
@@ -40,6 +41,7 @@ export const notStored = {
     ),
   closed: () =>
     later(503, 'unavailable', 'The service is not accepting records right now. Retry the whole request later.', 2),
+  unknown: databaseAway,
   no_pipeline: () =>
     new HttpError(
       409,
@@ -56,6 +58,7 @@ export function toHttpError(log: Logger, error: unknown, { route, connectorId }:
   if (error instanceof BodyError)
     return new HttpError(error.status, types[error.status], error.message, { details: error.details });
   if (error instanceof BusError && error.code !== 'storage') return notStored.closed();
+  if (isDatabaseUnavailable(error)) return databaseAway();
   const id = randomUUID();
   log.error({ request_id: id, route, connector_id: connectorId, problem: describeError(error) }, 'request failed');
   if (error instanceof BusError)

@@ -2,14 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Catalog } from '@connector-frame/catalog';
 import type { Connectors } from '@connector-frame/connectors';
 import type { Receiver } from '@connector-frame/engine/connector-api';
-import { createTtlCache } from '../auth/ttl-cache.js';
 import type { Clock } from '../clock.js';
-import type { Connector, Store } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import { HttpError } from './http-error.js';
+import { createKnownConnectors } from './known-connectors.js';
 import type { IngestTokens } from './tokens.js';
-
-/** Cache TTL of a connector in milliseconds. A deleted one is rejected after that. */
-const CACHE_TTL_MS = 400;
 
 export interface FindOptions {
   store: { connectors: Pick<Store['connectors'], 'ofToken'> };
@@ -17,6 +14,8 @@ export interface FindOptions {
   catalog: Catalog;
   connectors: Connectors;
   clock: Clock;
+  /** Milliseconds for which records for a connector are accepted while the database is away. */
+  lifetimeMs: number;
 }
 
 /** The connector of a request with a valid token. */
@@ -35,14 +34,15 @@ export interface Found {
  */
 export type FindConnector = (request: IncomingMessage) => Promise<Found>;
 
-export function createFindConnector({ store, tokens, catalog, connectors, clock }: FindOptions): FindConnector {
-  const known = createTtlCache<Connector>(CACHE_TTL_MS, clock);
+export function createFindConnector(options: FindOptions): FindConnector {
+  const { store, tokens, catalog, connectors, clock, lifetimeMs } = options;
+  const known = createKnownConnectors({ load: (id) => store.connectors.ofToken(id), clock, lifetimeMs });
   return async (request) => {
     if (request.method !== 'POST')
       throw new HttpError(405, 'invalid_request', 'Send records with POST.', { headers: { Allow: 'POST' } });
     const [, id = '', path = ''] = /^\/ingest\/([\w-]{1,64})((?:\/\w+)*)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
     const [, token = ''] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-    const row = tokens.isOf(id, token) ? await known.get(id, () => store.connectors.ofToken(id)) : undefined;
+    const row = tokens.isOf(id, token) ? await known.get(id) : undefined;
     if (!row) throw unknown();
     const type = catalog.get(row.kind, row.type);
     return {

@@ -19,3 +19,7 @@ export class HttpError extends Error {
 /** Creates an error that asks the sender to retry the whole request after this many seconds. */
 export const later = (status: 429 | 503, type: ErrorType, message: string, seconds: number): HttpError =>
   new HttpError(status, type, message, { headers: { 'Retry-After': String(seconds) } });
+
+/** Creates the error for a connector that can't be looked up because the database is away. */
+export const databaseAway = (): HttpError =>
+  later(503, 'unavailable', 'The database does not respond. Retry the whole request later.', 5);

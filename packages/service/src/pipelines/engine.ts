@@ -34,9 +34,10 @@ export interface PipelineMetrics {
  * acknowledged. `full`, because an output is too slow, and `no_space`, because the disk has too
  * little free space: the sender must retry later with all of them. `closed`: this process does not
  * accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline uses
- * the input.
+ * the input. `unknown`: no pipeline is known to use the input, but the database that would show it
+ * does not respond.
  */
-export type Ingested = Appended | { stored: false; reason: 'no_pipeline' };
+export type Ingested = Appended | { stored: false; reason: 'no_pipeline' | 'unknown' };
 
 /** Operations on what waits in one pipeline. Only the process that runs the pipeline has them. */
 export interface PipelineDelivery {

@@ -35,6 +35,7 @@ export class ChangeReader {
   readonly #waiting = new Set<() => void>();
   readonly #options: ChangeReaderOptions;
   #started = false;
+  #failing = false;
   #pumping: Promise<void> | undefined;
 
   constructor(options: ChangeReaderOptions) {
@@ -84,6 +85,11 @@ export class ChangeReader {
       });
   }
 
+  /** Whether the pipelines were never read, or could not be read the last time. */
+  get isStale(): boolean {
+    return !this.#started || this.#failing;
+  }
+
   /** Resolves when no work is in progress. Call it after `closing` is aborted. */
   async end(): Promise<void> {
     this.#wake();
@@ -106,7 +112,9 @@ export class ChangeReader {
       let rows: RunningRow[];
       try {
         rows = await load(ids);
+        this.#failing = false;
       } catch (error) {
+        this.#failing = true;
         for (const id of ids) this.#queue.add(id);
         // Releases the waiting callers: until the next read, records go to the pipelines known so
         // far.

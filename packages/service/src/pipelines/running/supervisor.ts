@@ -17,12 +17,15 @@ export interface SupervisorOptions {
   log: Logger;
 }
 
+/** Milliseconds that appended records wait for changes that have not been read yet. */
+const PATIENCE_MS = 5_000;
 /** Pipelines that are started or changed concurrently. */
 const MAX_CONCURRENT = 16;
 /** Rows per page. On the embedded database, each page blocks the process briefly. */
 const SWEEP_PAGE = 250;
 
 const CLOSED: Ingested = { stored: false, reason: 'closed' };
+const UNKNOWN: Ingested = { stored: false, reason: 'unknown' };
 const NO_PIPELINE: Ingested = { stored: false, reason: 'no_pipeline' };
 
 /** Keeps one runner per pipeline and reconciles it with the database. */
@@ -102,10 +105,12 @@ export class Supervisor implements PipelineEngine {
   async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
     if (this.#closing.signal.aborted) return CLOSED;
     // Another process may have just reported a new pipeline of this input.
-    if (this.#index.of(connectorId).size === 0) await this.#reader.caughtUp(this.#closing.signal);
+    if (this.#index.of(connectorId).size === 0)
+      await this.#reader.caughtUp(AbortSignal.any([this.#closing.signal, AbortSignal.timeout(PATIENCE_MS)]));
     const pipelines = [...this.#index.of(connectorId)];
     const [first] = pipelines;
-    if (!first) return this.#closing.signal.aborted ? CLOSED : NO_PIPELINE;
+    if (!first && this.#closing.signal.aborted) return CLOSED;
+    if (!first) return this.#reader.isStale ? UNKNOWN : NO_PIPELINE;
     for (const each of pipelines) this.#reader.prioritize(each.id);
     if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
     // After a rejection, the sender sends all records again, which would duplicate them in every
