@@ -28,6 +28,11 @@ const TOTAL_BYTES = 128 * 1024 * 1024;
 const ORGANIZATION_BYTES = 64 * 1024 * 1024;
 
 interface Tools extends IngestOptions {
+  /**
+   * Receivers by their path, except `''`. A request to `/v1/logs` gets every response as OTLP
+   * requires, also if its connector can't be determined.
+   */
+  receivers: ReadonlyMap<string, Receiver>;
   find: FindConnector;
   receive: ReceiveBody;
   rejections: RejectionCounter;
@@ -41,6 +46,7 @@ interface Tools extends IngestOptions {
 export function createIngest(options: IngestOptions): Ingest {
   const tools: Tools = {
     ...options,
+    receivers: receiversByPath(options),
     find: createFindConnector(options),
     receive: createReceiveBody(createBodyQuota(TOTAL_BYTES, ORGANIZATION_BYTES)),
     rejections: createRejectionCounter(options.log),
@@ -55,6 +61,8 @@ export function createIngest(options: IngestOptions): Ingest {
 async function handle(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const startedAt = performance.now();
   const known: RequestInfo = { route: '/ingest' };
+  const [, path = ''] = /^\/ingest\/[^/?]*([^?]*?)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
+  known.receiver = tools.receivers.get(path);
   let result: IngestResponse;
   try {
     result = { status: 200, ...(await storeRecords(tools, request, known)), headers: {} };
@@ -93,6 +101,14 @@ async function storeRecords(tools: Tools, request: IncomingMessage, known: Reque
   } finally {
     done();
   }
+}
+
+function receiversByPath({ catalog, connectors }: IngestOptions): Map<string, Receiver> {
+  const receivers = catalog.list('input').flatMap((type): Receiver[] => {
+    const { receiver } = connectors(type);
+    return receiver && receiver.path !== '' ? [receiver] : [];
+  });
+  return new Map(receivers.map((receiver) => [receiver.path, receiver]));
 }
 
 function wrongPath(connectorId: string, receiver: Receiver | undefined): HttpError {

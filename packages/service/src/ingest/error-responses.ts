@@ -12,7 +12,8 @@ export interface RequestInfo {
   route: string;
   /** Set once the token has been verified. */
   connectorId?: string;
-  receiver?: Receiver;
+  /** Receiver of the connector, or of the path until the connector is known. */
+  receiver?: Receiver | undefined;
 }
 
 /** Response to the sender. */

@@ -119,7 +119,7 @@ describe('processes whose clocks differ', () => {
     await expect.poll(running).toEqual(['Running', 'Running']);
     const state = createEngineState(shared.database.queries);
     const renewals = async () => (await state.get('lease:engine/'))?.version ?? 0;
-    for (const jump of [HOUR, -HOUR, 0]) {
+    for (const jump of [HOUR, -HOUR]) {
       await shift(jump);
       engine.kill('SIGUSR2');
       const before = await renewals();
