@@ -1,8 +1,8 @@
 /** An entry of the pipeline log. Never contains records or secrets. */
 export interface LogEntry {
   /**
-   * Increases by one with each entry. A gap in a tail means that entries arrived faster than they
-   * were read.
+   * Increases by one with each entry of a process, and further between two processes. A gap in the
+   * tail of one process means that entries arrived faster than they were read.
    */
   readonly sequence: number;
   /** Milliseconds since the epoch. */

@@ -63,7 +63,7 @@ test('shows code and message of a connector error, and hides those of other erro
 });
 
 test('keeps the last entries; a slow reader misses the oldest and sees the gap', async () => {
-  const log = new PipelineLog(() => 5, 10);
+  const log = new PipelineLog(() => 5, { capacity: 10 });
   const add = (count: number): void => {
     for (let n = 0; n < count; n += 1) log.add({ level: 'info', code: 'c', message: 'm' });
   };

@@ -8,24 +8,33 @@ interface Listener {
 
 const noop = (): void => undefined;
 
+export interface PipelineLogOptions {
+  /** Maximum number of entries kept, and queued for each slow reader. Default 500. */
+  capacity?: number;
+  /** Sequence that precedes the first new entry. Default 0. */
+  before?: number;
+  /** Entries of an earlier process, oldest first, to continue with. */
+  past?: readonly LogEntry[];
+  /** Called with each new entry. */
+  onAdd?: (entry: LogEntry) => void;
+}
+
 /** Keeps the latest entries of one pipeline in memory and streams new ones to followers. */
 export class PipelineLog {
   readonly #now: () => number;
   readonly #capacity: number;
-  readonly #entries: LogEntry[] = [];
+  readonly #entries: LogEntry[];
+  readonly #onAdd: ((entry: LogEntry) => void) | undefined;
   readonly #listeners = new Set<Listener>();
   #sequence: number;
 
-  /**
-   * @param now returns milliseconds since the epoch
-   * @param capacity maximum number of entries kept, and queued for each slow reader
-   * @param before sequence that precedes the first entry. A value from the clock is higher than any
-   *   sequence of a previous process.
-   */
-  constructor(now: () => number, capacity = 500, before = 0) {
+  /** @param now returns milliseconds since the epoch */
+  constructor(now: () => number, { capacity = 500, before = 0, past = [], onAdd }: PipelineLogOptions = {}) {
     this.#now = now;
     this.#capacity = capacity;
-    this.#sequence = before;
+    this.#entries = past.slice(-capacity);
+    this.#onAdd = onAdd;
+    this.#sequence = Math.max(before, this.#entries.at(-1)?.sequence ?? 0);
   }
 
   add(entry: NewLogEntry): void {
@@ -36,6 +45,17 @@ export class PipelineLog {
       push(listener.waiting, added, this.#capacity);
       listener.wake();
     }
+    this.#onAdd?.(added);
+  }
+
+  /** Drops the oldest entries, so that at most `count` are left. */
+  trim(count: number): void {
+    this.#entries.splice(0, Math.max(0, this.#entries.length - count));
+  }
+
+  /** Number of entries kept. */
+  get size(): number {
+    return this.#entries.length;
   }
 
   /** Returns the latest entries, oldest first. */

@@ -69,7 +69,7 @@ export interface PipelineEngine {
   delivery(pipelineId: string): PipelineDelivery | undefined;
   /** Returns recent throughput, measured since this process started. */
   metrics(pipelineId: string): PipelineMetrics;
-  /** Returns recent log entries, oldest first. */
+  /** Returns recent log entries, oldest first, also those of earlier processes. */
   log(pipelineId: string, limit?: number): readonly LogEntry[];
   /**
    * Yields the log entries after sequence number `after`, then new entries until `signal` is

@@ -4,7 +4,7 @@ import type { LogEntry } from '@connector-frame/engine';
 /** One entry of a pipeline's log in API responses. */
 export const LogEntryBody = z
   .object({
-    sequence: z.int().openapi({ description: 'Incremented by each entry. A gap means that entries were dropped.' }),
+    sequence: z.int().openapi({ description: 'Increases with each entry, also over restarts of the service.' }),
     time: z.iso.datetime().openapi({ description: 'RFC 3339.' }),
     level: z.enum(['info', 'warn', 'error']),
     code: z.string().openapi({ description: 'Stable event code.' }),

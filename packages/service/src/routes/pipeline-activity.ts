@@ -70,7 +70,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         path: '/v2/{org}/pipelines/{id}/logs',
         operation: 'readPipelineLog',
         summary: 'Read the recent log entries of a pipeline',
-        description: 'The last entries since the engine started. They never contain records or secrets.',
+        description: 'At most the last 200 entries, also of before a restart. They never contain records or secrets.',
         query: z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) }),
         response: { status: 200, description: 'Oldest first.', schema: z.object({ entries: z.array(LogEntryBody) }) },
       },

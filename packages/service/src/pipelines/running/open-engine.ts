@@ -25,6 +25,7 @@ import { createEngineStore } from './engine-store.js';
 import { findOrphans } from './orphans.js';
 import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
 import { listenForChanges } from './change-notifications.js';
+import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
@@ -73,6 +74,12 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const state = createEngineState(database.queries, { token: lease.epoch, onLost: () => lease.lose() });
   const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const store = createEngineStore(state, lease.epoch);
+  const logs = await PipelineLogs.open({
+    folder,
+    now: () => clock.now(),
+    epoch: lease.epoch,
+    onFailure: warn('could not write the logs of pipelines; retrying'),
+  });
   const streams = join(folder, 'streams');
   const pipelines = join(folder, 'pipelines');
   const bus = createEmbeddedBus({
@@ -88,6 +95,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     coordinator,
     holder: lease.holder,
     folder: pipelines,
+    logs,
     vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
     reseal: (reseals: readonly Reseal[]) =>
       tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
@@ -98,12 +106,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const closing = new AbortController();
 
   async function start(): Promise<void> {
-    const left = await findOrphans({ state, coordinator, bus, streams, pipelines });
+    const cleanUpFailed = warn('could not clean up removed pipelines; the next start retries');
+    // Without the database, pipelines start as soon as it is back.
+    const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();
     if (closing.signal.aborted) return;
-    await left.forget((id, nodeId) => supervisor.has(id, nodeId));
+    logs.retain((id) => supervisor.has(id));
+    await left?.forget((id, nodeId) => supervisor.has(id, nodeId)).catch(cleanUpFailed);
   }
-  const started = start().catch(warn('could not clean up removed pipelines; the next start retries'));
+  const started = start();
 
   let diskStatus: DiskState['status'] = 'ok';
   async function logDisk(): Promise<void> {
@@ -154,6 +165,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await supervisor.close();
     await started;
     await Promise.all(loops);
+    await logs.close();
     await bus.close();
     if (!lease.lost.aborted) await store.flush().catch(warn('could not write the last pipeline reports'));
     await lease.release();

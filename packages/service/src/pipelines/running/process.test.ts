@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { newDataFolder } from '../../../../../test/support/data-folder.js';
 import { postgresql } from '../../../../../test/support/databases.js';
@@ -118,6 +119,43 @@ describe('the process', () => {
     service.kill('SIGTERM');
     await live.end();
     expect(await service.exited).toBe(0);
+  });
+
+  it('keeps pipeline logs over a kill, and resumes a stream after the entry that a client saw last', async () => {
+    const first = await start(environment);
+    let client = await connectClient(first, API_KEY);
+    const { pipeline_id: id } = await client.build(await client.make('inputs', 'monad-http'));
+    await until(client, id, { status: 'Running' });
+    interface Entries {
+      entries: { sequence: number; code: string }[];
+    }
+    const path = `/v2/~/pipelines/${id}/logs`;
+    const before = (await client.must<Entries>('GET', path)).entries;
+    expect(before.map(({ code }) => code)).toContain('started');
+    // New entries are on disk after a second.
+    const file = join(environment['DATA_DIR'] ?? '', 'engine', 'pipeline-logs.ndjson');
+    const last = before.at(-1)?.sequence ?? 0;
+    await expect.poll(() => readFile(file, 'utf8').catch(() => '')).toContain(`"sequence":${last}`);
+    first.kill('SIGKILL');
+    await first.exited;
+
+    const second = await start(environment);
+    client = await connectClient(second, API_KEY);
+    await until(client, id, { status: 'Running' });
+    const after = (await client.must<Entries>('GET', path)).entries;
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.length).toBeGreaterThan(before.length);
+    const stream = new EventReader(
+      await fetch(`${second.url}/v2/${client.org}/pipelines/${id}/logs/stream`, {
+        headers: { 'x-api-key': API_KEY, 'last-event-id': String(last) },
+      }),
+    );
+    const resumed = await stream.next();
+    expect(resumed.data.sequence).toBe(after[before.length]?.sequence);
+    expect(resumed.data.sequence).toBeGreaterThan(last);
+    await stream.leave();
+    second.kill('SIGTERM');
+    expect(await second.exited).toBe(0);
   });
 
   it('runs pipelines in one of several processes on a database; the others report their status', async () => {

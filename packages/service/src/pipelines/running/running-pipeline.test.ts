@@ -5,6 +5,7 @@ import { loadCatalog } from '@connector-frame/catalog';
 import { createEmbeddedBus, createEmbeddedCoordinator, systemClock } from '@connector-frame/engine';
 import { createEgress } from '@connector-frame/engine/egress';
 import { expect, it, onTestFinished } from 'vitest';
+import { PipelineLogs } from './pipeline-logs.js';
 import { RunningPipeline } from './running-pipeline.js';
 
 const away = () => Promise.reject(new Error('away'));
@@ -25,6 +26,7 @@ it('resolves a pending append if the pipeline is removed before it started and t
     coordinator: createEmbeddedCoordinator({ store }),
     holder: 'worker',
     folder,
+    logs: await PipelineLogs.open({ folder, now: Date.now, epoch: 1, onFailure: () => undefined }),
     vaultOf: away,
     reseal: away,
     limits: () => ({}),

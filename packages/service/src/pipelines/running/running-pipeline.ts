@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  PipelineLog,
   PipelineRunner,
   stateOf,
   type Appended,
@@ -12,6 +11,7 @@ import {
   type LogEntry,
   type Losses,
   type NodeCounts,
+  type PipelineLog,
   type PipelineState,
   type PipelineStatus,
   type RunnerLimits,
@@ -23,6 +23,7 @@ import type { PipelineDelivery } from '../engine.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { fingerprintOf } from './fingerprint.js';
 import { MetricsHistory } from './metrics-history.js';
+import type { PipelineLogs } from './pipeline-logs.js';
 
 export interface RunningTools extends ComponentTools {
   bus: Bus;
@@ -30,14 +31,12 @@ export interface RunningTools extends ComponentTools {
   holder: string;
   /** Contains one folder per pipeline. */
   folder: string;
+  logs: Pick<PipelineLogs, 'of' | 'remove'>;
   vaultOf: (organizationId: string) => Promise<OrganizationVault>;
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
   limits: () => Partial<RunnerLimits>;
 }
-
-/** Log entries kept per pipeline: ten thousand failing pipelines have ten thousand logs. */
-const LOG_CAPACITY = 200;
 
 const CLOSED: Appended = { stored: false, reason: 'closed' };
 
@@ -56,7 +55,6 @@ export class RunningPipeline {
   /** Counts of dead letters when the metrics were sampled last. */
   sampledLetters: LetterCounts | undefined;
   readonly #tools: RunningTools;
-  #log: PipelineLog | undefined;
   #runner: PipelineRunner | undefined;
   #fingerprint: string | undefined;
   #pipeline: Pipeline | undefined;
@@ -192,11 +190,11 @@ export class RunningPipeline {
   }
 
   entries(limit?: number): readonly LogEntry[] {
-    return this.#log?.entries(limit) ?? [];
+    return this.#log.entries(limit);
   }
 
   tail(signal: AbortSignal, after?: number): AsyncIterable<LogEntry> {
-    return this.#ensureLog().tail(AbortSignal.any([signal, this.#stopped.signal]), after);
+    return this.#log.tail(AbortSignal.any([signal, this.#stopped.signal]), after);
   }
 
   /** Stops the runner. Stored records are kept. */
@@ -226,6 +224,7 @@ export class RunningPipeline {
           if (type === 'input') await bus.remove(`${this.id}.${id}`);
         await rm(this.#folder, { recursive: true, force: true });
       } finally {
+        this.#tools.logs.remove(this.id);
         this.#runner = undefined;
         this.#releaseAppends();
       }
@@ -252,7 +251,7 @@ export class RunningPipeline {
       coordinator,
       holder,
       folder: this.#folder,
-      log: this.#ensureLog(),
+      log: this.#log,
       clock,
       limits: limits(),
     });
@@ -273,7 +272,7 @@ export class RunningPipeline {
   async #discardRunner(row: RunningRow): Promise<void> {
     const before = this.#runner;
     if (!before) return;
-    this.#ensureLog().add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
+    this.#log.add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
     await before.pause();
     this.#holdAppends();
     await before.stop();
@@ -296,13 +295,12 @@ export class RunningPipeline {
   #fail(): void {
     const message = 'The pipeline could not be started. The engine will retry.';
     this.#failure = { at: this.#tools.clock.now(), code: 'not_started', message };
-    this.#ensureLog().add({ level: 'error', code: 'not_started', message });
+    this.#log.add({ level: 'error', code: 'not_started', message });
     if (!this.#runner) this.#releaseAppends();
   }
 
-  #ensureLog(): PipelineLog {
-    const { clock } = this.#tools;
-    return (this.#log ??= new PipelineLog(() => clock.now(), LOG_CAPACITY, clock.now()));
+  get #log(): PipelineLog {
+    return this.#tools.logs.of(this.id);
   }
 
   #serialize<T>(work: () => Promise<T>): Promise<T> {
