@@ -18,6 +18,8 @@ export interface DatabaseProxy {
   reset(): void;
   /** Number of open connections. */
   connections(): number;
+  /** Number of connections accepted so far. */
+  accepted(): number;
   close(): Promise<void>;
 }
 
@@ -26,9 +28,11 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const pairs = new Set<Socket>();
   let isStalled = false;
+  let accepted = 0;
 
   function serve(socket: Socket): void {
     pairs.add(socket);
+    accepted += 1;
     socket.on('error', () => undefined).once('close', () => pairs.delete(socket));
     if (isStalled) return void socket.pause();
     const inner = connect(Number(target.port), target.hostname);
@@ -76,6 +80,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     },
     reset,
     connections: () => pairs.size,
+    accepted: () => accepted,
     close,
   };
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Client } from 'pg';
@@ -14,6 +14,12 @@ export interface Postgres {
   url: string;
   /** Creates an empty database and returns its connection URL. */
   createDatabase(): Promise<string>;
+  /** Sends a signal to the server and all its processes: `SIGSTOP`, `SIGCONT`, `SIGKILL`. */
+  signal(signal: NodeJS.Signals): void;
+  /** Stops the server if it runs, and starts it again on the same port and data. */
+  restart(): Promise<void>;
+  /** Stops the server, and keeps its data for `restart`. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,11 +47,21 @@ export async function startPostgres({ settings = {}, files = {} }: PostgresOptio
       writeFileSync(path, text, { mode: 0o600 });
       if (account) chownSync(path, account.uid, account.gid);
     }
-    const server = await launch(bin, folder, settings, account);
+    let server = await launch(bin, folder, settings, account);
     const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;
     return {
       url,
       createDatabase: () => createDatabase(url),
+      signal(signal) {
+        const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+        for (const each of [pid, ...children.map(Number)]) process.kill(each, signal);
+      },
+      stop: () => server.stop(),
+      async restart() {
+        await server.stop();
+        server = await launch(bin, folder, settings, account, server.port);
+      },
       close: async () => {
         await server.stop();
         rmSync(folder, { recursive: true, force: true });
@@ -115,9 +131,10 @@ async function launch(
   folder: string,
   settings: Readonly<Record<string, string>>,
   account: Account | undefined,
+  fixedPort?: number,
 ): Promise<{ port: number; stop(): Promise<void> }> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = fixedPort ?? (await freePort());
     const server = spawnTied(
       join(bin, 'postgres'),
       ['-D', join(folder, 'data'), ...flags({ ...settings, port: String(port) })],

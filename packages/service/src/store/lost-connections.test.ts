@@ -73,6 +73,30 @@ it('listenForChanges reconnects after a connection reset', async () => {
   await listening;
 });
 
+it('listenForChanges ends if it is aborted while it connects', async () => {
+  const { database } = await behindNetwork();
+  const over = new AbortController();
+  const listening = listenForChanges(database, () => undefined, over.signal, systemClock);
+  over.abort();
+  await listening;
+  expect(over.signal.aborted).toBe(true);
+});
+
+it('listenForChanges replaces a connection that no longer responds', async () => {
+  const { database, proxy } = await behindNetwork({ connect: 500, statement: 300, response: 400 });
+  const over = new AbortController();
+  const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
+  const listening = listenForChanges(database, () => undefined, over.signal, clock);
+  await expect.poll(() => proxy.connections()).toBeGreaterThan(0);
+  await database.pool?.query('select 1');
+  const before = proxy.accepted();
+  // Nothing closes the connection: each side waits for the other.
+  proxy.stall();
+  await expect.poll(() => proxy.accepted()).toBeGreaterThan(before);
+  over.abort();
+  await listening;
+});
+
 it('an outage does not use up the connections of the pool', async () => {
   const { database, proxy } = await behindNetwork({ connect: 500, statement: 300, response: 400 });
   const store = createStore(database);

@@ -6,6 +6,8 @@ const CHANNEL = 'connector_frame_pipelines';
  * Milliseconds before reconnecting after a lost connection; until then, the sweep finds changes.
  */
 const RETRY_MS = 5_000;
+/** Milliseconds between checks that the connection still works. */
+const CHECK_MS = 30_000;
 
 /**
  * Notifies the process that runs the pipelines of a shared database that one has changed. The
@@ -29,15 +31,18 @@ export async function listenForChanges(
   while (!signal.aborted) {
     try {
       const client = await pool.connect();
-      const over = new Promise<void>((resolve) => {
-        client.once('error', () => resolve());
-        client.once('end', () => resolve());
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      const lost = new AbortController();
+      client.once('error', () => lost.abort());
+      client.once('end', () => lost.abort());
       client.on('notification', ({ payload }) => payload !== undefined && onChange(payload));
       try {
         await client.query(`listen ${CHANNEL}`);
-        await over;
+        const over = AbortSignal.any([signal, lost.signal]);
+        while (!over.aborted) {
+          await clock.sleep(CHECK_MS, over);
+          // A network that drops packets closes no connection.
+          if (!over.aborted) await client.query('select 1');
+        }
       } finally {
         // Destroys the connection: it must not return to the pool while it listens.
         client.release(true);
