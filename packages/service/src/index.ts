@@ -5,7 +5,13 @@ export { EnvironmentError, readEnv, type Env } from './env.js';
 export { openCore, type Core } from './open-core.js';
 export { createLog } from './log.js';
 export { createMetrics, type Metrics } from './metrics.js';
-export { createReadiness, type Readiness } from './readiness.js';
+export {
+  createReadiness,
+  databaseChecks,
+  type Readiness,
+  type ReadinessCheck,
+  type ReadinessReport,
+} from './readiness.js';
 export {
   createSessionTokens,
   SESSION_TTL,

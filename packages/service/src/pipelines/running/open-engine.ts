@@ -125,15 +125,20 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     else log.error({ disk }, disk.status === 'low' ? 'disk is full; rejecting new records' : 'disk writes fail');
   }
 
-  /** Runs `work` repeatedly, with pauses, until the engine closes. */
+  /**
+   * Runs `work` repeatedly, with pauses, until the engine closes. Logs only the first of consecutive
+   * failures.
+   */
   async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
-    for (;;) {
+    for (let hasFailed = false; ;) {
       await clock.sleep(pause(), closing.signal);
       if (closing.signal.aborted) return;
       try {
         await work();
+        hasFailed = false;
       } catch (error) {
-        warn(message)(error);
+        if (!hasFailed) warn(message)(error);
+        hasFailed = true;
       }
     }
   }
