@@ -8,6 +8,8 @@ import { createKnownConnectors } from './known-connectors.js';
 
 const LIFETIME_MS = 3_600_000;
 
+const away = () => Promise.reject(Object.assign(new Error('away'), { code: '57P03' }));
+
 /** The intake while its database, a real PostgreSQL behind a proxy, is away. */
 describe('records sent while the database is away', () => {
   const databases = postgresql();
@@ -16,7 +18,7 @@ describe('records sent while the database is away', () => {
 
   beforeAll(async () => {
     proxy = await startDatabaseProxy(await databases.url());
-    const database = postgresDatabase(proxy.url, () => undefined, {
+    const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, {
       connect: 2_000,
       statement: 2_000,
       response: 2_500,
@@ -100,7 +102,6 @@ describe('records sent while the database is away', () => {
 
 describe('known connectors', () => {
   const connector = { id: 'a', organizationId: 'o', kind: 'input', type: 'monad-http' } as const;
-  const away = () => Promise.reject(Object.assign(new Error('away'), { code: '57P03' }));
 
   it('query a database that is away once a second, however many connectors are asked for', async () => {
     let [elapsed, queries] = [0, 0];

@@ -31,7 +31,7 @@ describe('OTLP', () => {
   let listener: IngestListener;
   beforeAll(async () => {
     proxy = await startDatabaseProxy(await databases.url());
-    const database = postgresDatabase(proxy.url, () => undefined, {
+    const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, {
       connect: 2_000,
       statement: 2_000,
       response: 2_500,
@@ -50,6 +50,12 @@ describe('OTLP', () => {
     listener.reset();
     listener.service.clock.advance(2_000);
   });
+
+  const refuse = (reason: 'full' | 'closed' | 'no_pipeline' | 'unknown') => {
+    const result: Ingested = { stored: false, reason };
+    listener.engine.store = () => Promise.resolve(result);
+  };
+  const bodies = () => listener.engine.appended.flatMap(({ lines }) => lines.map((line) => JSON.parse(line).body));
 
   describe.each([
     ['protobuf', PROTOBUF, exportedProtobuf],
@@ -72,10 +78,6 @@ describe('OTLP', () => {
       const reader = Reader.create(response.body);
       expect(reader.uint32()).toBe((2 << 3) | 2);
       return reader.string();
-    };
-    const refuse = (reason: 'full' | 'closed' | 'no_pipeline' | 'unknown') => {
-      const result: Ingested = { stored: false, reason };
-      listener.engine.store = () => Promise.resolve(result);
     };
 
     it.each([
@@ -167,7 +169,6 @@ describe('OTLP', () => {
       await provider.shutdown();
       return result;
     }
-    const bodies = () => listener.engine.appended.flatMap(({ lines }) => lines.map((line) => JSON.parse(line).body));
 
     it('records are retried and delivered once the database is back', async () => {
       const id = await listener.newInput('monad-otel');

@@ -37,7 +37,6 @@ export interface EngineLeases {
 }
 
 export function createEngineLeases(queries: Queries): EngineLeases {
-  const held = (token: number) => and(eq(table.key, LEASE_KEY), sql`${tokenOf(table.value)} = ${token}`);
   return {
     async acquire(holder, ttlMs) {
       const valueWith = (token: ReturnType<typeof sql>) =>
@@ -59,7 +58,7 @@ export function createEngineLeases(queries: Queries): EngineLeases {
       const rows = await queries
         .update(table)
         .set({ version: sql`${table.version} + 1`, value })
-        .where(held(token))
+        .where(isHeldWith(token))
         .returning({ key: table.key });
       return rows.length > 0;
     },
@@ -70,7 +69,7 @@ export function createEngineLeases(queries: Queries): EngineLeases {
       await queries
         .update(table)
         .set({ version: sql`${table.version} + 1`, value })
-        .where(held(token));
+        .where(isHeldWith(token));
     },
 
     async current() {
@@ -93,3 +92,5 @@ export const tokenOf = (value: typeof table.value) => sql`coalesce((${value}::js
 const expiryOf = (value: typeof table.value) => sql`coalesce((${value}::json ->> 'expires_at')::bigint, 0)`;
 // Not `now()`: that is when the transaction began, which may have waited for a lock since.
 const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+const isHeldWith = (token: number) => and(eq(table.key, LEASE_KEY), sql`${tokenOf(table.value)} = ${token}`);

@@ -24,6 +24,22 @@ const SHIFT_CLOCK = fileURLToPath(new URL('../../../../../test/support/shift-clo
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
+async function start(variables: Record<string, string>, command?: readonly string[]): Promise<ServiceProcess> {
+  const service = await mustStart(variables, command);
+  onTestFinished(() => service.kill('SIGKILL'));
+  return service;
+}
+
+const send = async ({ url, token }: { url: string; token: string }): Promise<number> =>
+  (await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: '{"n":1}' })).status;
+
+async function buildPipelines(client: ServiceClient) {
+  const input = await client.make('inputs', 'monad-http');
+  const pushed = (await client.build(input)).pipeline_id;
+  const paged = (await client.build(await client.make('inputs', 'demo'))).pipeline_id;
+  return { pushed, paged, address: await client.ingestOf(input) };
+}
+
 /** Several processes of the service on one PostgreSQL, with clocks that differ. */
 describe('processes whose clocks differ', () => {
   const databases = postgresql();
@@ -68,22 +84,6 @@ describe('processes whose clocks differ', () => {
       command: [process.execPath, '--import', SHIFT_CLOCK, MAIN],
       shift,
     };
-  }
-
-  async function start(variables: Record<string, string>, command?: readonly string[]): Promise<ServiceProcess> {
-    const service = await mustStart(variables, command);
-    onTestFinished(() => service.kill('SIGKILL'));
-    return service;
-  }
-
-  const send = async ({ url, token }: { url: string; token: string }): Promise<number> =>
-    (await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: '{"n":1}' })).status;
-
-  async function buildPipelines(client: ServiceClient) {
-    const input = await client.make('inputs', 'monad-http');
-    const pushed = (await client.build(input)).pipeline_id;
-    const paged = (await client.build(await client.make('inputs', 'demo'))).pipeline_id;
-    return { pushed, paged, address: await client.ingestOf(input) };
   }
 
   it('never take over a live lease, a minute ahead or behind', async () => {

@@ -34,8 +34,8 @@ describe.each([embedded(), postgresql()])('the engine lease on $name', (database
   const leases = () => createEngineLeases(database.queries);
   const acquire = (folder: string, clock = new ManualClock()): Promise<EngineLease> =>
     acquireEngineLease({ folder, state: createEngineState(database.queries), leases: leases(), clock, log });
-  const stateOf = ({ epoch: token, lose: onLost }: EngineLease) =>
-    createEngineState(database.queries, { token, onLost });
+  const stateOf = (lease: EngineLease, queries = database.queries) =>
+    createEngineState(queries, { token: lease.epoch, onLost: () => lease.lose() });
 
   it('is granted to one process per database until it is released', async () => {
     await emptyDatabase();
@@ -145,7 +145,7 @@ describe.each([embedded(), postgresql()])('the engine lease on $name', (database
       let second: Promise<number | undefined> | undefined;
       let isTaken = false;
       await database.transaction(async (queries) => {
-        await createEngineState(queries, { token: first.epoch, onLost: first.lose }).put(new Map([['report:p/', {}]]));
+        await stateOf(first, queries).put(new Map([['report:p/', {}]]));
         second = leases().acquire('other', 15_000);
         void second.then(() => (isTaken = true));
         await expect

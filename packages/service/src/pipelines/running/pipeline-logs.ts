@@ -16,7 +16,7 @@ export interface PipelineLogsOptions {
 
 /** Entries kept per pipeline. */
 const CAPACITY = 200;
-/** Entries kept of all pipelines: about 12 MB in the file. Those of the longest logs are dropped. */
+/** Entries kept of all pipelines, about 12 MB in the file. The longest logs are shortened first. */
 const MAX_ENTRIES = 50_000;
 /** Characters of a stored message. */
 const MAX_MESSAGE = 1_000;
