@@ -239,7 +239,7 @@ test('a run that is paused while it starts ends at once', async () => {
   expect(await status(runner)).toBe('Disabled');
 });
 
-test.each(['stream', 'none', { key: (record: DataRecord) => String(record['n']) }] as const)(
+test.each(['stream', 'none', { key: (record: DataRecord) => JSON.stringify(record) }] as const)(
   'reads no further than the next write while a destination hangs: %s',
   async (ordering) => {
     const world = await openWorld();
