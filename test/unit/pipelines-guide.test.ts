@@ -75,7 +75,8 @@ test('starts once, pauses, resumes and deletes the pipeline, keeping the output'
   const state = async () => (await call('GET', `/v2/~/pipelines/${pipelineId}/status`)).body['status'];
   expect(await state()).toBe('Running');
   await guide.setEnabled(org, inputId, false);
-  expect(await state()).toBe('Disabled');
+  // It is `Running` until its work has ended.
+  await expect.poll(state).toBe('Disabled');
   await guide.setEnabled(org, inputId, true);
   await vi.waitFor(async () => expect(await state()).toBe('Running'), 10_000);
   await guide.disconnect(org, inputId);
