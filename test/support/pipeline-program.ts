@@ -50,9 +50,7 @@ function runner(id: string, input: 'push' | 'pages'): PipelineRunner {
   const options: RunnerOptions = {
     definition: { id, nodes: [node('in', 'input'), node('out', 'output')], edges: [edge] },
     components: {
-      inputs: new Map([
-        ['in', input === 'push' ? { kind: 'push' } : synthetic],
-      ]),
+      inputs: new Map([['in', input === 'push' ? { kind: 'push' } : synthetic]]),
       outputs: new Map([['out', outputTo(join(folder, `${id}.ndjson`))]]),
       transforms: new Map(),
     },
