@@ -53,7 +53,7 @@ describe('a page policy that blocks the form is reported at once, with the direc
   test.each(blocking)('by $name', async ({ host }) => {
     await withHost(host, async (page) => {
       await mountCore(page, { frameOrigin: form.frameOrigin, loadTimeout: 60_000 });
-      const line = `CSP of this page lacks frame-src ${originOf(form.frameOrigin)}`;
+      const line = `CSP lacks frame-src ${originOf(form.frameOrigin)}`;
       await expect.poll(() => callbacksOf(page)).toEqual(failure('frame_blocked', line));
       // The second frame reports its own error and does not repeat the first one.
       await mountCore(page, { frameOrigin: form.frameOrigin });

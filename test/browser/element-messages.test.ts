@@ -208,19 +208,19 @@ const faults: Record<string, () => Fault> = {
     attributes: `${session} frame-origin="https://connect.example.com/embed"`,
     policy: "frame-src 'none'",
     code: 'frame_blocked',
-    message: 'CSP of this page lacks frame-src https://connect.example.com',
+    message: 'CSP lacks frame-src https://connect.example.com',
   }),
   'a policy without connect-src to its own server': () => ({
     attributes: 'host-url="/api" tenant-id="acme"',
     policy: "connect-src 'none'",
     code: 'request_blocked',
-    message: "CSP of this page lacks connect-src 'self'",
+    message: "CSP lacks connect-src 'self'",
   }),
   'a policy without connect-src to a server elsewhere': () => ({
     attributes: 'host-url="https://api.example.com/routes" tenant-id="acme"',
     policy: "connect-src 'self'",
     code: 'request_blocked',
-    message: 'CSP of this page lacks connect-src https://api.example.com',
+    message: 'CSP lacks connect-src https://api.example.com',
   }),
   'host routes that are not there': () => ({
     attributes: 'host-url="/nothing" tenant-id="acme"',
@@ -339,7 +339,7 @@ test("fetchSession blocked by the page's policy names the directive", async () =
     });
   });
   await define(page);
-  const message = 'CSP of this page lacks connect-src https://sessions.example.com';
+  const message = 'CSP lacks connect-src https://sessions.example.com';
   await expect.poll(() => eventsOf(page)).toContainEqual(['error', 'request_blocked', message]);
 });
 

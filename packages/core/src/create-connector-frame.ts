@@ -137,7 +137,7 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
       isLoading = false;
       hasEnded = true;
       clearTimeout(timer);
-      fail('frame_blocked', `CSP of this page lacks frame-src ${formOrigin}`);
+      fail('frame_blocked', `CSP lacks frame-src ${formOrigin}`);
     }
   }
 

@@ -23,7 +23,7 @@ export async function explainBlocked<Value>(run: () => Promise<Value>, url?: str
     await new Promise((resolve) => setTimeout(resolve));
     if (blocked === undefined) throw error;
     const source = blocked === location.origin ? "'self'" : blocked;
-    throw new ConnectorFrameError('request_blocked', `CSP of this page lacks connect-src ${source}`);
+    throw new ConnectorFrameError('request_blocked', `CSP lacks connect-src ${source}`);
   } finally {
     removeEventListener('securitypolicyviolation', note);
   }

@@ -35,7 +35,7 @@ const input: PageInput = {
 const fileOutput = (name: string): Output => ({
   write: ({ records }) => {
     if (name === 'slow' && mode === 'run') throw new ConnectorError('down', 'The destination does not respond.');
-    appendFileSync(join(folder, `${name}.txt`), records.map(({ n }) => `${String(n)}\n`).join(''));
+    appendFileSync(join(folder, `${name}.txt`), records.map(({ n }) => `${Number(n)}\n`).join(''));
     return Promise.resolve(WRITTEN);
   },
 });

@@ -43,6 +43,10 @@ const ask = async (database: Database, sql: string): Promise<unknown> =>
 const serverId = async (): Promise<number> =>
   Number((await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8')).split('\n', 1)[0]);
 
+/** Returns what a data folder contains, without the space reserved for its lock files. */
+const content = async (path: string): Promise<string[]> =>
+  (await readdir(path)).filter((name) => !name.includes('.reserve-')).toSorted();
+
 /** Returns whether a process runs. A zombie has ended; its new parent has not noticed yet. */
 async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
@@ -66,7 +70,7 @@ describe('a new data folder', () => {
     const pid = await serverId();
     await first.close();
     expect(await isRunning(pid)).toBe(false);
-    expect(await readdir(folder)).toEqual(['postgres']);
+    expect(await content(folder)).toEqual(['postgres']);
     expect(await ask(await open(), 'select n from t')).toBe(7);
   });
 
@@ -126,7 +130,7 @@ it('closes while its server is being restarted', async () => {
   process.kill(await serverId(), 'SIGKILL');
   await expect.poll(() => lines.join('')).toContain('restarting it');
   await database.close();
-  expect(await readdir(folder)).toEqual(['postgres']);
+  expect(await content(folder)).toEqual(['postgres']);
 });
 
 describe('a folder of PGlite', () => {
@@ -145,18 +149,18 @@ describe('a folder of PGlite', () => {
     await database.close();
   }
 
-  const content = `select concat(o.name, '|', o.created_at at time zone 'UTC', '|', encode(k.wrapped, 'hex'))
+  const row = `select concat(o.name, '|', o.created_at at time zone 'UTC', '|', encode(k.wrapped, 'hex'))
     from organizations o join data_keys k on k.organization_id = o.id`;
 
   it('moves to PostgreSQL once, with all rows, and is kept', async () => {
     await createPglite();
     const first = await openDatabase({ folder }, log);
-    const moved = await ask(first, content);
+    const moved = await ask(first, row);
     await first.close();
     expect(moved).toBe(`Zoë 'x' \\n 漢|2026-01-02 03:04:05.679|00ff27`);
-    expect((await readdir(folder)).toSorted()).toEqual(['db-pglite', 'postgres']);
+    expect(await content(folder)).toEqual(['db-pglite', 'postgres']);
     expect(lines.join('')).toContain('db-pglite');
-    expect(await ask(await open(), content)).toBe(moved);
+    expect(await ask(await open(), row)).toBe(moved);
   });
 
   it('is copied again if a kill interrupted the copy, and not if it was complete', async () => {
@@ -212,7 +216,7 @@ it.skipIf(process.getuid?.() !== 0)('without a way to run it, falls back to PGli
   expect(await ask(first, 'select 1')).toBe(1);
   await first.close();
   expect(lines.join('')).toContain('using PGlite');
-  expect(await readdir(folder)).toEqual(['db']);
+  expect(await content(folder)).toEqual(['db']);
 });
 
 function nativeFolder(name: string): string | undefined {
