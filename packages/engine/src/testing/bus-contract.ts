@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Bus, ConsumerOptions, Delivery } from '../bus/bus.js';
 import { createBatch, type Batch } from '../connector-api/batch.js';
@@ -307,6 +308,20 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       await bus.close();
       expect(await second).toEqual([]);
       await expect(bus.publish('s', someBatch())).rejects.toMatchObject({ code: 'closed' });
+    });
+
+    test('an abort ends a read at any of its steps', async () => {
+      const { bus } = await start(['a']);
+      await publish(bus, someBatch());
+      for (let steps = 0; steps < 60; steps += 1) {
+        const stop = new AbortController();
+        const reading = bus.consume('s', 'a', stop.signal)[Symbol.asyncIterator]();
+        await reading.next();
+        const ended = reading.next();
+        for (let step = 0; step < steps; step += 1) await (step % 3 === 2 ? nextTurn() : Promise.resolve());
+        stop.abort();
+        expect(await ended).toEqual({ done: true, value: undefined });
+      }
     });
 
     test('a removed stream is deleted and can be declared again', async () => {

@@ -2,8 +2,9 @@
 export class Waiters {
   #callbacks: (() => void)[] = [];
 
-  /** Resolves at the next `wakeAll`, or when `signal` is aborted. */
+  /** Resolves at the next `wakeAll`, or once `signal` is aborted. */
   wait(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = (): void => {
         signal.removeEventListener('abort', wake);
