@@ -208,14 +208,21 @@ describe('html', () => {
     expect(fixture.problems).toEqual([]);
   });
 
-  test('cancel closes the dialog around the form; reopening it keeps what was typed', async () => {
+  test('Cancel closes the dialog around the form once the user discards what was typed', async () => {
     const page = await open('html');
     await product(page, 'Okta System Log').click();
+    const before = await nameField(page).inputValue();
     await nameField(page).fill('Typed already');
+    await form(page).getByLabel('API token', { exact: true }).fill('00QCjAl4');
     await form(page).getByRole('button', { name: 'Cancel' }).click();
+    await form(page).getByRole('button', { name: 'Keep editing' }).click();
+    expect(await nameField(page).inputValue()).toBe('Typed already');
+    await form(page).getByRole('button', { name: 'Cancel' }).click();
+    await form(page).getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Open again' }).click();
-    expect(await nameField(page).inputValue()).toBe('Typed already');
+    expect(await nameField(page).inputValue()).toBe(before);
+    expect(await form(page).getByLabel('API token', { exact: true }).inputValue()).toBe('');
     expect(await page.getByRole('dialog').evaluate((dialog) => dialog.matches(':modal'))).toBe(true);
   });
 

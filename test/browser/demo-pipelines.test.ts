@@ -206,13 +206,13 @@ test('streams log lines and stops when the log is closed', async () => {
 });
 
 test('shows why a pipeline fails', async () => {
-  const { status } = await fixture.call('POST', '/v2/~/inputs', {
-    ...exampleBody(typeOf('input', 'snowflake')),
-    name: 'Not yet',
-  });
+  const okta = exampleBody(typeOf('input', 'okta-systemlog'));
+  const settings = { ...okta.config.settings, org_url: 'https://127.0.0.1:1' };
+  const config = { ...okta.config, settings };
+  const { status } = await fixture.call('POST', '/v2/~/inputs', { ...okta, config, name: 'Unreachable' });
   expect(status).toBe(200);
   const page = await fixture.open('vue');
-  const row = rowOf(page, 'Not yet');
+  const row = rowOf(page, 'Unreachable');
   await row.press('Start a pipeline');
   await row.is('Erroring');
   expect(await row.item.locator('.pipeline-problem').first().textContent()).toMatch(/\w+ \w+ \w+/);

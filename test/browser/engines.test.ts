@@ -114,6 +114,8 @@ inEngines('a cross-site frame', ['Chromium'], ({ engine, browser, testUnless }) 
     await page.focus('#first');
     await page.keyboard.type('x');
     await page.keyboard.press('Tab');
+    // The browser moves the focus to another process.
+    await expect.poll(() => frame.evaluate(() => document.hasFocus())).toBe(true);
     await page.keyboard.type('by Tab');
     await pressKeys(page.keyboard, 'Shift+Tab');
     await page.keyboard.type('y');

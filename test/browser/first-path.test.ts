@@ -72,7 +72,7 @@ test('a saved connector is reported to the page, survives a restart and can be e
 
   await form(page).getByLabel('Name', { exact: true }).fill('Okta production');
   await press(form(page).getByRole('button', { name: 'Save' }));
-  const status = page.getByRole('status').filter({ hasText: 'Okta production is connected. Its id:' });
+  const status = page.getByRole('status').filter({ hasText: 'Okta production is saved. Its id:' });
   const id = (await status.locator('code').textContent()) ?? '';
   expect(id).toMatch(/^[\w-]{8,}$/);
   expect(await page.content()).not.toContain(TOKEN);

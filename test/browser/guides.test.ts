@@ -267,7 +267,9 @@ test('pipelines: built at a save, paused, resumed, deleted', async () => {
       { id: inputId, wanted: name, rest: more },
     );
   expect(await call('statusOf')).toMatchObject({ hasPipeline: true, enabled: true });
-  expect(await call('pause')).toMatchObject({ enabled: false, status: 'Disabled' });
+  expect(await call('pause')).toMatchObject({ enabled: false });
+  // It is `Running` until its work has ended.
+  await expect.poll(() => call('statusOf')).toMatchObject({ enabled: false, status: 'Disabled' });
   expect(await call('resume')).toMatchObject({ enabled: true });
   expect(await call('remove', 'pipeline-only')).toBeUndefined();
   expect(await call('statusOf')).toEqual({ hasPipeline: false, enabled: false });

@@ -87,6 +87,7 @@ describe.each(reacts)('React $react', ({ react, alias }) => {
     }, given);
     expect(await name(page).inputValue()).toBe('Typed before');
     await form(page).getByRole('button', { name: 'Cancel' }).click();
+    await form(page).getByRole('button', { name: 'Discard' }).click();
     await expect.poll(async () => (await callbacks(page)).at(-1)).toEqual(['render 50', 'cancel']);
     expect([frames(page), sessions(), (await callbacks(page)).filter(([, what]) => what === 'ready').length]).toEqual([
       1, 1, 1,

@@ -8,7 +8,7 @@ import { deriveTokens } from '../src/appearance/derive-tokens.js';
 import en from '../src/messages/en.json' with { type: 'json' };
 import { createMessages } from '../src/messages/index.js';
 import { mountView } from '../src/view/root.js';
-import { setBuiltInStyles } from '../src/view/built-in-styles.js';
+import { removeBuiltInStyles } from '../src/view/built-in-styles.js';
 import { errorResponse } from '../src/testing/fake-service.js';
 import { openForm } from '../src/testing/open-form.js';
 import { FakeForm } from './fake-form.js';
@@ -22,7 +22,7 @@ style.colorScheme = theme;
 style.background = tokens.surface;
 for (const [name, value] of Object.entries(tokens)) style.setProperty(`--cf-${name}`, value);
 document.documentElement.dir = query.get('dir') ?? dir;
-if (query.has('bare')) setBuiltInStyles(false);
+if (query.has('bare')) removeBuiltInStyles();
 
 const scene = scenes[query.get('scene') ?? ''];
 const host = document.getElementById('form');

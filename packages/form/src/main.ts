@@ -14,7 +14,7 @@ import { createSession } from './model/session.js';
 import { secretControls } from './view/protected/secret-control.js';
 import { mountView, runCommand } from './view/root.js';
 import { colorProtected } from './view/protected/protected-sheets.js';
-import { setBuiltInStyles } from './view/built-in-styles.js';
+import { removeBuiltInStyles } from './view/built-in-styles.js';
 
 // The build inlines the messages into the page.
 const messages = createMessages(JSON.parse(document.getElementById('messages')?.textContent ?? ''));
@@ -98,7 +98,7 @@ async function run(boot: Boot): Promise<void> {
 
   if (!init.stylesheets?.length) return;
   // The form keeps its built-in styles until these have loaded, and if they fail to load.
-  if (await loadStylesheets(init.stylesheets, parentOrigin)) setBuiltInStyles(false);
+  if (await loadStylesheets(init.stylesheets, parentOrigin)) removeBuiltInStyles();
   else reportToDeveloper('stylesheet_failed', channel);
 }
 

@@ -25,8 +25,8 @@ export interface ApiOptions extends RetryTools {
  * A connector and its ETag. An update sends the ETag as `If-Match`, so that it changes only this
  * version.
  */
-export interface Loaded {
-  connector: Connector;
+export interface LoadedConnector {
+  saved: Connector;
   etag: string | null;
 }
 
@@ -39,10 +39,10 @@ export interface TestResult {
 /** The API calls of the form. Each rejects with `ApiError`, `NoResponse` or `SessionExpired`. */
 export interface Api {
   loadType(): Promise<ConnectorType>;
-  /** Loads the organization of the session. */
-  loadOrganization(): Promise<{ name: string }>;
+  /** Loads the name of the session's organization. */
+  loadOrganization(): Promise<string>;
   /** Resolves with undefined for a new connector. */
-  loadConnector(): Promise<Loaded | undefined>;
+  loadConnector(): Promise<LoadedConnector | undefined>;
   /** @param key idempotency key: a repeated call with the same key writes only once */
   create(write: ConnectorWrite, key: string): Promise<Connector>;
   update(write: ConnectorWrite, etag: string | null, key: string): Promise<Connector>;
@@ -109,8 +109,7 @@ export function createApi(options: ApiOptions): Api {
     loadType: async () => read(await call(`/v1/${kind}s/${encodeURIComponent(typeId)}`)),
 
     async loadOrganization() {
-      const { organization } = await read<{ organization: { name: string } }>(await call('/v3/session'));
-      return organization;
+      return (await read<{ organization: { name: string } }>(await call('/v3/session'))).organization.name;
     },
 
     async loadConnector() {
@@ -118,7 +117,7 @@ export function createApi(options: ApiOptions): Api {
       const response = await call(`/v1/${existing}`).catch((error: unknown) => {
         throw error instanceof ApiError && error.status === 404 ? new ApiError(404, 'connector_not_found') : error;
       });
-      return { connector: await read<Connector>(response), etag: response.headers.get('etag') };
+      return { saved: await read<Connector>(response), etag: response.headers.get('etag') };
     },
 
     create: async (body, key) => read(await write('POST', `/v2/${connectors}`, body, { 'Idempotency-Key': key })),

@@ -10,7 +10,7 @@ import { DestinationNotSeen, failureFor, failureOf, isTestResult, type Action } 
 import type { Form } from './form.js';
 import { createIntents } from './intents.js';
 import { transition, type FormEvent } from './machine.js';
-import type { Failure, FormState } from './state.js';
+import type { Failure, FormState, FormSubject } from './state.js';
 import { subjectOf } from './subject-of.js';
 import { createSubscriptions } from './subscriptions.js';
 import type { Connector, ConnectorType } from './wire.js';
@@ -47,8 +47,10 @@ export interface FormController extends Form {
 interface Loaded {
   type: ConnectorType;
   /** Undefined for a new connector. */
-  saved: Connector | undefined;
+  saved?: Connector | undefined;
   etag: string | null;
+  /** Name of the session's organization. */
+  organization: string;
   editor: Editor;
 }
 
@@ -123,6 +125,29 @@ export function createForm(options: FormOptions): FormController {
     return failure;
   };
 
+  /** Shows the form without edits. */
+  function edit(data: Omit<Loaded, 'editor'>): FormSubject {
+    const { type, saved } = data;
+    const subject = subjectOf(init, type, saved, messages, warn);
+    const editor = createEditor({
+      ...data,
+      subject,
+      details: initialDraft(init, type, saved, random),
+      messages,
+      subscriptions,
+      onEdit() {
+        revision += 1;
+        reportDirty(true);
+        move({ type: 'edited' });
+      },
+    });
+    Object.assign(form, editor.fields);
+    loaded = { ...data, editor };
+    move({ type: 'loaded', subject });
+    subscriptions.notifyTree('');
+    return subject;
+  }
+
   async function load(): Promise<void> {
     move({ type: 'loading' });
     try {
@@ -131,26 +156,7 @@ export function createForm(options: FormOptions): FormController {
         api.loadConnector(),
         api.loadOrganization(),
       ]);
-      const saved = found?.connector;
-      const subject = subjectOf(init, type, saved, messages, warn);
-      const editor = createEditor({
-        type,
-        subject,
-        saved,
-        organization: organization.name,
-        details: initialDraft(init, type, saved, random),
-        messages,
-        subscriptions,
-        onEdit() {
-          revision += 1;
-          reportDirty(true);
-          move({ type: 'edited' });
-        },
-      });
-      Object.assign(form, editor.fields);
-      loaded = { type, saved, etag: found?.etag ?? null, editor };
-      move({ type: 'loaded', subject });
-      channel.loaded(subject.title);
+      channel.loaded(edit({ type, etag: null, ...found, organization }).title);
     } catch (error) {
       const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
       move({ type: 'load_failed', failure: fail(error, 'load', () => form.retry()), canRetry: !hopeless });
@@ -224,9 +230,8 @@ export function createForm(options: FormOptions): FormController {
     try {
       const found = await api.loadConnector();
       if (!found) return;
-      form.saved = found.connector;
-      form.etag = found.etag;
-      form.editor.rebase(found.connector, initialDraft(init, form.type, found.connector, random));
+      Object.assign(form, found);
+      form.editor.rebase(found.saved, initialDraft(init, form.type, found.saved, random));
       move({ type: 'rebased' });
     } catch (error) {
       move({ type: 'save_failed', failure: fail(error, 'save', () => reload(form)) });
@@ -252,7 +257,7 @@ export function createForm(options: FormOptions): FormController {
       return loaded?.editor.rejected() ?? false;
     },
     get dirty() {
-      return state.phase === 'editing' && isEdited && loaded?.editor.isDirty() === true;
+      return state.phase === 'editing' && loaded?.editor.isDirty() === true;
     },
 
     save: (confirm) =>
@@ -276,7 +281,8 @@ export function createForm(options: FormOptions): FormController {
     discard() {
       // The host may now ask to unload; the user is not asked again.
       reportDirty(false);
-      move({ type: 'leaving', leaving: false });
+      // The host may keep the frame and show it again.
+      if (loaded) edit(loaded);
       departure();
     },
     keepEditing: () => move({ type: 'leaving', leaving: false }),

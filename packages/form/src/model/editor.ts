@@ -19,7 +19,7 @@ export interface EditorOptions {
   type: ConnectorType;
   subject: FormSubject;
   /** Undefined for a new connector. */
-  saved: Connector | undefined;
+  saved?: Connector | undefined;
   /** Name of the session's organization. */
   organization: string;
   /** Initial name and description. */

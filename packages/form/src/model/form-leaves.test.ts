@@ -84,6 +84,27 @@ describe('cancel', () => {
     expect([canceled(opened), asks(opened), left(opened)]).toEqual([1, false, 0]);
   });
 
+  it('discards the edits: a host that keeps the frame shows the form as it was loaded', async () => {
+    const opened = await openedForm({ existingId: 'con_1' });
+    const { form } = opened;
+    const before = form.value('/settings/org_url');
+    form.setValue('/settings/org_url', 'not a URL');
+    form.replaceSecret('/secrets/token');
+    form.setValue('/secrets/token', 'tok-123');
+    await form.save();
+    expect(form.summary).not.toEqual([]);
+    form.cancel();
+    form.discard();
+    expect([form.value('/settings/org_url'), form.value('/secrets/token')]).toEqual([before, undefined]);
+    expect([form.secret('/secrets/token').state, form.summary, asks(opened)]).toEqual(['kept', [], false]);
+    // It can be edited again, and a repeated Cancel has nothing to discard.
+    form.cancel();
+    expect(canceled(opened)).toBe(2);
+    form.setValue('/settings/org_url', 'https://other.okta.com');
+    form.cancel();
+    expect(asks(opened)).toBe(true);
+  });
+
   it('asks once: the host may then unload the form, until the next edit', async () => {
     const opened = await openedForm();
     const { form } = opened;

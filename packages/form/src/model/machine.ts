@@ -47,10 +47,12 @@ const editing = (subject: FormSubject): Editing => ({
 });
 
 export function transition(state: FormState, event: FormEvent): FormState {
+  // Again while editing: the edits were discarded.
+  if (event.type === 'loaded' && (state.phase === 'loading' || state.phase === 'editing'))
+    return editing(event.subject);
   if (state.phase !== 'editing') {
     if (event.type === 'loading') return state.phase === 'load_failed' ? { phase: 'loading' } : state;
     if (state.phase !== 'loading') return state;
-    if (event.type === 'loaded') return editing(event.subject);
     return event.type === 'load_failed'
       ? { phase: 'load_failed', failure: event.failure, canRetry: event.canRetry }
       : state;
