@@ -171,10 +171,10 @@ export const mutations = [
   },
   {
     row: 'S36',
-    what: 'PGlite sets the modes it likes',
-    file: service('store/private-node-fs.ts'),
-    find: 'mode & ~0o077',
-    replace: 'mode',
+    what: 'buffered records are written with the mode of the process',
+    file: 'packages/engine/src/bus/embedded/segments.ts',
+    find: "open(path, 'w', 0o600)",
+    replace: "open(path, 'w')",
     test: service('data-folder.test.ts'),
   },
   {

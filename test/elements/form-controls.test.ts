@@ -26,11 +26,11 @@ describe('a text field', () => {
     await expect(element).to.be.accessible();
   });
 
-  it('is described by its error, in place of the help', async () => {
+  it('is described by its error and its help', async () => {
     const { element, find, descriptionOf } = await renderField(url, { errors: { [url.path]: 'Enter a URL' } });
     const input = find('input');
     expect(input.getAttribute('aria-invalid')).to.equal('true');
-    expect(descriptionOf(input)).to.equal('Enter a URL');
+    expect(descriptionOf(input)).to.equal(`Enter a URL ${url.help}`);
     await expect(element).to.be.accessible();
   });
 

@@ -5,9 +5,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { pino, type Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { longOr } from '../../../../../test/support/long.js';
 import type { Database } from '../database.js';
 import { loadMigrations, migrate } from '../migrate.js';
 import { openDatabase } from '../open-database.js';
@@ -88,33 +90,50 @@ describe('a new data folder', () => {
 });
 
 describe('after kill -9', () => {
-  it('of the service, the next one replaces its server and finds what was committed', async () => {
-    const program = `
-      import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/store/open-database.js'))};
-      import { pino } from 'pino';
-      const database = await openDatabase({ folder: process.argv[1] }, pino({ level: 'silent' }));
-      await database.script((run) => run('create table t (n int)'));
-      for (let n = 1; ; n += 1) {
-        await database.script((run) => run('insert into t values (' + n + ')'));
-        console.log(n);
-      }`;
-    const service = spawn(process.execPath, ['--input-type=module', '-e', program, folder], {
-      cwd: import.meta.dirname,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let committed = 0;
-    service.stdout.on('data', (data) => (committed = Number(String(data).trim().split('\n').at(-1))));
-    await vi.waitFor(() => expect(committed).toBeGreaterThan(20), 60_000);
-    const orphan = await serverId();
-    service.kill('SIGKILL');
-    await once(service, 'exit');
-    expect(await isRunning(orphan)).toBe(true);
+  /** Inserts 1, 2, 3 and so on, and prints each number once it is committed. */
+  const program = `
+    import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, '../../../dist/store/open-database.js'))};
+    import { pino } from 'pino';
+    const database = await openDatabase({ folder: process.argv[1] }, pino({ level: 'silent' }));
+    await database.script((run) => run('create table if not exists t (n int)'));
+    const [{ max }] = await database.script((run) => run('select coalesce(max(n), 0) as max from t'));
+    for (let n = max + 1; ; n += 1) {
+      await database.script((run) => run('insert into t values (' + n + ')'));
+      console.log(n);
+    }`;
 
-    const database = await open();
-    expect(await isRunning(orphan)).toBe(false);
-    expect(Number(await ask(database, 'select max(n) from t'))).toBeGreaterThanOrEqual(committed);
-    expect(await ask(database, 'select count(*) - max(n) from t')).toBe('0');
-  });
+  it(
+    'of the service, the next one replaces its server and finds what was committed',
+    async () => {
+      const kills = longOr(500, 4);
+      let committed = 0;
+      let orphan = 0;
+      for (let kill = 1; kill <= kills; kill += 1) {
+        const service = spawn(process.execPath, ['--input-type=module', '-e', program, folder], {
+          cwd: import.meta.dirname,
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        const ended = once(service, 'exit');
+        const before = committed;
+        service.stdout.on('data', (data) => (committed = Number(String(data).trim().split('\n').at(-1))));
+        // Every other one is killed while it starts, which includes the recovery. The last one runs.
+        const isStarting = kill % 2 === 0 && kill < kills;
+        if (!isStarting) await vi.waitFor(() => expect(committed).toBeGreaterThan(before), 60_000);
+        await sleep(Math.random() * (isStarting ? 600 : 100));
+        expect(service.exitCode, `start ${kill}`).toBe(null);
+        if (!isStarting) orphan = await serverId();
+        service.kill('SIGKILL');
+        await ended;
+      }
+      expect(await isRunning(orphan)).toBe(true);
+
+      const database = await open();
+      expect(await isRunning(orphan)).toBe(false);
+      expect(Number(await ask(database, 'select max(n) from t'))).toBeGreaterThanOrEqual(committed);
+      expect(await ask(database, 'select count(*) - max(n) from t')).toBe('0');
+    },
+    longOr(3_600_000, 300_000),
+  );
 
   it('of the server, the service restarts it', async () => {
     const database = await open();
