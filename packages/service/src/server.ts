@@ -14,6 +14,7 @@ import { describeError } from './describe-error.js';
 import { loadDropIn, type DropIn } from './embed/drop-in.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
 import { readEnv, type Env } from './env.js';
+import { startTracing } from './tracing.js';
 import { openListener, type HttpListener } from './http-listener.js';
 import { createRateLimits } from './http/rate-limits.js';
 import { createIngest } from './ingest/create-ingest.js';
@@ -81,10 +82,13 @@ export async function createServer(
   );
   const dropIn = await loadDropIn(dirname(require.resolve('@connector-frame/element/package.json')));
   const core = await openCore(env, systemClock, log);
+  const tracing = await startTracing(environment, log);
   try {
-    return await start(env, core, { form, dropIn }, log);
+    const server = await start(env, core, { form, dropIn }, log);
+    return { ...server, close: () => server.close().finally(() => tracing?.close()) };
   } catch (error) {
     await core.store.close();
+    await tracing?.close();
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import { Health } from '../pipeline/health.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { RunnerLimits, RunnerOptions } from './runner-options.js';
+import { BatchTraces } from '../tracing/batch-traces.js';
 
 /** Shared dependencies of a pipeline's runs. */
 export interface PipelineContext {
@@ -24,6 +25,7 @@ export interface PipelineContext {
   waiting: Set<BatchDelivery>;
   /** See `RunnerLimits.giveWay`. */
   giveWayMs: number;
+  traces: BatchTraces;
   log(entry: NewLogEntry): void;
 }
 
@@ -71,6 +73,7 @@ export function createPipelineContext(
         log({ level: 'error', code: 'dead_letters_dropped', message, nodeId });
       },
     }),
+    traces: new BatchTraces(),
     log,
   };
 }

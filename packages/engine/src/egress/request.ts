@@ -1,3 +1,4 @@
+import { context, propagation } from '@opentelemetry/api';
 import type { EgressInit } from './egress.js';
 import { EgressError } from './error.js';
 
@@ -48,5 +49,8 @@ export function readHeaders(init: EgressInit['headers']): Headers {
   if (!headers.has('user-agent')) headers.set('user-agent', 'connector-frame');
   // The size limit counts bytes as received, so the body must not be compressed.
   headers.set('accept-encoding', 'identity');
+  // Adds `traceparent` while a recorded span is active.
+  if (!headers.has('traceparent'))
+    propagation.inject(context.active(), headers, { set: (to, name, value) => to.set(name, value) });
   return headers;
 }

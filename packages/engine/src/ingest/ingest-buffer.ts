@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SpanContext } from '@opentelemetry/api';
 import { BusError, type Bus, type ConsumerOptions } from '../bus/bus.js';
 import { batchId, createBatch } from '../connector-api/batch.js';
 import { splitLines } from '../records/split.js';
@@ -7,6 +8,7 @@ import { deadLetter } from '../delivery/deliver.js';
 import type { PipelineContext } from '../delivery/pipeline-context.js';
 import type { Appended, AppendOptions, Sink } from '../connector-api/index.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
+import { BatchTraces } from '../tracing/batch-traces.js';
 
 export interface IngestBufferOptions {
   bus: Bus;
@@ -14,11 +16,12 @@ export interface IngestBufferOptions {
   stream: string;
   pipelineId: string;
   nodeId: string;
-  context: Pick<PipelineContext, 'clock' | 'counters' | 'deadLetters' | 'log'>;
+  context: Pick<PipelineContext, 'clock' | 'counters' | 'deadLetters' | 'log' | 'traces'>;
 }
 
 interface Waiting {
   lines: readonly string[];
+  sender: SpanContext | undefined;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
 }
@@ -52,10 +55,12 @@ export class IngestBuffer implements Sink {
     if (this.#closed) return { stored: false, reason: 'closed' };
     // A record that contains a line break would be read back as two.
     if (lines.some((line) => line.includes('\n'))) lines = lines.map((line) => JSON.stringify(JSON.parse(line)));
+    const sender = BatchTraces.current();
     // Records with their own position or waiting time are stored separately.
-    if (options.position !== undefined || options.waitMs !== undefined) return this.#store(lines, options);
+    if (options.position !== undefined || options.waitMs !== undefined)
+      return this.#store(lines, options, sender ? [sender] : []);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ lines, resolve, reject });
+      this.#waiting.push({ lines, sender, resolve, reject });
       this.#storing ??= this.#drain().finally(() => (this.#storing = undefined));
     });
   }
@@ -76,7 +81,8 @@ export class IngestBuffer implements Sink {
       this.#waiting = [];
       try {
         const lines = group.flatMap((each) => each.lines);
-        const appended = await this.#store(lines, {});
+        const senders = group.flatMap((each) => each.sender ?? []);
+        const appended = await this.#store(lines, {}, senders);
         let from = 0;
         for (const each of group) {
           const { length } = each.lines;
@@ -91,14 +97,19 @@ export class IngestBuffer implements Sink {
     }
   }
 
-  async #store(lines: readonly string[], { position: given, waitMs = 0, signal }: AppendOptions): Promise<Appended> {
+  async #store(
+    lines: readonly string[],
+    { position: given, waitMs = 0, signal }: AppendOptions,
+    senders: readonly SpanContext[],
+  ): Promise<Appended> {
     const position = given ?? randomUUID();
     const { bus, stream, pipelineId, nodeId, context } = this.#options;
-    const { clock, counters, deadLetters } = context;
+    const { clock, counters, deadLetters, traces } = context;
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
     const letters = tooLarge.length === 0 ? [] : this.#deadLetters(lines, tooLarge, position);
     // Checked first: after `full`, the sender sends everything again.
     if (letters.length > 0 && !(await deadLetters.hasRoomFor(letters).catch(notStored))) return FULL;
+    for (const batch of batches) traces.remember(batch.id, senders);
     const results = await Promise.all(
       batches.map((batch) => bus.publish(stream, batch, { waitMs, ...(signal && { signal }) })),
     );

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Receiver, ReceiverResponse } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { apiHeaders } from '../http/respond.js';
@@ -27,6 +28,8 @@ export type Ingest = (request: IncomingMessage, response: ServerResponse) => boo
 const TOTAL_BYTES = 128 * 1024 * 1024;
 const ORGANIZATION_BYTES = 64 * 1024 * 1024;
 
+const tracer = trace.getTracer('connector-frame');
+
 interface Tools extends IngestOptions {
   /**
    * Receivers by their path, except `''`. A request to `/v1/logs` gets every response as OTLP
@@ -53,14 +56,36 @@ export function createIngest(options: IngestOptions): Ingest {
   };
   return (request, response) => {
     if (request.url?.startsWith('/ingest/') !== true) return false;
-    void handle(tools, request, response);
+    void traced(tools, request, response);
     return true;
   };
 }
 
-async function handle(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Handles a request in a span that continues the trace of its sender. */
+function traced(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const sender = propagation.extract(context.active(), request.headers);
+  return tracer.startActiveSpan('POST /ingest', { kind: SpanKind.SERVER }, sender, async (span) => {
+    const known: RequestInfo = { route: '/ingest' };
+    await handle(tools, request, response, known);
+    span.updateName(`POST ${known.route}`);
+    span.setAttributes({
+      'http.request.method': 'POST',
+      'http.route': known.route,
+      'http.response.status_code': response.statusCode,
+      ...(known.connectorId !== undefined && { 'connector_frame.connector.id': known.connectorId }),
+    });
+    if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
+  });
+}
+
+async function handle(
+  tools: Tools,
+  request: IncomingMessage,
+  response: ServerResponse,
+  known: RequestInfo,
+): Promise<void> {
   const startedAt = performance.now();
-  const known: RequestInfo = { route: '/ingest' };
   const [, path = ''] = /^\/ingest\/[^/?]*([^?]*?)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
   known.receiver = tools.receivers.get(path);
   let result: IngestResponse;
