@@ -66,7 +66,7 @@ export interface TestServiceOptions {
    * Runs pipelines with the embedded engine. Without a folder, it uses a temporary one that `close`
    * removes.
    */
-  run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'listenAt' | 'clock'>>;
+  run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'labeledPipelines' | 'listenAt' | 'clock'>>;
 }
 
 /** A clock that advances only through `advance`. */
@@ -159,6 +159,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   const engine =
     options.run &&
     (await openEngine({ folder: own ?? '', database, tables: store, vault, log, catalog, egress, ...options.run }));
+  if (engine) metrics.watchPipelines(engine);
   const closing = new AbortController();
   const runs = engine ?? options.engine;
   const app = createApp({

@@ -70,7 +70,7 @@ export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
 export { PipelineLog } from './pipeline/pipeline-log.js';
 export { PipelineRunner, type Purged, type WaitingRecord } from './control/pipeline-runner.js';
 export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
-export type { Losses } from './control/observer.js';
+export type { Backlog, Losses } from './control/observer.js';
 export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
 export { observationIn, stateOf, type NodeState, type PipelineState } from './pipeline/pipeline-state.js';
 export { readPipelineState } from './control/read-pipeline-state.js';

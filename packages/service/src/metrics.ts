@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LetterCounts, Losses, NodeCounts, PipelineStatus } from '@connector-frame/engine';
+import { watchNodes, type NodeMeasurements } from './node-metrics.js';
 
 /** Metrics of the engine for operators. */
 export interface EngineMetrics {
@@ -13,7 +14,16 @@ export interface EngineMetrics {
   statuses: ReadonlyMap<PipelineStatus, number>;
 }
 
-/** Collects metrics for Prometheus. Labels contain only route patterns and fixed words. */
+/** Measures the pipelines of this process. */
+export interface PipelineMeter {
+  collectMetrics(): EngineMetrics;
+  measureNodes(): Promise<NodeMeasurements>;
+}
+
+/**
+ * Collects metrics for Prometheus. Labels contain only route patterns and fixed words, and the ids
+ * of a limited number of pipelines.
+ */
 export interface Metrics {
   /**
    * Records one request.
@@ -22,11 +32,8 @@ export interface Metrics {
   observe(method: string, route: string, status: number, seconds: number): void;
   sessionMinted(): void;
   connectionTested(type: string, outcome: string): void;
-  /**
-   * Adds the metrics of the pipelines in this process. Series are labeled by status and direction,
-   * never by pipeline.
-   */
-  watchPipelines(collectMetrics: () => EngineMetrics): void;
+  /** Adds the metrics of the pipelines in this process. */
+  watchPipelines(meter: PipelineMeter): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -58,6 +65,9 @@ export function createMetrics({ process = false } = {}): Metrics {
   });
   // Cache the series: finding one by its labels costs as much as the rest of an observation.
   const known = new Map<string, ReturnType<typeof requests.labels>>();
+  // All series of nodes are from one measurement.
+  let measure: PipelineMeter['measureNodes'] | undefined;
+  let measured: NodeMeasurements = { nodes: [], at: 0, unlabeled: 0 };
   return {
     observe(method, route, status, seconds) {
       const name = `${method} ${route} ${status}`;
@@ -67,9 +77,16 @@ export function createMetrics({ process = false } = {}): Metrics {
     },
     sessionMinted: () => sessions.inc(),
     connectionTested: (type, outcome) => tests.inc({ type, outcome }),
-    watchPipelines: (collectMetrics) => watchPipelines(registry, collectMetrics),
+    watchPipelines(meter) {
+      watchPipelines(registry, () => meter.collectMetrics());
+      watchNodes(registry, () => measured);
+      measure = () => meter.measureNodes();
+    },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    async text() {
+      if (measure) measured = await measure();
+      return registry.metrics();
+    },
   };
 }
 

@@ -145,6 +145,8 @@ async function engineOptions(
       maxSpillBytes: env.OUTPUT_SPILL_BYTES,
       minFreeBytes: env.MIN_FREE_BYTES,
     },
+    // Ids and names of pipelines must not be public.
+    labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
     ...(FILE_OUTPUT_DIR === undefined
       ? {}
@@ -186,7 +188,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   const { store, vault: secrets, sessions, database, schemaVersion } = core;
   const ending = new AbortController();
   const metrics = createMetrics({ process: true });
-  if (engine) metrics.watchPipelines(() => engine.collectMetrics());
+  if (engine) metrics.watchPipelines(engine);
   const readiness = createReadiness([
     ...databaseChecks(store, secrets, schemaVersion),
     // Without it, the API works and buffered records are delivered.

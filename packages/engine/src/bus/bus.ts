@@ -117,6 +117,12 @@ export interface Bus {
    */
   consume(stream: string, consumer: string, signal: AbortSignal): AsyncIterable<Delivery>;
   stats(stream: string): Promise<StreamStats>;
+  /**
+   * Returns when the oldest batch that a consumer has not acknowledged was published, in
+   * milliseconds since the epoch, or `undefined` if it has acknowledged all of them. May read a file.
+   * @throws {BusError}
+   */
+  oldestAt(stream: string, consumer: string): Promise<number | undefined>;
   /** Deletes a stream and its batches. */
   remove(stream: string): Promise<void>;
   /** Ends all reads and waits and releases all resources. Stored batches are kept. */

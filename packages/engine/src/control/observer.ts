@@ -24,6 +24,18 @@ export interface Losses {
   lost: number;
 }
 
+/** Records that wait for one output. */
+export interface Backlog {
+  records: number;
+  /** As stored. */
+  bytes: number;
+  /**
+   * When the oldest of them was stored, in milliseconds since the epoch. Absent if there are none,
+   * or if they can't be read.
+   */
+  oldestAt?: number;
+}
+
 /** What was known of an output's buffer at the last observation. */
 interface Overflowing {
   dropping: boolean;
@@ -75,6 +87,19 @@ export class Observer {
     this.#before = this.#total = lossesIn(stats);
     for (const [id, { dropped }] of Object.entries(stats.consumers))
       this.#outputs.set(id, { dropping: false, dropped: dropped.records, since: dropped.records });
+  }
+
+  /** Returns what waits for each output. Empty if the records of the input are not buffered. */
+  async backlogs(): Promise<Record<string, Backlog>> {
+    const { bus } = this.#parts;
+    const stream = this.#stream;
+    if (stream === undefined) return {};
+    const { consumers } = await bus.stats(stream);
+    const backlogs = Object.entries(consumers).map(async ([id, { records, bytes }]) => {
+      const oldestAt = await bus.oldestAt(stream, id).catch(() => undefined);
+      return [id, { records, bytes, ...(oldestAt !== undefined && { oldestAt }) }] as const;
+    });
+    return Object.fromEntries(await Promise.all(backlogs));
   }
 
   async observe(working: boolean): Promise<Observation> {

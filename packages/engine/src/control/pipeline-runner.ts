@@ -14,7 +14,7 @@ import type { Input, Sink } from '../connector-api/input.js';
 import { IngestBuffer } from '../ingest/ingest-buffer.js';
 import { Listener } from '../ingest/listener.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { Observer, type Losses } from './observer.js';
+import { Observer, type Backlog, type Losses } from './observer.js';
 import { PipelineLog } from '../pipeline/pipeline-log.js';
 import { observationIn, totalsOf, worst, type PipelineState } from '../pipeline/pipeline-state.js';
 import { readPipelineState } from './read-pipeline-state.js';
@@ -196,6 +196,11 @@ export class PipelineRunner {
     const observed = { held: this.#keeper.lease !== undefined, heartbeatAt: now, working: this.#working };
     const facts = { enabled, ...observed, full: this.#observer.full, ...worst(Object.values(health.facts)) };
     return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, counters) };
+  }
+
+  /** Returns what waits for each output, by node id. Empty if the records are not buffered. */
+  backlogs(): Promise<Record<string, Backlog>> {
+    return this.#observer.backlogs();
   }
 
   /** Total counts of dead letters since the pipeline was created. */

@@ -7,7 +7,7 @@ import { seededRandom } from '../testing/random.js';
 import { BatchCollector, type Source } from './batch-collector.js';
 
 const wide: Batching = { records: 1_000, bytes: 1_000_000, waitMs: 1_000 };
-const source = (): Source => ({ open: 0, finish: () => undefined });
+const source = (): Source => ({ id: 'in', open: 0, finish: () => undefined });
 
 function collect(batching?: Partial<Batching>) {
   const clock = new ManualClock();

@@ -5,6 +5,8 @@ import { mergeBatches } from '../records/merged-batch.js';
 
 /** Records of a source that are collected or being written. */
 export interface Source {
+  /** Id of the batch of the input. */
+  readonly id: string;
   /** Records that are not written yet. */
   open: number;
   /** Called when all records are written. */

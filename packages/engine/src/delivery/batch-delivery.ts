@@ -3,6 +3,7 @@ import { failureOf, MAX_REFUSALS, type Failure, type Output, type WriteResult } 
 import type { DeadLetter } from './dead-letters.js';
 import { deadLetter, waitBeforeRetry, type RunContext } from './run-context.js';
 import type { OutputGate, Turn } from './output-gate.js';
+import { traceWrite } from '../tracing/trace-delivery.js';
 
 export interface BatchDeliveryOptions {
   context: RunContext;
@@ -140,7 +141,7 @@ export class BatchDelivery {
     const part = turn.probe && turn.single ? this.#takeProbe() : (this.#parts.pop() ?? this.#takeProbe());
     if (!part) return true;
     const sent = batch.pick(part);
-    const outcome = await gate.write(() => write(output, sent, context.aborted), replayed);
+    const outcome = await gate.write(() => traceWrite(sent.lines.length, () => write(output, sent, context.aborted)), replayed);
     this.#attempt += 1;
     if ('failure' in outcome) {
       this.#parts.push(part);

@@ -4,6 +4,7 @@ import { BatchDelivery } from './batch-delivery.js';
 import { DeadLettersFullError, type DeadLetter } from './dead-letters.js';
 import { OutputGate } from './output-gate.js';
 import { waitBeforeRetry, type RunContext } from './run-context.js';
+import { traceDelivery } from '../tracing/trace-delivery.js';
 
 export { deadLetter, waitBeforeRetry, type RunContext } from './run-context.js';
 
@@ -11,11 +12,20 @@ export { deadLetter, waitBeforeRetry, type RunContext } from './run-context.js';
  * Writes a batch to an output and retries until all records are written or stored as dead letters.
  * Returns `false` if the run stopped first: the batch is then not acknowledged and will be
  * redelivered. Several batches of one output may be delivered at the same time.
+ *
+ * @param sources ids of the batches of the input that its records are from
  */
-export function deliver(context: RunContext, nodeId: string, output: Output, batch: Batch): Promise<boolean> {
+export function deliver(
+  context: RunContext,
+  nodeId: string,
+  output: Output,
+  batch: Batch,
+  sources: readonly string[] = [],
+): Promise<boolean> {
   const gate = gateOf(context, nodeId, output);
   const reject = (entries: readonly DeadLetter[]): Promise<boolean> => storeDeadLetters(context, nodeId, entries);
-  return new BatchDelivery({ context, nodeId, output, gate, batch, reject, replayed: false }).run();
+  const delivery = new BatchDelivery({ context, nodeId, output, gate, batch, reject, replayed: false });
+  return traceDelivery(context, { nodeId, sources, records: batch.lines.length }, () => delivery.run());
 }
 
 /** Returns the gate that all deliveries of this run to one output share. */

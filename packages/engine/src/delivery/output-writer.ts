@@ -84,7 +84,7 @@ export class OutputWriter {
     const arriving = await batchesFor(this.#context, this.#to, batch);
     if (!arriving) this.#stopped = true;
     if (!arriving || this.#hasStopped) return this.#outcome();
-    const source: Source = { open: arriving.reduce((sum, { lines }) => sum + lines.length, 0), finish };
+    const source: Source = { id: batch.id, open: arriving.reduce((sum, { lines }) => sum + lines.length, 0), finish };
     if (source.open === 0) finish();
     for (const each of arriving) this.#collect(each, source, at);
     this.#pump();
@@ -201,7 +201,8 @@ export class OutputWriter {
     health.opened(nodeId, 1);
     const lane = this.#limiter.open();
     try {
-      if (await deliver(this.#context, nodeId, lane.output, batch)) {
+      const ids = sources.map(([{ id }]) => id);
+      if (await deliver(this.#context, nodeId, lane.output, batch, ids)) {
         health.acknowledged(nodeId);
         for (const [source, records] of sources) {
           source.open -= records;

@@ -12,6 +12,7 @@ import { BatchTraces } from '../tracing/batch-traces.js';
 
 /** Shared dependencies of a pipeline's runs. */
 export interface PipelineContext {
+  pipelineId: string;
   clock: Clock;
   retryDelay: RetryDelay;
   counters: Counters;
@@ -25,6 +26,7 @@ export interface PipelineContext {
   waiting: Set<BatchDelivery>;
   /** See `RunnerLimits.giveWay`. */
   giveWayMs: number;
+  /** Traces in which buffered batches arrived. */
   traces: BatchTraces;
   log(entry: NewLogEntry): void;
 }
@@ -52,6 +54,7 @@ export function createPipelineContext(
   const space = new RetryWaits(clock);
   const { retryCap: maxMs, permanentCap: permanentMaxMs } = limits;
   return {
+    pipelineId: definition.id,
     clock,
     retryDelay: createRetryPolicy({ ...RETRY_LIMITS, maxMs, permanentMaxMs, random }),
     retries: new RetryWaits(clock),

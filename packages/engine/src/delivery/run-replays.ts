@@ -6,6 +6,7 @@ import { gateOf, waitBeforeRetry, type RunContext } from './deliver.js';
 import type { OutputPaths } from './deliver-paths.js';
 import { groupBy } from './group-by.js';
 import { failureOf } from '../connector-api/index.js';
+import { traceDelivery } from '../tracing/trace-delivery.js';
 
 /** Letters per redelivered batch. */
 const MAX_LETTERS = 200;
@@ -51,7 +52,9 @@ async function redeliver(
   const batch = createNamedBatch(id, lines);
   const gate = gateOf(context, nodeId, output);
   const options = { context, nodeId, output, gate, batch, reject, replayed: true };
-  if (!(await new BatchDelivery(options).run())) return false;
+  const delivery = new BatchDelivery(options);
+  const traced = { nodeId, sources: [], records: letters.length };
+  if (!(await traceDelivery(context, traced, () => delivery.run()))) return false;
   const written = letters.filter((letter) => !refused.has(letter.id));
   await deadLetters.delete(written.map((letter) => letter.id));
   await deadLetters.returnReplayed(refused);

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Bus, ConsumerOptions, Delivery } from '../bus/bus.js';
 import { createBatch, type Batch } from '../connector-api/batch.js';
@@ -123,6 +123,28 @@ export function runBusContract(name: string, open: (limits: BusLimits) => Promis
       await got[1]?.ack();
       await got[0]?.ack();
       expect(ids(await take(bus, 'a', 1))).toEqual(ids(sent.slice(2)));
+    });
+
+    test('tells when the oldest unacknowledged batch was published', async () => {
+      const { bus, reopen } = await start(['a', 'b']);
+      expect(await bus.oldestAt('s', 'a')).toBeUndefined();
+      for (let n = 0; n < 3; n += 1) {
+        await publish(bus, someBatch());
+        await sleep(5);
+      }
+      const all = await take(bus, 'b', 3, false);
+      const times = all.map(({ publishedAt }) => publishedAt);
+      expect(new Set(times).size).toBe(3);
+      expect(await bus.oldestAt('s', 'a')).toBe(times[0]);
+      await take(bus, 'a', 1);
+      expect(await bus.oldestAt('s', 'a')).toBe(times[1]);
+      expect(await bus.oldestAt('s', 'b')).toBe(times[0]);
+      const again = await reopen();
+      await again.declare('s', ['a', 'b']);
+      expect(await again.oldestAt('s', 'a')).toBe(times[1]);
+      await take(again, 'a', 2);
+      expect(await again.oldestAt('s', 'a')).toBeUndefined();
+      await expect(again.oldestAt('s', 'nobody')).rejects.toMatchObject({ code: 'unknown_consumer' });
     });
 
     test('a slow consumer does not delay the other', async () => {

@@ -1,7 +1,10 @@
-import { trace } from '@opentelemetry/api';
+import { trace, type Tracer } from '@opentelemetry/api';
 
 /**
- * The tracer of the engine. It records nothing until the application registers an OpenTelemetry
- * SDK, as the service does if it is told where to send traces.
+ * Returns the tracer of the engine. It records nothing until the application registers an
+ * OpenTelemetry SDK, as the service does if it is told where to send traces.
+ *
+ * Looked up each time: a tracer that was created earlier never finds an SDK that was registered with
+ * another copy of the API package.
  */
-export const tracer = trace.getTracer('connector-frame');
+export const getTracer = (): Tracer => trace.getTracer('connector-frame');

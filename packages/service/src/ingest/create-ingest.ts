@@ -28,8 +28,6 @@ export type Ingest = (request: IncomingMessage, response: ServerResponse) => boo
 const TOTAL_BYTES = 128 * 1024 * 1024;
 const ORGANIZATION_BYTES = 64 * 1024 * 1024;
 
-const tracer = trace.getTracer('connector-frame');
-
 interface Tools extends IngestOptions {
   /**
    * Receivers by their path, except `''`. A request to `/v1/logs` gets every response as OTLP
@@ -64,7 +62,7 @@ export function createIngest(options: IngestOptions): Ingest {
 /** Handles a request in a span that continues the trace of its sender. */
 function traced(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const sender = propagation.extract(context.active(), request.headers);
-  return tracer.startActiveSpan('POST /ingest', { kind: SpanKind.SERVER }, sender, async (span) => {
+  return trace.getTracer('connector-frame').startActiveSpan('POST /ingest', { kind: SpanKind.SERVER }, sender, async (span) => {
     const known: RequestInfo = { route: '/ingest' };
     await handle(tools, request, response, known);
     span.updateName(`POST ${known.route}`);

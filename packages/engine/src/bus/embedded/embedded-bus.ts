@@ -109,6 +109,10 @@ export class EmbeddedBus implements Bus {
     return (await this.#stream(name)).stats();
   }
 
+  async oldestAt(name: string, consumer: string): Promise<number | undefined> {
+    return (await this.#stream(name)).oldestAt(consumer);
+  }
+
   /** Returns the state of the disk under the buffers. */
   disk(): Promise<DiskState> {
     return this.#options.space.state();

@@ -15,6 +15,8 @@ export interface BudgetLimits {
 export class StreamConsumer {
   readonly name: string;
   readonly dropped: DroppedBatches;
+  /** When the first batch after a position was published, as read last. */
+  oldest: { after: Position; at: number } | undefined;
   readonly #segments: Segments;
   readonly #file: PositionFile | undefined;
   #policy: OverflowPolicy = 'block';

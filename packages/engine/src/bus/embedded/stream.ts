@@ -156,9 +156,7 @@ export class EmbeddedStream {
   }
 
   consume(name: string, signal: AbortSignal): AsyncIterable<Delivery> {
-    this.#assertOpen();
-    const consumer = this.#consumers.get(name);
-    if (!consumer) throw new BusError('unknown_consumer', `Stream ${this.name} has no consumer ${name}. Declare it.`);
+    const consumer = this.#consumer(name);
     const ended = (): boolean => signal.aborted || this.#closed || this.#consumers.get(name) !== consumer;
     return this.#counted(
       readFrom({
@@ -185,6 +183,43 @@ export class EmbeddedStream {
         cache: this.#cache,
       }),
     );
+  }
+
+  /** Returns when the oldest batch that a consumer has not acknowledged was published. */
+  async oldestAt(name: string): Promise<number | undefined> {
+    const consumer = this.#consumer(name);
+    const { position } = consumer;
+    if (consumer.waiting().batches === 0) return undefined;
+    if (consumer.oldest?.after === position) return consumer.oldest.at;
+    let isAtEnd = false;
+    const batches = readFrom({
+      stream: this.name,
+      segments: this.#segments,
+      from: position,
+      ended: () => isAtEnd || this.#closed,
+      waitForMore: async () => void (isAtEnd = true),
+      // Only looks: damage and losses are reported once, to the consumer.
+      ack: async () => undefined,
+      jump: async () => undefined,
+      dropped: consumer.dropped,
+      onLost: () => undefined,
+      onDamage: () => undefined,
+      readers: this.#readers,
+      files: this.#options.files,
+      cache: this.#cache,
+    });
+    for await (const { publishedAt } of batches) {
+      consumer.oldest = { after: position, at: publishedAt };
+      return publishedAt;
+    }
+    return undefined;
+  }
+
+  #consumer(name: string): StreamConsumer {
+    this.#assertOpen();
+    const consumer = this.#consumers.get(name);
+    if (!consumer) throw new BusError('unknown_consumer', `Stream ${this.name} has no consumer ${name}. Declare it.`);
+    return consumer;
   }
 
   /** Counts active readers; clears the cache when the last one ends. */

@@ -13,6 +13,13 @@ export class EngineMetricsRecorder {
   readonly #losses: Losses = { dropped: 0, lost: 0 };
   readonly #sampledLosses = new WeakMap<RunningPipeline, Losses>();
   readonly #revisions = new WeakMap<RunningPipeline, number>();
+  readonly #maxLabeled: number;
+  readonly #labeled = new Set<string>();
+
+  /** @param maxLabeled number of pipelines with series of their own */
+  constructor(maxLabeled: number) {
+    this.#maxLabeled = maxLabeled;
+  }
 
   /**
    * Samples every pipeline whose counts have changed since the last call.
@@ -52,6 +59,21 @@ export class EngineMetricsRecorder {
       this.#losses[kind] += losses[kind] - known;
     }
     this.#sampledLosses.set(pipeline, losses);
+  }
+
+  /**
+   * Selects the pipelines that have series of their own: the first ones that were seen. A pipeline
+   * keeps its series until it is removed; then another one gets its place.
+   */
+  select(pipelines: Iterable<RunningPipeline>): { labeled: RunningPipeline[]; unlabeled: number } {
+    const running = new Map([...pipelines].map((pipeline) => [pipeline.id, pipeline]));
+    for (const id of this.#labeled) if (!running.has(id)) this.#labeled.delete(id);
+    for (const id of running.keys()) {
+      if (this.#labeled.size >= this.#maxLabeled) break;
+      this.#labeled.add(id);
+    }
+    const labeled = [...this.#labeled].flatMap((id) => running.get(id) ?? []);
+    return { labeled, unlabeled: running.size - labeled.length };
   }
 
   collect(pipelines: Iterable<RunningPipeline>): EngineMetrics {

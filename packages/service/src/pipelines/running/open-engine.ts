@@ -18,7 +18,7 @@ import { createRunningPipelines } from '../../store/running-pipelines.js';
 import type { Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
-import type { EngineMetrics } from '../../metrics.js';
+import type { PipelineMeter } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';
 import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
@@ -40,13 +40,14 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
   limits?: Partial<RunnerLimits>;
   /** Limits of the buffers, in bytes. Defaults: those of `createEmbeddedBus`. */
   buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
+  /** Number of pipelines with metrics of their own. Default 200. */
+  labeledPipelines?: number;
 }
 
 /** The embedded engine. */
-export interface RunningEngine extends PipelineEngine {
+export interface RunningEngine extends PipelineEngine, PipelineMeter {
   /** Resolves once every pipeline has been started. Callers don't have to await it. */
   readonly started: Promise<void>;
-  collectMetrics(): EngineMetrics;
   /** Returns `ok`, or in a few words what is wrong with the disk under the buffers. */
   checkDisk(): Promise<string>;
   /** Returns `ok`, or in a few words what is wrong with the lease. */
@@ -68,7 +69,7 @@ const SWEEP = 30_000;
  * @throws FolderInUseError, EngineInUseError when another process runs them
  */
 export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
-  const { folder, database, tables, vault, log, clock = systemClock, limits, buffers, ...rest } = options;
+  const { folder, database, tables, vault, log, clock = systemClock, limits, buffers, labeledPipelines = 200, ...rest } = options;
   const leases = createEngineLeases(database.queries);
   const lease = await acquireEngineLease({ folder, state: createEngineState(database.queries), leases, clock, log });
   const state = createEngineState(database.queries, { token: lease.epoch, onLost: () => lease.lose() });
@@ -102,7 +103,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     limits: () => ({ ...idleLimits(), ...limits }),
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
-  const recorder = new EngineMetricsRecorder();
+  const recorder = new EngineMetricsRecorder(labeledPipelines);
   const closing = new AbortController();
 
   async function start(): Promise<void> {
@@ -191,6 +192,11 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
           ? 'ok'
           : 'could not renew its lease',
     collectMetrics: () => recorder.collect(supervisor.running()),
+    async measureNodes() {
+      const { labeled, unlabeled } = recorder.select(supervisor.running());
+      const nodes = await Promise.all(labeled.map((pipeline) => pipeline.measure()));
+      return { nodes: nodes.flat(), at: clock.now(), unlabeled };
+    },
     close,
     status: (pipeline) => engine().status(pipeline),
     changed: (id, nodes) => engine().changed(id, nodes),

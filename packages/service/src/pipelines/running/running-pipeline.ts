@@ -19,6 +19,7 @@ import {
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
+import type { NodeMeasurement } from '../../node-metrics.js';
 import type { PipelineDelivery } from '../engine.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { fingerprintOf } from './fingerprint.js';
@@ -154,6 +155,20 @@ export class RunningPipeline {
     const none = { records: 0, bytes: 0 };
     const status = this.#failure ? 'Erroring' : enabled ? 'Pending' : 'Disabled';
     return { status, ingress: none, egress: none, errors: 0 };
+  }
+
+  /** Returns the measurements of each node, or none before the first row was applied. */
+  async measure(): Promise<readonly NodeMeasurement[]> {
+    const pipeline = this.#pipeline;
+    if (!pipeline) return [];
+    const { nodes, lost } = await this.state(pipeline);
+    const backlogs = await this.#runner?.backlogs();
+    return nodes.map((node) => ({
+      ...node,
+      pipeline_id: this.id,
+      lost: lost?.node_id === node.node_id ? lost.records : 0,
+      backlog: backlogs?.[node.node_id] ?? { records: 0, bytes: 0 },
+    }));
   }
 
   /** What waits in this pipeline; `undefined` while it has no runner. */
