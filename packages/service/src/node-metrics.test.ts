@@ -42,7 +42,9 @@ const append = (input: string, count: number) =>
 /** Returns the series of a metric with all given label values, by their other labels. */
 async function seriesOf(name: string, ...words: string[]): Promise<Record<string, number>> {
   const lines = (await service.metrics.text()).split('\n');
-  const found = lines.filter((line) => line.startsWith(`${name}{`) && words.every((word) => line.includes(`"${word}"`)));
+  const found = lines.filter(
+    (line) => line.startsWith(`${name}{`) && words.every((word) => line.includes(`"${word}"`)),
+  );
   return Object.fromEntries(
     found.map((line) => {
       const [, labels = '', value] = /^\w+\{(.*)\} (\S+)$/.exec(line) ?? [];

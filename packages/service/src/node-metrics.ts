@@ -108,7 +108,12 @@ const series: readonly Series[] = [
  */
 export function watchNodes(registry: Registry, measured: () => NodeMeasurements): void {
   for (const { name, help, label, counts = false, only, of } of series) {
-    const options = { name, help, labelNames: label === undefined ? LABELS : [...LABELS, label], registers: [registry] };
+    const options = {
+      name,
+      help,
+      labelNames: label === undefined ? LABELS : [...LABELS, label],
+      registers: [registry],
+    };
     const collect = (): void => {
       metric.reset();
       const { nodes, at } = measured();

@@ -85,7 +85,16 @@ export async function createServer(
   const tracing = await startTracing(environment, log);
   try {
     const server = await start(env, core, { form, dropIn }, log);
-    return { ...server, close: () => server.close().finally(() => tracing?.close()) };
+    return {
+      ...server,
+      async close() {
+        try {
+          await server.close();
+        } finally {
+          await tracing?.close();
+        }
+      },
+    };
   } catch (error) {
     await core.store.close();
     await tracing?.close();

@@ -93,12 +93,13 @@ it('continues the trace of a sender up to the request to the destination, over i
   const [trace, sender] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
   replies = [{ status: 503 }, OK];
   expect(await post(client, input, `00-${trace}-${sender}-01`, '{"n":"traced"}\n{"n":2}')).toBe(200);
-  await expect.poll(() => spansOf(trace).map(({ name }) => name).toSorted()).toEqual([
-    'POST /ingest/{connector_id}',
-    'deliver',
-    'write',
-    'write',
-  ]);
+  await expect
+    .poll(() =>
+      spansOf(trace)
+        .map(({ name }) => name)
+        .toSorted(),
+    )
+    .toEqual(['POST /ingest/{connector_id}', 'deliver', 'write', 'write']);
   const spans = spansOf(trace);
   const [received, delivered] = ['POST /ingest/{connector_id}', 'deliver'].map((name) =>
     spans.find((span) => span.name === name),
@@ -111,7 +112,7 @@ it('continues the trace of a sender up to the request to the destination, over i
   expect(attributeOf(delivered, 'messaging.batch.message_count')).toBe(2);
   expect(writes.map(({ parentSpanId }) => parentSpanId)).toEqual([delivered?.spanId, delivered?.spanId]);
   // 2: an error.
-  expect(writes.map(({ status }) => status.code ?? 0).toSorted()).toEqual([0, 2]);
+  expect(writes.filter(({ status }) => status.code === 2)).toHaveLength(1);
   const written = writes.find(({ status }) => status.code !== 2);
   expect(arrived('traced')).toBe(`00-${trace}-${written?.spanId}-01`);
 
@@ -129,21 +130,22 @@ it('continues the trace of a sender up to the request to the destination, over i
   expect(spansOf(quiet)).toEqual([]);
 });
 
+const traceOf = (n: number): string => `${n}bf7651916cd43dd8448eb211c80319c`;
+
 it('links the other senders of a request that joins records of several', async () => {
   const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin, OTEL_BSP_SCHEDULE_DELAY: '100' };
   const { client, input } = await start(exporter);
-  const trace = (n: number) => `${n}bf7651916cd43dd8448eb211c80319c`;
   await Promise.all(
-    [1, 2, 3].map((n) => post(client, input, `00-${trace(n)}-b7ad6b7169203331-01`, `{"n":"joined ${n}"}`)),
+    [1, 2, 3].map((n) => post(client, input, `00-${traceOf(n)}-b7ad6b7169203331-01`, `{"n":"joined ${n}"}`)),
   );
   const seen = (): Set<string> => {
-    const delivered = [1, 2, 3].flatMap((n) => spansOf(trace(n))).filter(({ name }) => name === 'deliver');
+    const delivered = [1, 2, 3].flatMap((n) => spansOf(traceOf(n))).filter(({ name }) => name === 'deliver');
     return new Set(delivered.flatMap(({ traceId, links }) => [traceId, ...links.map((link) => link.traceId)]));
   };
-  await expect.poll(seen).toEqual(new Set([1, 2, 3].map(trace)));
+  await expect.poll(seen).toEqual(new Set([1, 2, 3].map(traceOf)));
 });
 
-it('sends no trace context and exports nothing unless it is told where to', async () => {
+it('sends no trace context and exports nothing without the address of a collector', async () => {
   const { client, input } = await start({});
   const before = collector.requests.length;
   expect(await post(client, input, '00-2cf7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '{"n":"off"}')).toBe(200);
@@ -157,7 +159,9 @@ it('runs while the collector of the traces is away', async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_BSP_SCHEDULE_DELAY: '10',
   });
-  expect(await post(client, input, '00-3cf7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '{"n":"away"}')).toBe(200);
+  expect(await post(client, input, '00-3cf7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '{"n":"away"}')).toBe(
+    200,
+  );
   await expect.poll(() => arrived('away')).toMatch(/^00-3cf/);
   service.kill('SIGTERM');
   expect(await service.exited).toBe(0);

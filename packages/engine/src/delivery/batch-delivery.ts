@@ -141,7 +141,10 @@ export class BatchDelivery {
     const part = turn.probe && turn.single ? this.#takeProbe() : (this.#parts.pop() ?? this.#takeProbe());
     if (!part) return true;
     const sent = batch.pick(part);
-    const outcome = await gate.write(() => traceWrite(sent.lines.length, () => write(output, sent, context.aborted)), replayed);
+    const outcome = await gate.write(
+      () => traceWrite(sent.lines.length, () => write(output, sent, context.aborted)),
+      replayed,
+    );
     this.#attempt += 1;
     if ('failure' in outcome) {
       this.#parts.push(part);

@@ -26,15 +26,20 @@ export function traceDelivery(
     'connector_frame.node.id': nodeId,
     'messaging.batch.message_count': records,
   };
-  return getTracer().startActiveSpan('deliver', { kind: SpanKind.CONSUMER, links, attributes }, parent, async (span) => {
-    let isDelivered = false;
-    try {
-      return (isDelivered = await deliver());
-    } finally {
-      if (!isDelivered) span.setStatus({ code: SpanStatusCode.ERROR, message: 'stopped' });
-      span.end();
-    }
-  });
+  return getTracer().startActiveSpan(
+    'deliver',
+    { kind: SpanKind.CONSUMER, links, attributes },
+    parent,
+    async (span) => {
+      let isDelivered = false;
+      try {
+        return (isDelivered = await deliver());
+      } finally {
+        if (!isDelivered) span.setStatus({ code: SpanStatusCode.ERROR, message: 'stopped' });
+        span.end();
+      }
+    },
+  );
 }
 
 /**

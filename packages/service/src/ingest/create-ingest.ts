@@ -62,19 +62,21 @@ export function createIngest(options: IngestOptions): Ingest {
 /** Handles a request in a span that continues the trace of its sender. */
 function traced(tools: Tools, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const sender = propagation.extract(context.active(), request.headers);
-  return trace.getTracer('connector-frame').startActiveSpan('POST /ingest', { kind: SpanKind.SERVER }, sender, async (span) => {
-    const known: RequestInfo = { route: '/ingest' };
-    await handle(tools, request, response, known);
-    span.updateName(`POST ${known.route}`);
-    span.setAttributes({
-      'http.request.method': 'POST',
-      'http.route': known.route,
-      'http.response.status_code': response.statusCode,
-      ...(known.connectorId !== undefined && { 'connector_frame.connector.id': known.connectorId }),
+  return trace
+    .getTracer('connector-frame')
+    .startActiveSpan('POST /ingest', { kind: SpanKind.SERVER }, sender, async (span) => {
+      const known: RequestInfo = { route: '/ingest' };
+      await handle(tools, request, response, known);
+      span.updateName(`POST ${known.route}`);
+      span.setAttributes({
+        'http.request.method': 'POST',
+        'http.route': known.route,
+        'http.response.status_code': response.statusCode,
+        ...(known.connectorId !== undefined && { 'connector_frame.connector.id': known.connectorId }),
+      });
+      if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
     });
-    if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-    span.end();
-  });
 }
 
 async function handle(

@@ -69,7 +69,18 @@ const SWEEP = 30_000;
  * @throws FolderInUseError, EngineInUseError when another process runs them
  */
 export async function openEngine(options: EngineOptions): Promise<RunningEngine> {
-  const { folder, database, tables, vault, log, clock = systemClock, limits, buffers, labeledPipelines = 200, ...rest } = options;
+  const {
+    folder,
+    database,
+    tables,
+    vault,
+    log,
+    clock = systemClock,
+    limits,
+    buffers,
+    labeledPipelines = 200,
+    ...rest
+  } = options;
   const leases = createEngineLeases(database.queries);
   const lease = await acquireEngineLease({ folder, state: createEngineState(database.queries), leases, clock, log });
   const state = createEngineState(database.queries, { token: lease.epoch, onLost: () => lease.lose() });
