@@ -2,9 +2,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { codes, push } from '../../../../test/support/pipeline-parts.js';
-import { ConnectorError, WRITTEN, type Sink } from '../connector-api/index.js';
+import type { Sink } from '../connector-api/index.js';
 import type { Overflow, PipelineDefinition } from '../pipeline/definition.js';
-import { Collector, graph, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
+import { Collector, deadOutput, graph, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 
 const GRAPH = graph('in o-healthy o-dead', 'in>o-healthy in>o-dead');
 const COUNT = 300;
@@ -17,17 +17,6 @@ const withOverflow = (definition: PipelineDefinition, overflow: Overflow): Pipel
   ...definition,
   edges: definition.edges.map((edge) => (edge.to_node_instance_id === 'o-dead' ? { ...edge, overflow } : edge)),
 });
-
-/** Creates an output that fails until `recover` is called. */
-function deadOutput(): Collector & { recover(): void } {
-  let down = true;
-  const output = Object.assign(new Collector(), { recover: () => void (down = false) });
-  output.respond = () => {
-    if (down) throw new ConnectorError('down', 'The destination does not respond.');
-    return WRITTEN;
-  };
-  return output;
-}
 
 /** Sends records one by one until one is rejected; returns how many were accepted. */
 async function send(sink: Sink, from = 0, count = COUNT): Promise<number> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { codes, status } from '../../../../test/support/pipeline-parts.js';
-import { ConnectorError, WRITTEN, type Output, type PageInput } from '../connector-api/index.js';
-import { Collector, graph, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
+import { ConnectorError, type Output, type PageInput } from '../connector-api/index.js';
+import { Collector, deadOutput, graph, numbersUpTo, openWorld } from '../testing/pipeline-fixture.js';
 
 const TWO = graph('in o-healthy o-dead', 'in>o-healthy in>o-dead');
 const ONE = graph('in o-dead', 'in>o-dead');
@@ -18,16 +18,6 @@ const pagesOf = (count: number): PageInput => ({
     }
   },
 });
-
-function deadOutput(): Collector & { recover(): void } {
-  let down = true;
-  const output = Object.assign(new Collector(), { recover: () => void (down = false) });
-  output.respond = () => {
-    if (down) throw new ConnectorError('down', 'The destination does not respond.');
-    return WRITTEN;
-  };
-  return output;
-}
 
 describe('a polled input with an output that does not respond', () => {
   test('delivers all pages to the other output, and to this one when it responds again', async () => {

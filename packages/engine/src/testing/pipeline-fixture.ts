@@ -11,7 +11,7 @@ import type { Store } from '../coordinator/store.js';
 import type { ComponentType, PipelineDefinition } from '../pipeline/definition.js';
 import type { Batch } from '../connector-api/batch.js';
 import type { DataRecord } from '../connector-api/record.js';
-import { WRITTEN, type Input, type Output, type WriteResult } from '../connector-api/index.js';
+import { ConnectorError, WRITTEN, type Input, type Output, type WriteResult } from '../connector-api/index.js';
 import { DeadLetters } from '../delivery/dead-letters.js';
 import { PipelineRunner } from '../control/pipeline-runner.js';
 import type { RunnerLimits } from '../delivery/runner-options.js';
@@ -79,6 +79,17 @@ export class Collector implements Output {
   get numbers(): unknown[] {
     return this.records.map((record) => record['n']);
   }
+}
+
+/** Creates an output that fails until `recover` is called. */
+export function deadOutput(): Collector & { recover(): void } {
+  let down = true;
+  const output = Object.assign(new Collector(), { recover: () => void (down = false) });
+  output.respond = () => {
+    if (down) throw new ConnectorError('down', 'The destination does not respond.');
+    return WRITTEN;
+  };
+  return output;
 }
 
 export interface World {

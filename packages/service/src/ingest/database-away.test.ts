@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startDatabaseProxy, type DatabaseProxy } from '../../../../test/support/database-proxy.js';
-import { postgresql } from '../../../../test/support/databases.js';
-import { startIngestListener, type IngestListener } from '../../../../test/support/ingest-listener.js';
-import { postgresDatabase } from '../store/database.js';
-import { loadMigrations, migrate } from '../store/migrate.js';
+import type { DatabaseProxy } from '../../../../test/support/database-proxy.js';
+import type { IngestListener } from '../../../../test/support/ingest-listener.js';
+import { startProxiedListener, type ProxiedListener } from '../../../../test/support/proxied-listener.js';
 import { createKnownConnectors } from './known-connectors.js';
 
 const LIFETIME_MS = 3_600_000;
@@ -12,32 +10,15 @@ const away = () => Promise.reject(Object.assign(new Error('away'), { code: '57P0
 
 /** The intake while its database, a real PostgreSQL behind a proxy, is away. */
 describe('records sent while the database is away', () => {
-  const databases = postgresql();
+  let proxied: ProxiedListener;
   let proxy: DatabaseProxy;
   let listener: IngestListener;
-
   beforeAll(async () => {
-    proxy = await startDatabaseProxy(await databases.url());
-    const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, {
-      connect: 2_000,
-      statement: 2_000,
-      response: 2_500,
-    });
-    await migrate(database, await loadMigrations());
-    listener = await startIngestListener(database);
+    proxied = await startProxiedListener();
+    ({ proxy, listener } = proxied);
   });
-  afterAll(async () => {
-    await proxy.restore();
-    await listener.close();
-    await proxy.close();
-    await databases.close();
-  });
-  beforeEach(async () => {
-    await proxy.restore();
-    listener.reset();
-    // Ends the wait between two attempts to reach the database.
-    listener.service.clock.advance(2_000);
-  });
+  afterAll(() => proxied.close());
+  beforeEach(() => proxied.reset());
 
   const states: [string, () => Promise<void> | void][] = [
     ['refuses connections', () => proxy.refuse()],

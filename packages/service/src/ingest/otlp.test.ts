@@ -4,18 +4,11 @@ import { OTLPLogExporter as ProtobufExporter } from '@opentelemetry/exporter-log
 import { LoggerProvider, type ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import { Reader } from 'protobufjs/minimal.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startDatabaseProxy, type DatabaseProxy } from '../../../../test/support/database-proxy.js';
-import { postgresql } from '../../../../test/support/databases.js';
-import {
-  MIB,
-  startIngestListener,
-  type IngestListener,
-  type SentResponse,
-} from '../../../../test/support/ingest-listener.js';
+import type { DatabaseProxy } from '../../../../test/support/database-proxy.js';
+import { MIB, type IngestListener, type SentResponse } from '../../../../test/support/ingest-listener.js';
+import { startProxiedListener, type ProxiedListener } from '../../../../test/support/proxied-listener.js';
 import { exportedJson, exportedProtobuf } from '../../../../test/support/otlp-export.js';
 import type { Ingested } from '../pipelines/engine.js';
-import { postgresDatabase } from '../store/database.js';
-import { loadMigrations, migrate } from '../store/migrate.js';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
@@ -26,30 +19,15 @@ const JSON_TYPE = 'application/json';
  * `google.rpc.Status` in the encoding of the request.
  */
 describe('OTLP', () => {
-  const databases = postgresql();
+  let proxied: ProxiedListener;
   let proxy: DatabaseProxy;
   let listener: IngestListener;
   beforeAll(async () => {
-    proxy = await startDatabaseProxy(await databases.url());
-    const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, {
-      connect: 2_000,
-      statement: 2_000,
-      response: 2_500,
-    });
-    await migrate(database, await loadMigrations());
-    listener = await startIngestListener(database);
+    proxied = await startProxiedListener();
+    ({ proxy, listener } = proxied);
   });
-  afterAll(async () => {
-    await proxy.restore();
-    await listener.close();
-    await proxy.close();
-    await databases.close();
-  });
-  beforeEach(async () => {
-    await proxy.restore();
-    listener.reset();
-    listener.service.clock.advance(2_000);
-  });
+  afterAll(() => proxied.close());
+  beforeEach(() => proxied.reset());
 
   const refuse = (reason: 'full' | 'closed' | 'no_pipeline' | 'unknown') => {
     const result: Ingested = { stored: false, reason };
@@ -151,7 +129,7 @@ describe('OTLP', () => {
       const exporter = new Exporter({
         url: `http://127.0.0.1:${listener.port}/ingest/${id}/v1/logs`,
         headers: { authorization: `Bearer ${token}` },
-        timeoutMillis: 30_000,
+        timeoutMillis: 240_000,
       });
       const made: ReadableLogRecord[] = [];
       const provider = new LoggerProvider({
