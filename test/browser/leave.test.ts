@@ -111,6 +111,16 @@ describe('asks if there is unsaved input', () => {
   });
 });
 
+test('Keep editing after Cancel returns the focus to Cancel', async () => {
+  await type();
+  await form().getByRole('button', { name: 'Cancel' }).focus();
+  await page.keyboard.press('Enter');
+  await question().waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => question().count()).toBe(0);
+  expect(await focused()).toBe('Cancel');
+});
+
 test('restores focus to a secret', async () => {
   await form().getByLabel('API token', { exact: true }).focus();
   await page.keyboard.type('00QC');

@@ -128,7 +128,10 @@ export function createForm(options: FormOptions): FormController {
   /** Shows the form without edits. */
   function edit(data: Omit<Loaded, 'editor'>): FormSubject {
     const { type, saved } = data;
-    const subject = subjectOf(init, type, saved, messages, warn);
+    const subject = subjectOf(init, type, saved, messages, loaded ? nothing : warn);
+    // What was tested, or waits for a session, are other values.
+    revision += 1;
+    busy.test = undefined;
     const editor = createEditor({
       ...data,
       subject,
@@ -144,7 +147,6 @@ export function createForm(options: FormOptions): FormController {
     Object.assign(form, editor.fields);
     loaded = { ...data, editor };
     move({ type: 'loaded', subject });
-    subscriptions.notifyTree('');
     return subject;
   }
 
@@ -203,44 +205,53 @@ export function createForm(options: FormOptions): FormController {
     action: 'save' | 'test',
     confirm: (() => Promise<boolean>) | undefined,
     run: (form: Loaded) => Promise<FormEvent>,
-  ): Promise<void> =>
-    (busy[action] ??= (async () => {
-      if (!loaded || state.phase !== 'editing') return;
-      if (!loaded.editor.check()) return move({ type: 'rejected' });
+  ): Promise<void> => {
+    if (busy[action]) return busy[action];
+    const current = loaded;
+    const running = (async () => {
+      if (!current || state.phase !== 'editing') return;
+      if (!current.editor.check()) return move({ type: 'rejected' });
       move({ type: action === 'save' ? 'saving' : 'testing' });
       try {
         if (confirm && !(await confirm())) throw new DestinationNotSeen();
-        move(await run(loaded));
+        move(await run(current));
       } catch (error) {
+        // The values that were tested have been discarded.
+        if (loaded !== current) return;
         const attempted = revision;
         const failure = fail(error, action, () => {
           // Not if the user has changed something or started something else meanwhile.
           if (attempted === revision && state.phase === 'editing' && !state.leaving) void form[action](confirm);
         });
         if (error instanceof SessionExpired) return move({ type: 'expired', failure });
-        const isDisplayed = applyServerIssues(error, loaded);
+        const isDisplayed = applyServerIssues(error, current);
         if (action === 'save') move({ type: 'save_failed', ...(isDisplayed ? {} : { failure }) });
         else move({ type: 'tested', test: isDisplayed ? { state: 'idle' } : { state: 'failed', failure } });
       }
     })().finally(() => {
-      busy[action] = undefined;
-    }));
+      if (busy[action] === running) busy[action] = undefined;
+    });
+    return (busy[action] = running);
+  };
 
-  async function reload(form: Loaded): Promise<void> {
+  async function reload(): Promise<void> {
     try {
       const found = await api.loadConnector();
-      if (!found) return;
-      Object.assign(form, found);
-      form.editor.rebase(found.saved, initialDraft(init, form.type, found.saved, random));
+      if (!found || !loaded) return;
+      Object.assign(loaded, found);
+      loaded.editor.rebase(found.saved, initialDraft(init, loaded.type, found.saved, random));
       move({ type: 'rebased' });
     } catch (error) {
-      move({ type: 'save_failed', failure: fail(error, 'save', () => reload(form)) });
+      move({ type: 'save_failed', failure: fail(error, 'save', reload) });
     }
   }
 
   /** Sends `leave` to the host, once the user agrees to discard unsaved edits, if any. */
   const depart = (leave: () => void): void => {
-    if (!form.dirty) return leave();
+    if (!form.dirty) {
+      reportDirty(false);
+      return leave();
+    }
     departure = leave;
     move({ type: 'leaving', leaving: true });
   };
@@ -279,10 +290,17 @@ export function createForm(options: FormOptions): FormController {
     cancel: () => depart(channel.cancel),
     askToLeave: () => depart(channel.left),
     discard() {
+      // A save can't be taken back: its outcome decides.
+      if (busy.save) {
+        void busy.save.then(() => form.discard());
+        return;
+      }
+      if (state.phase !== 'editing') return;
       // The host may now ask to unload; the user is not asked again.
       reportDirty(false);
       // The host may keep the frame and show it again.
       if (loaded) edit(loaded);
+      subscriptions.notifyTree('');
       departure();
     },
     keepEditing: () => move({ type: 'leaving', leaving: false }),
@@ -290,7 +308,7 @@ export function createForm(options: FormOptions): FormController {
     async retry() {
       if (state.phase === 'load_failed' && state.canRetry) return load();
       if (state.phase !== 'editing' || !loaded) return;
-      if (state.failure?.action === 'reload') return reload(loaded);
+      if (state.failure?.action === 'reload') return reload();
       if (!state.expired) return;
       if (await options.renewSession()) move({ type: 'renewed' });
       else report(failureFor('session_expired', messages));

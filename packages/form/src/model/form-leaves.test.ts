@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { fillIn, openedForm, openForm, type OpenedForm } from '../testing/open-form.js';
-import { errorResponse } from '../testing/fake-service.js';
+import { errorResponse, json } from '../testing/fake-service.js';
 
 /** Counts the `left` messages to the host. */
 const left = ({ posted }: OpenedForm): number => posted.filter(({ type }) => type === 'left').length;
@@ -56,6 +56,8 @@ it('does not ask if all edits were undone', async () => {
   form.setValue('/settings/org_url', before);
   form.askToLeave();
   expect(left(opened)).toBe(1);
+  // The page does not ask either.
+  expect(opened.posted.slice(-2)).toMatchObject([{ type: 'dirty', dirty: false }, { type: 'left' }]);
 });
 
 const canceled = ({ posted }: OpenedForm): number => posted.filter(({ type }) => type === 'cancel').length;
@@ -135,6 +137,81 @@ describe('cancel', () => {
     await saved;
     expect(opened.posted.at(-1)).toMatchObject({ type: 'saved' });
     expect([canceled(opened), left(opened)]).toEqual([0, 0]);
+  });
+});
+
+/** Creates a response that arrives when the test says so. */
+function deferred(): { response: Promise<Response>; arrive: (response: Response) => void } {
+  const arriving: { arrive?: (response: Response) => void } = {};
+  const response = new Promise<Response>((resolve) => (arriving.arrive = resolve));
+  return { response, arrive: (late) => arriving.arrive?.(late) };
+}
+
+describe('discarding', () => {
+  it('while a save waits for a session ends that save', async () => {
+    const opened = await openedForm({ existingId: 'con_1' });
+    const { form, service } = opened;
+    form.setValue('/settings/org_url', 'https://other.okta.com');
+    fillIn(opened);
+    service.next.push(errorResponse(401, 'token_expired'));
+    await form.save();
+    form.cancel();
+    form.discard();
+    const { length } = service.calls;
+    opened.session.receive('late-token');
+    form.sessionRenewed();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(service.calls).toHaveLength(length);
+    expect([form.state.phase, opened.posted.filter(({ type }) => type === 'saved')]).toEqual(['editing', []]);
+  });
+
+  it('during a save waits for its outcome', async () => {
+    const opened = await openedForm();
+    const { form, service } = opened;
+    fillIn(opened);
+    const { response, arrive } = deferred();
+    service.next.push(response);
+    const saved = form.save();
+    form.cancel();
+    form.discard();
+    expect([asks(opened), canceled(opened)]).toEqual([true, 0]);
+    arrive(errorResponse(403, 'forbidden'));
+    await saved;
+    await vi.waitFor(() => expect(canceled(opened)).toBe(1));
+    expect(form.state).not.toHaveProperty('failure');
+
+    fillIn(opened);
+    const again = form.save();
+    form.cancel();
+    form.discard();
+    await again;
+    expect([form.state.phase, canceled(opened)]).toEqual(['saved', 1]);
+  });
+
+  it.each([
+    ['passed', () => json({ ok: true, summary: '', duration_ms: 1 })],
+    ['failed', () => errorResponse(403, 'forbidden')],
+  ])('during a connection test that has %s shows no result', async (_outcome, response) => {
+    const opened = await openedForm();
+    const { form, service } = opened;
+    fillIn(opened);
+    const { response: late, arrive } = deferred();
+    service.next.push(late);
+    const tested = form.test();
+    form.cancel();
+    form.discard();
+    arrive(response());
+    await tested;
+    expect(form.state).toMatchObject({ phase: 'editing', test: { state: 'idle' } });
+  });
+
+  it('warns about an unknown override only once', async () => {
+    const opened = await openedForm({ configMetaOverrides: { settings: { nowhere: { name: 'X' } } } });
+    expect(opened.warnings).toHaveLength(1);
+    opened.form.setValue('/settings/org_url', 'https://acme.okta.com');
+    opened.form.cancel();
+    opened.form.discard();
+    expect(opened.warnings).toHaveLength(1);
   });
 });
 

@@ -9,7 +9,7 @@ export interface Call {
   body: unknown;
 }
 
-type QueuedResponse = Response | Error | undefined | Promise<undefined>;
+type QueuedResponse = Response | Error | undefined | Promise<Response | undefined>;
 
 export interface FakeService {
   fetch: typeof fetch;

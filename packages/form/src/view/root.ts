@@ -12,7 +12,6 @@ import { page } from './page/page.js';
 import { colorProtected } from './protected/protected-sheets.js';
 import { SecretControl, secretControls } from './protected/secret-control.js';
 import { View } from './view.js';
-import { prerender } from './prerender.js';
 
 /**
  * Renders `form` in `host` for the lifetime of the document; call it once per document. `host`
@@ -39,8 +38,12 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
     if (fieldsOf(shown) !== fieldsOf(before)) view.clear();
     if (skeleton) skeleton.hidden = shown.phase !== 'loading';
     render(page(view, shown, actions), content);
-    // The leave question takes the focus, and returns it when it closes.
-    if (asks !== isAsking(before)) focus(asks ? content.querySelector('.cf-keep') : last);
+    // The leave question takes the focus, and returns it when it closes: to Cancel, if the element
+    // that had it was replaced, as Cancel itself was.
+    if (asks !== isAsking(before)) {
+      const isGone = last instanceof Node && !last.isConnected;
+      focus(asks || isGone ? content.querySelector(asks ? '.cf-keep' : '.cf-cancel') : last);
+    }
     const { phase } = shown;
     if (phase !== before?.phase) view.announce(phase === 'loading' || phase === 'saved' ? messages[phase] : '');
   };
@@ -52,7 +55,6 @@ export function mountView(form: Form, host: HTMLElement, { messages, tokens, onH
   ignoreStrayFiles();
   form.subscribe('*', paint);
   paint();
-  prerender(view);
   if (onHeight) watchHeight(host, onHeight);
 }
 

@@ -73,6 +73,7 @@ export class View {
   /** Discards all fragments, before other fields are rendered. */
   clear(): void {
     for (const { unsubscribe } of this.#fragments.values()) unsubscribe();
+    this.remarks.clear();
     this.#fragments.clear();
   }
 
