@@ -76,13 +76,13 @@ export class BatchCollector {
   }
 
   /**
-   * Milliseconds until the records should be written, 0 when a limit is reached, `undefined` when
-   * there are none.
+   * Returns the milliseconds until the records should be written, 0 when a limit is reached, and
+   * `undefined` when there are none.
+   * @param now milliseconds since the epoch. Compare several results only for the same time
    */
-  get dueIn(): number | undefined {
+  dueIn(now = this.#clock.now()): number | undefined {
     if (this.isEmpty) return undefined;
     if (!this.#batching || this.isFull) return 0;
-    const now = this.#clock.now();
     // The clock may have been set back.
     this.#since = Math.min(this.#since, now);
     if (this.#lastTaken !== undefined) this.#lastTaken = Math.min(this.#lastTaken, now);

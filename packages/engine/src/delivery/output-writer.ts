@@ -162,26 +162,28 @@ export class OutputWriter {
     // Starting a write can end synchronously in another call.
     if (this.#pumping) return;
     this.#pumping = true;
+    // One time for both: what is not due yet for the first must get a timer from the other.
+    const now = this.#context.clock.now();
     while (this.#mayStart) {
-      const sequence = this.#nextDue();
+      const sequence = this.#nextDue(now);
       const collected = sequence?.collector.take();
       if (!sequence || !collected) break;
       void this.#write(sequence, collected);
     }
     this.#pumping = false;
-    this.#schedule();
+    this.#schedule(now);
     for (const wake of this.#waiters) wake();
   }
 
   /** Returns a sequence that should be written now; starts after the previous one. */
-  #nextDue(): Sequence | undefined {
+  #nextDue(now: number): Sequence | undefined {
     const { length } = this.#sequences;
     const isCrowded = !this.#hasRoom;
     for (let step = 0; step < length; step += 1) {
       const number = (this.#nextSequence + step) % length;
       const sequence = this.#sequences[number];
       if (!sequence || sequence.collector.isEmpty || (this.#ordering !== 'none' && sequence.isWriting)) continue;
-      if (!this.#flushing && !isCrowded && sequence.collector.dueIn !== 0) continue;
+      if (!this.#flushing && !isCrowded && sequence.collector.dueIn(now) !== 0) continue;
       const bytes = Math.min(sequence.collector.bytes, this.#to.output.batching?.bytes ?? Infinity);
       if (this.#active.size > 0 && this.#activeBytes + bytes > MAX_BYTES) continue;
       this.#nextSequence = number + 1;
@@ -225,13 +227,12 @@ export class OutputWriter {
   }
 
   /** Starts a timer for the next collected records that become due. */
-  #schedule(): void {
+  #schedule(now: number): void {
     if (this.#hasStopped) return;
-    const { clock } = this.#context;
-    const dues = this.#sequences.map(({ collector }) => collector.dueIn ?? 0).filter((due) => due > 0);
+    const dues = this.#sequences.map(({ collector }) => collector.dueIn(now) ?? 0).filter((due) => due > 0);
     if (dues.length === 0) return;
     const due = Math.min(...dues);
-    const at = clock.now() + due;
+    const at = now + due;
     if (this.#timer && this.#timer.at <= at) return;
     this.#timer?.ended.abort(WAKE_UP);
     this.#timer = { at, ended: new AbortController() };
