@@ -151,6 +151,28 @@ test('abandons an output that ignores its abort signal', async () => {
   await expect.poll(() => out.numbers).toEqual([0]);
 });
 
+test('a worker that loses its lease abandons an output that ignores its abort signal', async () => {
+  const world = await openWorld();
+  const out = new Collector();
+  out.respond = () => new Promise(() => undefined);
+  const runner = world.runner({
+    definition: graph('in out', 'in>out'),
+    inputs: { in: push },
+    outputs: { out },
+    limits: { grace: 50 },
+  });
+  await runner.start();
+  await runner.sink.append(numbered(1));
+  await expect.poll(async () => (await runner.state()).nodes[1]?.ingress.records).toBe(1);
+  out.respond = () => WRITTEN;
+  const coordinator = createEmbeddedCoordinator({ store: world.store });
+  const held = await coordinator.holder('p');
+  if (held) await coordinator.release(held);
+  await coordinator.acquire('p', 'thief', 200);
+  await expect.poll(() => codes(runner)).toContain('lease_lost');
+  await expect.poll(() => out.numbers).toEqual([0]);
+});
+
 test('an unknown condition stops only its own pipeline', async () => {
   const world = await openWorld();
   const out = new Collector();

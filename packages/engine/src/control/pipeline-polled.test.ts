@@ -130,3 +130,58 @@ test('a source that returns the same page every time is delivered every time', a
   await expect.poll(() => outputs['o-healthy'].numbers.length).toBeGreaterThan(3);
   await expect.poll(() => outputs['o-dead'].numbers.length).toBeGreaterThan(3);
 });
+
+/** Creates an input that is read once an hour, and counts how often. */
+const hourly = (page: () => Promise<void> = () => Promise.resolve()) => {
+  const input = {
+    kind: 'pages' as const,
+    intervalMs: 3_600_000,
+    reads: 0,
+    async *pages() {
+      input.reads += 1;
+      await page();
+      yield { records: [{ n: input.reads }], cursor: input.reads };
+    },
+  };
+  return input;
+};
+
+describe('a triggered pipeline', () => {
+  test('reads its input now, and once for two triggers during one read', async () => {
+    const world = await openWorld();
+    const out = new Collector();
+    const releases: (() => void)[] = [];
+    const input = hourly(() => (input.reads < 2 ? Promise.resolve() : new Promise((done) => releases.push(done))));
+    const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
+    await runner.start();
+    await expect.poll(() => out.numbers).toEqual([1]);
+    await expect.poll(() => runner.trigger() && input.reads).toBe(2);
+    expect([runner.trigger(), runner.trigger()]).toEqual([true, true]);
+    releases[0]?.();
+    await expect.poll(() => out.numbers).toEqual([1, 2]);
+    expect(input.reads).toBe(2);
+  });
+
+  test('tries an input that has failed again', async () => {
+    const world = await openWorld();
+    const out = new Collector();
+    let fails = true;
+    const input = hourly(() =>
+      fails ? Promise.reject(new ConnectorError('denied', 'No.', 'permanent')) : Promise.resolve(),
+    );
+    const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
+    await runner.start();
+    await expect.poll(() => status(runner)).toBe('Erroring');
+    fails = false;
+    runner.trigger();
+    await expect.poll(() => out.batches.length).toBe(1);
+  });
+
+  test('that receives records cannot be read', async () => {
+    const world = await openWorld();
+    const definition = graph('in out', 'in>out');
+    const runner = world.runner({ definition, inputs: { in: { kind: 'push' } }, outputs: { out: new Collector() } });
+    await runner.start();
+    expect(runner.trigger()).toBe(false);
+  });
+});

@@ -224,6 +224,16 @@ export class PipelineRunner {
   }
 
   /**
+   * Reads a polled input now, unless it is being read. Returns whether the input is polled.
+   */
+  trigger(): boolean {
+    if (this.#input?.input.kind !== 'pages') return false;
+    // Without a wait until the next read, the input may wait to be retried.
+    if (this.#context.polls.endAll() === 0) this.retryNow();
+    return true;
+  }
+
+  /**
    * Returns records that could not be delivered to a node yet, oldest first.
    * @param limit maximum number of records
    */

@@ -116,6 +116,18 @@ test('jq turns any line into a record or a dead letter', async () => {
   }
 });
 
+test('with prevent_data_dropping, a record that jq would drop is unchanged', async () => {
+  const lines = [0, 1, 2, 3].map((n) => JSON.stringify({ n }));
+  const query = 'if .n == 3 then error("no") else select(.n == 1) | .kept = true end';
+  const run = (more: object) =>
+    go({ operations: [{ operation: 'jq', arguments: { query, ...more } }] }, lines).then(({ arrived, letters }) => [
+      arrived.flatMap((batch) => batch.lines),
+      letters.length,
+    ]);
+  expect(await run({})).toEqual([['{"n":1,"kept":true}'], 1]);
+  expect(await run({ prevent_data_dropping: true })).toEqual([['{"n":0}', '{"n":1,"kept":true}', '{"n":2}'], 1]);
+});
+
 test('a record that jq passes through is unchanged', async () => {
   const random = seededRandom(43);
   const lines = Array.from({ length: 500 }, () => JSON.stringify(randomRecord(random)));

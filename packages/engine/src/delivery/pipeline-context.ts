@@ -20,6 +20,8 @@ export interface PipelineContext {
   deadLetters: DeadLetters;
   /** Waits before the next attempts. */
   retries: RetryWaits;
+  /** Waits until a polled input is read again. */
+  polls: RetryWaits;
   /** Waits for space in the dead letters. */
   space: RetryWaits;
   /** Batches whose last attempt failed. */
@@ -58,6 +60,7 @@ export function createPipelineContext(
     clock,
     retryDelay: createRetryPolicy({ ...RETRY_LIMITS, maxMs, permanentMaxMs, random }),
     retries: new RetryWaits(clock),
+    polls: new RetryWaits(clock),
     space,
     waiting: new Set(),
     giveWayMs: limits.giveWay,

@@ -56,7 +56,7 @@ async function readPages(run: PagesRun, uncommitted: UncommittedPages, reading: 
       if (reading.aborted) return;
       context.health.responded(nodeId);
       attempt = 1;
-      await context.clock.sleep(input.intervalMs ?? DEFAULT_INTERVAL, reading);
+      await context.polls.sleep(input.intervalMs ?? DEFAULT_INTERVAL, reading);
     } catch (error) {
       if (reading.aborted) return;
       // The backoff may be long, so write what has been collected first.

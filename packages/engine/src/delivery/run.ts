@@ -76,10 +76,10 @@ export class Run {
     await ended;
   }
 
-  /** Aborts immediately. */
+  /** Aborts immediately; abandons work that ignores it. */
   abort(): void {
-    this.#stopping.abort();
     this.#aborted.abort();
+    void this.stop();
   }
 
   /** An unexpected error must not affect other pipelines. */

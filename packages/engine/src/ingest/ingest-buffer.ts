@@ -36,6 +36,8 @@ export class IngestBuffer implements Sink {
   readonly #options: IngestBufferOptions;
   #waiting: Waiting[] = [];
   #storing: Promise<void> | undefined;
+  /** Appends that are stored separately. */
+  readonly #separate = new Set<Promise<unknown>>();
   #closed = true;
 
   constructor(options: IngestBufferOptions) {
@@ -58,10 +60,10 @@ export class IngestBuffer implements Sink {
     const sender = BatchTraces.current();
     // Records with their own position or waiting time are stored separately.
     if (options.position !== undefined || options.waitMs !== undefined)
-      return this.#store(lines, options, sender ? [sender] : []);
+      return this.#storeSeparately(lines, options, sender);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ lines, sender, resolve, reject });
-      this.#storing ??= this.#drain().finally(() => (this.#storing = undefined));
+      this.#storing ??= this.#drain();
     });
   }
 
@@ -72,7 +74,21 @@ export class IngestBuffer implements Sink {
   /** Stops accepting records; resolves once all pending appends have settled. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#storing;
+    await Promise.allSettled([this.#storing, ...this.#separate]);
+  }
+
+  async #storeSeparately(
+    lines: readonly string[],
+    options: AppendOptions,
+    sender: SpanContext | undefined,
+  ): Promise<Appended> {
+    const storing = this.#store(lines, options, sender ? [sender] : []);
+    this.#separate.add(storing);
+    try {
+      return await storing;
+    } finally {
+      this.#separate.delete(storing);
+    }
   }
 
   async #drain(): Promise<void> {
@@ -95,6 +111,8 @@ export class IngestBuffer implements Sink {
         for (const each of group) each.reject(error);
       }
     }
+    // In the same step as the check: records that arrive now start another write.
+    this.#storing = undefined;
   }
 
   async #store(

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import { writeAll } from '../../files/durable.js';
 import { IdleFile, type FileHandlePool } from '../../files/idle-file.js';
 import { isErrno } from '../../files/is-errno.js';
+import { laterFirst, nextGeneration } from './generation.js';
 
 /** Progress of one consumer: the last acknowledged batch, and where the next one begins. */
 export interface Position {
@@ -51,14 +52,14 @@ export class PositionFile {
     const bytes = Buffer.alloc(2 * SLOT_BYTES);
     saved.copy(bytes);
     const slots = [0, SLOT_BYTES].map((at) => readSlot(bytes.subarray(at, at + SLOT_BYTES)));
-    const [newest] = slots.filter((slot) => slot !== undefined).sort((a, b) => b.generation - a.generation);
+    const [newest] = slots.filter((slot) => slot !== undefined).sort(laterFirst);
     if (!newest) return { file };
     file.#generation = newest.generation;
     return { file, position: newest.position };
   }
 
   async write(position: Position): Promise<void> {
-    const generation = this.#generation + 1;
+    const generation = nextGeneration(this.#generation);
     const slot = Buffer.alloc(SLOT_BYTES);
     slot.writeDoubleLE(position.sequence, 0);
     slot.writeDoubleLE(position.segment, 8);

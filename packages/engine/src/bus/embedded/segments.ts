@@ -223,6 +223,8 @@ export class Segments {
       throw error;
     }
     await handle.close();
+    // Someone else has removed the file of the last segment before it received a batch.
+    if (this.tail?.first === first) this.list.pop();
     this.list.push({ first, path, base, recordsBefore: this.records, size: ids.length });
     this.#tail = this.#open(path);
     this.#sealed = false;

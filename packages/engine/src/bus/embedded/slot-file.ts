@@ -6,6 +6,7 @@ import type { JsonValue } from '../../connector-api/record.js';
 import { writeAll } from '../../files/durable.js';
 import { IdleFile, type FileHandlePool } from '../../files/idle-file.js';
 import { isErrno } from '../../files/is-errno.js';
+import { laterFirst, nextGeneration } from './generation.js';
 
 /** Bytes before the JSON of a slot: checksum, generation, length. */
 const HEAD_BYTES = 12;
@@ -57,7 +58,7 @@ export class SlotFile {
   ): Promise<SlotFile> {
     const bytes = isNew ? undefined : await contentOf(path);
     const slots = bytes ? [0, slotBytes].map((at) => readSlot(bytes.subarray(at, at + slotBytes))) : [];
-    const [newest] = slots.filter((slot) => slot !== undefined).sort((a, b) => b.generation - a.generation);
+    const [newest] = slots.filter((slot) => slot !== undefined).sort(laterFirst);
     if (newest) load(newest.value);
     return new SlotFile(path, slotBytes, files, value, bytes && (newest?.generation ?? 0));
   }
@@ -97,7 +98,7 @@ export class SlotFile {
   }
 
   async #write(): Promise<void> {
-    const generation = this.#generation + 1;
+    const generation = nextGeneration(this.#generation);
     const json = Buffer.from(JSON.stringify(this.#value()));
     if (json.length > this.#slotBytes - HEAD_BYTES) throw new RangeError(`${json.length} bytes do not fit.`);
     // The first write allocates both slots.

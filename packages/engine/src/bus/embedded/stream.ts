@@ -356,55 +356,54 @@ export class EmbeddedStream {
   async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
     // Lines with their line ends, id, head.
     const bytes = batch.bytes + batch.lines.length + Buffer.byteLength(batch.id) + HEAD_BYTES;
-    if (!(await this.#options.space.admits(waitMs, signal))) {
-      this.#assertOpen();
-      return { stored: false, reason: 'no_space' };
-    }
+    const hasSpace = await this.#options.space.admits(waitMs, signal);
+    this.#assertOpen();
+    if (!hasSpace) return { stored: false, reason: 'no_space' };
     const acquired = await this.#quota.acquire(bytes, waitMs, signal);
-    if (!acquired) {
-      this.#assertOpen();
-      return { stored: false, reason: 'full' };
-    }
+    this.#assertOpen();
+    if (!acquired) return { stored: false, reason: 'full' };
     const stored = new Promise<Published>((resolve, reject) => this.#queue.push({ batch, bytes, resolve, reject }));
     this.#startFlush();
     return stored;
   }
 
   #startFlush(): void {
-    this.#flushing ??= this.#flush().finally(() => (this.#flushing = undefined));
+    this.#flushing ??= this.#flush();
   }
 
   /** Group commit: everything queued during the previous write is written with one `fdatasync`. */
   async #flush(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const plan = this.#plan(this.#takeGroup());
-      const stored = plan.filter(
-        ({ droppedFor }) => droppedFor.length === 0 || droppedFor.length < this.#consumers.size,
-      );
-      let sequence = this.#segments.lastSequence;
-      try {
-        if (stored.length > 0) await this.#append(stored);
-      } catch (error) {
-        this.#options.space.failed(this.name, error);
-        const failure = new BusError('storage', `Stream ${this.name} could not be written.`, { cause: error });
-        for (const { entry } of plan) {
-          this.#quota.release(entry.bytes);
-          entry.reject(failure);
-        }
-        this.#quota.admitWaiters();
-        continue;
-      }
-      await this.#saveDropped(plan, stored);
-      for (const each of plan) {
-        const { entry } = each;
-        if (stored.includes(each)) sequence += 1;
+    while (this.#queue.length > 0) await this.#flushGroup();
+    // In the same step as the check: a batch that is queued now starts another one.
+    this.#flushing = undefined;
+  }
+
+  async #flushGroup(): Promise<void> {
+    const plan = this.#plan(this.#takeGroup());
+    const stored = plan.filter(({ droppedFor }) => droppedFor.length === 0 || droppedFor.length < this.#consumers.size);
+    let sequence = this.#segments.lastSequence;
+    try {
+      if (stored.length > 0) await this.#append(stored);
+    } catch (error) {
+      this.#options.space.failed(this.name, error);
+      const failure = new BusError('storage', `Stream ${this.name} could not be written.`, { cause: error });
+      for (const { entry } of plan) {
         this.#quota.release(entry.bytes);
-        this.#segments.recent.add(entry.batch.id, sequence);
-        entry.resolve({ stored: true, sequence, repeated: false });
+        entry.reject(failure);
       }
-      this.#saveState();
-      this.#waiters.wakeAll();
+      this.#quota.admitWaiters();
+      return;
     }
+    await this.#saveDropped(plan, stored);
+    for (const each of plan) {
+      const { entry } = each;
+      if (stored.includes(each)) sequence += 1;
+      this.#quota.release(entry.bytes);
+      this.#segments.recent.add(entry.batch.id, sequence);
+      entry.resolve({ stored: true, sequence, repeated: false });
+    }
+    this.#saveState();
+    this.#waiters.wakeAll();
   }
 
   /** Decides for each batch which consumers do not receive it. */
