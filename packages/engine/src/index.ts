@@ -82,4 +82,4 @@ export {
   type OperationName,
   type TransformConfig,
 } from './transforms/operation.js';
-export { parseTransform } from './transforms/parse-transform.js';
+export { parseTransform, readTransform } from './transforms/parse-transform.js';

@@ -47,9 +47,17 @@ export function compileTransform({ operations }: TransformConfig): CompiledTrans
   for (const operation of operations) {
     if (operation.operation === 'jq') {
       flush();
-      const { query, key } = operation.arguments;
+      const { query, key, prevent_data_dropping: keeps = false } = operation.arguments;
       const program = new JqProgram(query, key === undefined ? undefined : parseKeyPath(key));
-      stages.push({ kind: 'batch', run: (lines, bounds) => program.run(lines, bounds) });
+      stages.push({
+        kind: 'batch',
+        run: async (lines, bounds) => {
+          const outcomes = await program.run(lines, bounds);
+          return keeps
+            ? outcomes?.map((outcome, index) => (outcome.length > 0 ? outcome : [lines[index] ?? '']))
+            : outcomes;
+        },
+      });
     } else steps.push(compileOperation(operation));
   }
   flush();

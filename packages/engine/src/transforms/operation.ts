@@ -30,9 +30,10 @@ export interface OperationArguments {
   /**
    * Replaces each record by the outputs of a jq program: none drops the record, several create
    * several records. Each output must be an object, or any value if `key` says where to put it in
-   * the record. A program has access to one record only.
+   * the record. A program has access to one record only. `prevent_data_dropping`: a record without
+   * outputs is unchanged.
    */
-  jq: { query: string; key?: string };
+  jq: { query: string; key?: string; prevent_data_dropping?: boolean };
 }
 
 export type OperationName = keyof OperationArguments;
@@ -62,5 +63,6 @@ export const OPERATION_ALIASES: Readonly<Record<string, OperationName>> = {
   rename: 'rename_key',
   drop: 'drop_key',
   flatten_all: 'flatten',
+  flattenall: 'flatten',
   utc_timestamp: 'timestamp',
 };

@@ -1,17 +1,19 @@
 import { parseKeyPath } from '../connector-api/key-path.js';
 import { Problems, shown, type Problem } from '../problem.js';
 import { isRecord, type DataRecord } from '../connector-api/record.js';
+import { ConnectorError } from '../connector-api/connector-error.js';
 import { checkProgram } from './jq/check-program.js';
 import { MUTATED_TYPES, OPERATION_ALIASES, TIMESTAMP_FORMATS } from './operation.js';
 import type { Operation, OperationName, TransformConfig } from './operation.js';
 
 const MAX_OPERATIONS = 20;
+const MAX_DESCRIPTION = 2_000;
 const MAX_VALUE_LENGTH = 16 * 1024;
 const MAX_QUERY_BYTES = 16 * 1024;
 
 /**
- * Parses an untrusted transform and returns it in the stored format, with canonical names and
- * without unknown properties, or returns its problems. Compiles jq programs to validate them.
+ * Parses an untrusted transform and returns it with canonical names and defaults, or returns its
+ * problems. Compiles jq programs to validate them.
  * @throws {ConnectorError} `jq`, of kind `retry`: the transform contains jq programs and jq can't be
  *   started
  *
@@ -26,36 +28,83 @@ export async function parseTransform(
   value: unknown,
 ): Promise<{ ok: true; transform: TransformConfig } | { ok: false; problems: readonly Problem[] }> {
   const problems = new Problems();
-  const given = isRecord(value) ? value['operations'] : undefined;
-  const list = problems.at('operations');
-  const operations: Operation[] = [];
-  if (!Array.isArray(given)) list.add('required', 'A transform has a list of operations.');
-  else if (given.length > MAX_OPERATIONS) list.add('too_many', `A transform has at most ${MAX_OPERATIONS} operations.`);
-  else {
-    for (const [index, each] of given.entries()) {
-      const operation = await parseOperation(each, list.at(index));
-      if (operation) operations.push(operation);
-    }
+  const operations = parseOperations(value, problems);
+  for (const [index, each] of operations.entries()) {
+    if (each?.operation !== 'jq') continue;
+    const problem = await problemOf(each.arguments.query, each.arguments.key);
+    const place = problems.at('operations', index, 'arguments', 'query');
+    if (problem !== undefined) place.add('invalid', `The program does not compile. ${problem}`);
   }
-  return problems.list.length > 0 ? { ok: false, problems: problems.list } : { ok: true, transform: { operations } };
+  if (problems.list.length > 0) return { ok: false, problems: problems.list };
+  return { ok: true, transform: { operations: operations.filter((each) => each !== undefined) } };
 }
 
-async function parseOperation(value: unknown, problems: Problems): Promise<Operation | undefined> {
+/**
+ * Returns a transform that was valid when it was stored, with canonical names and defaults. Does not
+ * compile jq programs.
+ * @throws {ConnectorError} `invalid_pipeline`: a later release stored it
+ */
+export function readTransform(stored: unknown): TransformConfig {
+  const problems = new Problems();
+  const operations = parseOperations(stored, problems);
+  if (problems.list.length === 0) return { operations: operations.filter((each) => each !== undefined) };
+  const message = 'This release does not know an operation of this transform. Save it again.';
+  throw new ConnectorError('invalid_pipeline', message, 'permanent');
+}
+
+/** Returns an operation, or `undefined` for one with problems, in the order of the list. */
+function parseOperations(value: unknown, problems: Problems): Parsed[] {
+  const list = problems.at('operations');
+  if (!isRecord(value) || !Array.isArray(value['operations'])) {
+    list.add('required', 'A transform has a list of operations.');
+    return [];
+  }
+  for (const name of Object.keys(value))
+    if (name !== 'operations') problems.at(name).add('unknown', 'A transform has only operations.');
+  const given: readonly unknown[] = value['operations'];
+  if (given.length > MAX_OPERATIONS) {
+    list.add('too_many', `A transform has at most ${MAX_OPERATIONS} operations.`);
+    return [];
+  }
+  return given.map((each, index) => parseOperation(each, list.at(index)));
+}
+
+function parseOperation(value: unknown, problems: Problems): Parsed {
   if (!isRecord(value)) {
     problems.add('type', `An operation is an object, not ${shown(value)}.`);
     return undefined;
   }
-  const { operation, arguments: given = {} } = value;
+  const { operation, arguments: given = {}, description, ...others } = value;
+  for (const field of Object.keys(others))
+    problems.at(field).add('unknown', 'An operation has operation, arguments and description.');
+  if (description !== undefined && (typeof description !== 'string' || description.length > MAX_DESCRIPTION))
+    problems.at('description').add('type', `A description is a text of at most ${MAX_DESCRIPTION} characters.`);
   const name = nameOf(operation);
   const place = problems.at('operation');
   if (!name) place.add('unknown', `${shown(operation)} is no operation. Known: ${Object.keys(parsers).join(', ')}.`);
   else if (!isRecord(given)) problems.at('arguments').add('type', `Arguments are an object, not ${shown(given)}.`);
-  else return parsers[name](given, problems.at('arguments'));
+  else {
+    for (const argument of Object.keys(given))
+      if (!ARGUMENTS[name].includes(argument))
+        problems.at('arguments', argument).add('unknown', `${name} has ${ARGUMENTS[name].join(', ')}.`);
+    return parsers[name](given, problems.at('arguments'));
+  }
   return undefined;
 }
 
+/** Names of the arguments. */
+const ARGUMENTS: Record<OperationName, readonly string[]> = {
+  rename_key: ['key', 'new_key'],
+  drop_key: ['key'],
+  add: ['key', 'value'],
+  flatten: ['key', 'base', 'delimiter'],
+  mutate_type: ['key', 'type'],
+  timestamp: ['key', 'format'],
+  jq: ['query', 'key', 'prevent_data_dropping'],
+};
+
 type Parsed = Operation | undefined;
-type Parser = (given: DataRecord, problems: Problems) => Parsed | Promise<Parsed>;
+type Parser = (given: DataRecord, problems: Problems) => Parsed;
 
 const parsers: Record<OperationName, Parser> = {
   rename_key: (given, problems) => {
@@ -101,21 +150,22 @@ const parsers: Record<OperationName, Parser> = {
     if (key === undefined || format === undefined) return undefined;
     return { operation: 'timestamp', arguments: { key, format } };
   },
-  jq: async (given, problems) => {
-    const { query } = given;
+  jq: (given, problems) => {
+    const { query, prevent_data_dropping: keeps = false } = given;
     const place = problems.at('query');
     const whole = given['key'] === undefined || given['key'] === '';
     const key = whole ? undefined : keyPath(given, 'key', problems);
-    if (typeof query !== 'string' || query.trim() === '')
+    if (typeof keeps !== 'boolean') problems.at('prevent_data_dropping').add('type', 'It is true or false.');
+    else if (typeof query !== 'string' || query.trim() === '')
       place.add('required', `It is a jq program, like {user: .actor.email}, not ${shown(query)}.`);
     else if (Buffer.byteLength(query) > MAX_QUERY_BYTES)
       place.add('too_long', `A jq program has at most ${MAX_QUERY_BYTES} bytes.`);
-    else {
-      const problem = query.includes('\0') ? 'It holds a NUL character.' : await problemOf(query, key);
-      if (problem !== undefined) place.add('invalid', `The program does not compile. ${problem}`);
-      else if (whole) return { operation: 'jq', arguments: { query } };
-      else if (key !== undefined) return { operation: 'jq', arguments: { query, key } };
-    }
+    else if (query.includes('\0')) place.add('invalid', 'The program does not compile. It holds a NUL character.');
+    else if (whole || key !== undefined)
+      return {
+        operation: 'jq',
+        arguments: { query, ...(key !== undefined && { key }), ...(keeps && { prevent_data_dropping: true }) },
+      };
     return undefined;
   },
 };
