@@ -46,13 +46,13 @@ export function boundValues(
 }
 
 /**
- * Returns the effective configuration of stored settings: drops hidden fields, then fills in the
- * defaults of absent ones.
+ * Returns the effective configuration of stored settings: drops fields that are hidden with the
+ * defaults of absent ones, then fills in the defaults.
  */
 export const effectiveConfig = (
   schema: ConnectorConfigSchema,
   settings: Readonly<Record<string, unknown>>,
-): ConnectorConfig => withDefaults(schema, pruneConfig(schema, { settings, secrets: {} }));
+): ConnectorConfig => withDefaults(schema, pruneConfig(schema, withDefaults(schema, { settings })));
 
 /**
  * Returns a canonical string for where and how the secrets of a connector are sent: the values of
