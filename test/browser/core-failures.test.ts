@@ -102,7 +102,10 @@ async function callbacksAfterMount(frameOrigin: string, host: CoreHostOptions = 
 }
 
 const silent = (frameOrigin: string) =>
-  failure('frame_timeout', `${frameOrigin}/?parentOrigin=HOST is not a form, or ALLOWED_PARENT_ORIGINS lacks HOST`);
+  failure(
+    'frame_timeout',
+    `${frameOrigin}/?parentOrigin=HOST is not a form, or ALLOWED_PARENT_ORIGINS lacks its parentOrigin`,
+  );
 const unreachable = (origin: string) => failure('frame_unreachable', `${origin} does not answer`);
 
 describe('no form within loadTimeout (R07)', () => {

@@ -143,7 +143,7 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
   });
 
   describe('S09: malformed messages from the form', () => {
-    const long = 'x'.repeat(2_000);
+    const long = 'x'.repeat(65_537);
     const malformed: unknown[] = [
       null,
       'ready',
@@ -174,14 +174,14 @@ inEngines('the SDK on a page', ['Chromium'], ({ browser }) => {
       { source, type: 'saved', connector: {} },
       { source, type: 'saved', connector: { id: 7 } },
       { source, type: 'saved', connector: { id: 'con_1', name: 7 } },
-      { source, type: 'saved', connector: { id: 'con_1', name: null } },
       { source, type: 'saved', connector: { id: long } },
       { source, type: 'saved', connector: { id: 'con_1', name: long } },
       { source, type: 'error' },
-      { source, type: 'error', message: 'no code' },
+      { source, type: 'error', message: null },
       { source, type: 'error', message: { html: '<b>' }, code: 'x' },
       { source, type: 'error', message: long, code: 'x' },
       { source, type: 'error', message: 'x', code: long },
+      { source, type: 'error', message: 'x', code: 7 },
     ];
 
     test('reach no callback', async () => {

@@ -99,7 +99,7 @@ inEngines('the origin of the form', ['Chromium'], ({ browser }) => {
       await frame.evaluate((options) => void coreHost.mount(options), options);
       await expect
         .poll(() => frame.evaluate(() => coreHost.callbacks[0]?.[2]))
-        .toMatch(/is not a form, or ALLOWED_PARENT_ORIGINS lacks null$/);
+        .toMatch(/parentOrigin=null is not a form, or ALLOWED_PARENT_ORIGINS lacks its parentOrigin$/);
       await outer.close();
     });
   });

@@ -124,12 +124,31 @@ test('a form that announces loading is ready only once it has loaded', async () 
   await failing.close();
 });
 
+test('a form of another service may send no code, a null name and long texts', async () => {
+  const message = `Okta rejected the token: ${'x'.repeat(60_000)}`;
+  const { callbacks, close } = await withForm({
+    afterInit: [
+      { type: 'saved', connector: { id: 'con_1', name: null } },
+      { type: 'error', message },
+      { type: 'error', message: 'short', code: null },
+    ],
+  });
+  // Callbacks are read as JSON, which has no `undefined`.
+  await expect.poll(callbacks).toEqual([
+    ['save', { id: 'con_1' }],
+    ['error', 'frame_error', message, 'ConnectorFrameError', true],
+    ['error', 'frame_error', 'short', 'ConnectorFrameError', true],
+  ]);
+  await close();
+});
+
 test('a reloaded form gets a new init', async () => {
   const { frame, page, callbacks, close } = await withForm({});
   await expect.poll(callbacks).toEqual([['ready']]);
   await page.frames()[1]?.evaluate(() => location.reload());
   await expect.poll(callbacks).toEqual([['ready'], ['ready']]);
-  expect(frame.received).toEqual([required, required]);
+  // The page is told of `ready` before the frame has passed its init on to this test.
+  await expect.poll(() => frame.received).toEqual([required, required]);
   await close();
 });
 

@@ -1,17 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, expectTypeOf, test } from 'vitest';
 import * as connect from '@connector-frame/core/connect';
 import type {
   Appearance,
+  BuildDevNullPipelineOptions,
   BuiltPipeline,
   CleanupPolicy,
   ComponentKind,
   ConnectorFrame,
+  ConfigMetaOverrides,
   ConnectorFrameOptions,
+  DeleteIntegrationOptions,
+  DiscriminatorMetaOverride,
+  FieldMetaOverride,
+  FindIntegrationPipelineOptions,
   FrameMessage,
   HostMessage,
   ResolvedIntegration,
   ServiceRequest,
+  SetIntegrationEnabledOptions,
+  ToggleIntegrationOptions,
 } from '@connector-frame/core/connect';
 import * as options from '@connector-frame/core/options';
 import * as preload from '@connector-frame/core/preload';
@@ -26,6 +35,8 @@ test('every entry point can be imported without a document and has the documente
     'CLEANUP_KEEP_OUTPUT',
     'CLEANUP_PIPELINE_ONLY',
     'ConnectorFrameError',
+    'PROTOCOL_SOURCE',
+    'PROTOCOL_VERSION',
     'buildDevNullPipeline',
     'createConnectorFrame',
     'deleteIntegration',
@@ -43,7 +54,7 @@ test('every entry point can be imported without a document and has the documente
   ]);
   expect(Object.keys(preload)).toEqual(['preloadConnectorFrame']);
   expect(Object.keys(protocol).sort()).toEqual([
-    'MESSAGE_SOURCE',
+    'PROTOCOL_SOURCE',
     'PROTOCOL_VERSION',
     'isFrameMessage',
     'parseHostMessage',
@@ -87,4 +98,25 @@ test('exports the types named in the specification', () => {
   expectTypeOf<{ output: false }>().toExtend<CleanupPolicy>();
   expectTypeOf<(path: string, init?: RequestInit) => Promise<string>>().toExtend<ServiceRequest>();
   expectTypeOf<(FrameMessage | HostMessage)['source']>().toEqualTypeOf<'monad-embed'>();
+  expectTypeOf<NonNullable<ConfigMetaOverrides['settings']>[string]>().toEqualTypeOf<FieldMetaOverride>();
+  expectTypeOf<FieldMetaOverride['discriminator']>().toEqualTypeOf<DiscriminatorMetaOverride | undefined>();
+});
+
+test('exports the names that the page for developers of the public client lists', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const [, same = ''] = read('docs/guides/public-client.md').split(/^## What .*$/m);
+  const rows = same.split('\n').filter((row) => /^\| (Mounting|Messages|Helpers|Constants|Types)/.test(row));
+  const names = rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map(([, name = '']) => name));
+  const source = read('packages/core/src/connect.ts');
+  expect(names.length).toBeGreaterThan(25);
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(source) && name !== 'pollAttempts')).toEqual([]);
+});
+
+test('exports the parameters of every helper as a type', () => {
+  expectTypeOf(connect.buildDevNullPipeline).parameter(0).toEqualTypeOf<BuildDevNullPipelineOptions>();
+  expectTypeOf(connect.findIntegrationPipeline).parameter(0).toEqualTypeOf<FindIntegrationPipelineOptions>();
+  expectTypeOf(connect.setIntegrationEnabled).parameter(0).toEqualTypeOf<SetIntegrationEnabledOptions>();
+  expectTypeOf(connect.enableIntegration).parameter(0).toEqualTypeOf<ToggleIntegrationOptions>();
+  expectTypeOf(connect.deleteIntegration).parameter(0).toEqualTypeOf<DeleteIntegrationOptions>();
+  expectTypeOf<BuildDevNullPipelineOptions['pollAttempts']>().toEqualTypeOf<number | undefined>();
 });

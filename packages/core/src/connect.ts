@@ -1,5 +1,6 @@
 /** `@connector-frame/core/connect`: for host pages and their backends. */
 export { createConnectorFrame } from './create-connector-frame.js';
+export { PROTOCOL_SOURCE, PROTOCOL_VERSION } from './protocol/messages.js';
 export { buildDevNullPipeline } from './integrations/build-dev-null-pipeline.js';
 export { findIntegrationPipeline } from './integrations/find-integration-pipeline.js';
 export {
@@ -24,8 +25,10 @@ export type {
   CommandMessage,
   ComponentKind,
   ConfigMetaOverrides,
+  DirtyMessage,
+  DiscriminatorMetaOverride,
   ErrorMessage,
-  FieldOverride,
+  FieldMetaOverride,
   FormCommand,
   FrameMessage,
   HostMessage,
@@ -41,13 +44,18 @@ export type {
   SessionRequestMessage,
 } from './protocol/messages.js';
 export type {
+  BuildDevNullPipelineOptions,
   BuiltPipeline,
   CleanupPolicy,
+  DeleteIntegrationOptions,
+  FindIntegrationPipelineOptions,
   IntegrationError,
   IntegrationScope,
   PipelineStatus,
   ResolvedIntegration,
   ServiceRequest,
+  SetIntegrationEnabledOptions,
+  ToggleIntegrationOptions,
 } from './lifecycle.js';
 export type {
   CatalogType,

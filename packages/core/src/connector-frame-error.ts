@@ -23,6 +23,7 @@ export type ConnectorFrameErrorCode =
   | 'destination_not_seen'
   | 'command_while_typing'
   | 'offline'
+  | 'frame_error'
   // Newer forms can have further codes. Keeps completion for the known ones.
   | (string & {});
 

@@ -5,7 +5,7 @@ import type { ConnectorFrame, ConnectorFrameOptions } from './options/connector-
 import type { ConnectorTypeId } from './options/connector-types.js';
 import { isFrameMessage } from './protocol/is-frame-message.js';
 import {
-  MESSAGE_SOURCE,
+  PROTOCOL_SOURCE,
   PROTOCOL_VERSION,
   type FrameMessage,
   type HostMessage,
@@ -50,10 +50,10 @@ export function createConnectorFrame<TypeId extends ConnectorTypeId>(
 ): ConnectorFrame;
 export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame {
   const [parent, url, loadTimeout, form] = checkOptions(options);
-  const { origin: formOrigin } = url;
+  const formOrigin = url.origin;
   // A deep copy: `postMessage` rejects functions and proxies, such as Vue's.
   const init: InitMessage = JSON.parse(
-    JSON.stringify({ ...form, source: MESSAGE_SOURCE, type: 'init', version: PROTOCOL_VERSION }),
+    JSON.stringify({ ...form, source: PROTOCOL_SOURCE, type: 'init', version: PROTOCOL_VERSION }),
   );
   /** The form has not sent `ready` yet. */
   let isLoading = true;
@@ -63,7 +63,7 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
   let hasEnded = false;
   let isFetchingSession = false;
   let hasWarned = false;
-  /** The page's `connect-src` forbids the request of `probe`. */
+  /** The page's `connect-src` forbids the request of `reportTimeout`. */
   let isProbeBlocked = false;
 
   function fail(code: ConnectorFrameErrorCode, message: string): void {
@@ -89,7 +89,7 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
       if (hasEnded) return;
       if (!sessionToken || !organizationId) throw 'session is not set';
       Object.assign(init, { sessionToken, organizationId });
-      if (hasInit) post({ source: MESSAGE_SOURCE, type: 'session', sessionToken, expiresAt });
+      if (hasInit) post({ source: PROTOCOL_SOURCE, type: 'session', sessionToken, expiresAt });
       else if (!isLoading) sendInit();
     } catch (cause) {
       fail('session_failed', 'fetchSession: ' + cause);
@@ -113,9 +113,9 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
       const maximum = 20_000;
       iframe.style.height = Math.min(Math.max(height, 0), maximum) + 'px';
     },
-    saved: ({ connector: { id, name } }) => options.onSave?.({ id, name }),
+    saved: ({ connector: { id, name } }) => options.onSave?.({ id, name: name ?? undefined }),
     cancel: () => options.onCancel?.(),
-    error: ({ code, message }) => fail(code, message),
+    error: ({ code, message }) => fail(code ?? 'frame_error', message),
     session_request: renewSession,
   };
 
@@ -126,7 +126,7 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
     else if (!hasWarned) {
       // A form at another origin: `frameOrigin` redirects.
       hasWarned = true;
-      console.warn(`Message from ${sender}, not ${formOrigin}`);
+      console.warn('Message from ' + sender + ', not ' + formOrigin);
     }
   }
 
@@ -137,7 +137,7 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
       isLoading = false;
       hasEnded = true;
       clearTimeout(timer);
-      fail('frame_blocked', `CSP lacks frame-src ${formOrigin}`);
+      fail('frame_blocked', 'CSP lacks frame-src ' + formOrigin);
     }
   }
 
@@ -148,19 +148,15 @@ export function createConnectorFrame(options: UncheckedOptions): ConnectorFrame 
       // After the error has been reported.
       queueMicrotask(destroy);
     } else if (isLoading) {
-      const isReachable = await probe();
+      // Whether a server responds at the form's URL. The frame's `load` and `error` don't tell.
+      const response = await fetch(url, { mode: 'no-cors', signal: AbortSignal.timeout(5000) }).catch(() => undefined);
+      // If `connect-src` forbids the request, the violation is reported in a later task.
+      await new Promise((resolve) => setTimeout(resolve));
       if (!isLoading) return;
-      if (isReachable) fail('frame_timeout', `${url} is not a form, or ALLOWED_PARENT_ORIGINS lacks ${origin}`);
-      else fail('frame_unreachable', `${formOrigin} does not answer`);
+      if (response ?? isProbeBlocked)
+        fail('frame_timeout', url + ' is not a form, or ALLOWED_PARENT_ORIGINS lacks its parentOrigin');
+      else fail('frame_unreachable', formOrigin + ' does not answer');
     } else if (isFetchingSession) fail('session_failed', 'fetchSession does not answer');
-  }
-
-  /** Whether a server responds at the form's URL. The frame's `load` and `error` don't tell. */
-  async function probe(): Promise<unknown> {
-    const response = await fetch(url, { mode: 'no-cors', signal: AbortSignal.timeout(5000) }).catch(() => undefined);
-    // If `connect-src` forbids the request, the violation is reported in a later task.
-    await new Promise((resolve) => setTimeout(resolve));
-    return response ?? isProbeBlocked;
   }
 
   /**

@@ -21,6 +21,45 @@ export interface IntegrationScope {
   signal?: AbortSignal | undefined;
 }
 
+/** Parameters of `buildDevNullPipeline`. */
+export interface BuildDevNullPipelineOptions extends IntegrationScope {
+  inputId: string;
+  /** Name of the output and the pipeline. */
+  inputName: string;
+  /**
+   * Milliseconds to wait until the pipeline is running. `0`: doesn't wait, and returns the status
+   * from its creation. Default: 10,000, or no limit with `pollAttempts`.
+   */
+  runningTimeout?: number | undefined;
+  /** Maximum number of status requests while waiting. `0`: doesn't wait. Default: no limit. */
+  pollAttempts?: number | undefined;
+}
+
+/** Parameters of `findIntegrationPipeline`. */
+export interface FindIntegrationPipelineOptions extends IntegrationScope {
+  inputId: string;
+}
+
+/** Parameters of `enableIntegration` and `disableIntegration`. */
+export interface ToggleIntegrationOptions extends IntegrationScope {
+  pipelineId: string;
+}
+
+/** Parameters of `setIntegrationEnabled`. */
+export interface SetIntegrationEnabledOptions extends ToggleIntegrationOptions {
+  /** `true` resumes the pipeline, `false` pauses it. */
+  enabled: boolean;
+}
+
+/** Parameters of `deleteIntegration`. A part without an ID is kept. */
+export interface DeleteIntegrationOptions extends IntegrationScope {
+  pipelineId?: string | undefined;
+  inputId?: string | undefined;
+  outputId?: string | undefined;
+  /** Which of the parts with an ID are deleted. Default: `CLEANUP_FULL`, all of them. */
+  cleanup?: CleanupPolicy | undefined;
+}
+
 /** State of a pipeline, as observed by the engine. */
 export type PipelineStatus = 'Unknown' | 'Pending' | 'Initializing' | 'Running' | 'Disabled' | 'Erroring' | 'Throttled';
 

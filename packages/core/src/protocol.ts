@@ -13,7 +13,7 @@
  * | frame | `loaded`          | `title?`                                   | when the form is shown, if `ready` had `reportsLoad` |
  * | frame | `resize`          | `height` in CSS pixels                     | when the height of the content changes |
  * | frame | `saved`           | `connector: { id, name? }`                 | when the connector was saved |
- * | frame | `error`           | `message`, `code`                          | when loading, testing or saving failed |
+ * | frame | `error`           | `message`, `code?`                         | when loading, testing or saving failed |
  * | frame | `cancel`          | none                                       | when the user canceled |
  * | frame | `session_request` | none                                       | when the token was rejected or expires soon |
  * | frame | `dirty`           | `dirty: boolean`                           | when the first value changes, and when everything is saved or discarded |
@@ -46,10 +46,13 @@
  * 9. While the form is `dirty`, the host page asks before it unloads (`beforeunload`). The form can't:
  *    the sandbox of its frame suppresses the question. An undone change sends nothing, so that a
  *    host can't learn that a secret was emptied.
- * 10. `command`, `leave` and `dirty` were added after the first release of version 1. Older frames
+ * 10. Strings of a frame have at most 65,536 characters. `null` is the same as an absent field. A
+ *    form of this project always sends `code`; without one, the host page receives `frame_error`.
+ * 11. `command`, `leave` and `dirty` were added after the first release of version 1. Older frames
  *    ignore `command` and `leave`, and older hosts ignore `dirty`.
  */
 export * from './protocol/messages.js';
-export { isFrameMessage } from './protocol/is-frame-message.js';
+// In this order, the modules compress best in the form's script.
 export { sendToFrame } from './protocol/send-to-frame.js';
 export { parseHostMessage } from './protocol/parse-host-message.js';
+export { isFrameMessage } from './protocol/is-frame-message.js';

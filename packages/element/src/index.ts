@@ -25,6 +25,7 @@ export type {
   ConnectorFrameErrorCode,
   ConnectorFrameOptions,
   ConnectorFrameSession,
-  FieldOverride,
+  DiscriminatorMetaOverride,
+  FieldMetaOverride,
   SavedConnector,
 } from '@connector-frame/core/connect';

@@ -8,7 +8,7 @@ import {
 } from '@connector-frame/core/connect';
 import {
   isFrameMessage,
-  MESSAGE_SOURCE,
+  PROTOCOL_SOURCE,
   sendToFrame,
   type FormCommand,
   type HostMessage,
@@ -214,7 +214,7 @@ export class MountedFrame {
 
   #send(message: Body<HostMessage>): void {
     const iframe = this.#iframe;
-    if (iframe) sendToFrame(iframe, { source: MESSAGE_SOURCE, ...message });
+    if (iframe) sendToFrame(iframe, { source: PROTOCOL_SOURCE, ...message });
   }
 }
 

@@ -10,6 +10,7 @@ export type {
   ConnectorFrameErrorCode,
   ConnectorFrameSession,
   ElementMessages,
-  FieldOverride,
+  DiscriminatorMetaOverride,
+  FieldMetaOverride,
   SavedConnector,
 } from '@connector-frame/element';

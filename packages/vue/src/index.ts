@@ -13,7 +13,8 @@ export type {
   ConnectorFrameErrorCode,
   ConnectorFrameSession,
   ElementMessages,
-  FieldOverride,
+  DiscriminatorMetaOverride,
+  FieldMetaOverride,
   SavedConnector,
 } from '@connector-frame/element';
 

@@ -1,4 +1,4 @@
-import type { BuiltPipeline, IntegrationScope } from '../lifecycle.js';
+import type { BuildDevNullPipelineOptions, BuiltPipeline, PipelineStatus } from '../lifecycle.js';
 import { callService, segment } from './call-service.js';
 
 /**
@@ -15,19 +15,8 @@ import { callService, segment } from './call-service.js';
  * const { pipelineId, active } = await buildDevNullPipeline({ request, org, inputId, inputName: 'Okta' });
  * ```
  */
-export async function buildDevNullPipeline(
-  options: IntegrationScope & {
-    inputId: string;
-    /** Name of the output and the pipeline. */
-    inputName: string;
-    /**
-     * Milliseconds to wait until the pipeline is running. `0`: doesn't wait, and returns the status
-     * from its creation. Default: 10,000.
-     */
-    runningTimeout?: number | undefined;
-  },
-): Promise<BuiltPipeline> {
-  const { inputId, inputName, runningTimeout = 1e4, signal } = options;
+export async function buildDevNullPipeline(options: BuildDevNullPipelineOptions): Promise<BuiltPipeline> {
+  const { inputId, inputName, pollAttempts, runningTimeout = pollAttempts ? Infinity : 1e4, signal } = options;
   const type = 'dev-null';
   const labels = { name: inputName, description: '' };
 
@@ -65,19 +54,26 @@ export async function buildDevNullPipeline(
       }
     },
   );
-  const { pipeline_id: pipelineId, output_id: outputId, status: initial = 'Unknown' } = built;
+  const { pipeline_id: pipelineId, output_id: outputId } = built;
 
   const path = 'pipelines/' + segment(pipelineId) + '/status';
   const end = Date.now() + runningTimeout;
-  let status = initial;
+  let status = statusOf(built, 'Unknown');
+  let wait = 100;
   // Unknown, Pending, Initializing, Throttled: the pipeline may still start.
-  for (let wait = 100; Date.now() < end && /^[UPIT]/.test(status); wait = Math.min(wait * 1.5, 1e3)) {
+  for (let left = pollAttempts ?? Infinity; left > 0 && Date.now() < end && /^[UPIT]/.test(status); left -= 1) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     if (signal?.aborted) break;
-    const response = await callService(options, 2, path).catch(() => ({ status }));
-    status = response.status ?? status;
+    status = statusOf(await callService(options, 2, path).catch(() => ({})), status);
+    wait = Math.min(wait * 1.5, 1e3);
   }
   return { pipelineId, outputId, status, active: status === 'Running' };
+}
+
+/** Returns the status in a response. Some services nest it: `{ status: { status: 'Running' } }`. */
+function statusOf({ status }: { status?: unknown }, otherwise: PipelineStatus): PipelineStatus {
+  const name = Object(status).status ?? status;
+  return /^[A-Z]\w+$/.test(name) ? name : otherwise;
 }
 
 const nodeOf = (slug: 'input' | 'output', component_id: string) => ({

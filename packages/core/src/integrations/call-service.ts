@@ -1,21 +1,25 @@
 import type { IntegrationScope, PipelineStatus } from '../lifecycle.js';
 
-/** A pipeline in a list, in a connector, or in detail. Services may omit fields. */
+/**
+ * A pipeline in a list, in a connector, or in detail. Services may omit fields, and send `null` for
+ * an empty list and `""` for an ID that the row doesn't have.
+ */
 interface PipelineRow {
   id: string;
-  enabled: boolean;
+  enabled?: boolean;
   input_id?: string | null;
-  output_ids?: string[];
-  nodes?: { component_id: string; component_type: string }[];
+  output_ids?: string[] | null;
+  nodes?: { component_id: string; component_type: string }[] | null;
 }
 
 /** Fields of the responses. */
 interface ServiceResponse extends PipelineRow {
   component_of?: PipelineRow[] | null;
-  pipelines: PipelineRow[];
+  pipelines: PipelineRow[] | null;
   pipeline_id: string;
   output_id: string;
-  status?: PipelineStatus;
+  /** The status, or an object that has it. */
+  status?: PipelineStatus | { status?: PipelineStatus };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { CleanupPolicy, IntegrationScope } from '../lifecycle.js';
+import type { CleanupPolicy, DeleteIntegrationOptions } from '../lifecycle.js';
 import { callService, segment } from './call-service.js';
 
 /** Deletes pipeline, input and output. */
@@ -19,15 +19,8 @@ export const CLEANUP_PIPELINE_ONLY: CleanupPolicy = { input: false, output: fals
  *
  * @throws the error of the request function
  */
-export async function deleteIntegration(
-  options: IntegrationScope & {
-    pipelineId?: string | undefined;
-    inputId?: string | undefined;
-    outputId?: string | undefined;
-    cleanup: CleanupPolicy;
-  },
-): Promise<void> {
-  const { pipelineId: pipeline_id, inputId: input_id, outputId: output_id, cleanup } = options;
+export async function deleteIntegration(options: DeleteIntegrationOptions): Promise<void> {
+  const { pipelineId: pipeline_id, inputId: input_id, outputId: output_id, cleanup = CLEANUP_FULL } = options;
   await callService(options, 2, 'integrations/delete', { pipeline_id, input_id, output_id, cleanup }, async () => {
     // The pipeline first, because it uses the other two.
     for (const part of ['pipeline', 'input', 'output'] as const) {

@@ -1,4 +1,4 @@
-import type { IntegrationScope, ResolvedIntegration } from '../lifecycle.js';
+import type { FindIntegrationPipelineOptions, ResolvedIntegration } from '../lifecycle.js';
 import { callService, segment } from './call-service.js';
 
 /**
@@ -11,16 +11,20 @@ import { callService, segment } from './call-service.js';
  * @throws the error of the request function
  */
 export async function findIntegrationPipeline(
-  options: IntegrationScope & { inputId: string },
+  options: FindIntegrationPipelineOptions,
 ): Promise<ResolvedIntegration | null> {
   const { org, inputId } = options;
   const { component_of } = await callService(options, 1, 'inputs/' + segment(inputId), undefined, Object);
   let found;
   let first: string | undefined;
   for (let offset = 0; !found;) {
-    const rows = component_of ?? (await callService(options, 2, 'pipelines?limit=1000&offset=' + offset)).pipelines;
-    // Rows with this input, and rows without the field.
-    const candidates = rows.filter((row) => (row.input_id ?? inputId) === inputId);
+    const { pipelines } = component_of
+      ? { pipelines: component_of }
+      : await callService(options, 2, 'pipelines?limit=1000&offset=' + offset);
+    // `null` is an empty list. Without the field, the response is no list: the next line throws.
+    const rows = pipelines === null ? [] : pipelines;
+    // Rows with this input, and rows that don't contain their input.
+    const candidates = rows.filter((row) => (row.input_id || inputId) === inputId);
     found = candidates.find((row) => row.input_id && row.output_ids);
     while (!found && candidates[0]) {
       const details = candidates.splice(0, 8).map((row) => callService(options, 2, 'pipelines/' + segment(row.id)));
@@ -35,7 +39,7 @@ export async function findIntegrationPipeline(
     ? {
         org,
         pipelineId: found.id,
-        enabled: found.enabled,
+        enabled: !!found.enabled,
         inputId,
         outputId: found.output_ids?.[0] ?? found.nodes?.find((node) => node.component_type === 'output')?.component_id,
       }

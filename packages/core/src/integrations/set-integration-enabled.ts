@@ -1,8 +1,5 @@
-import type { IntegrationScope } from '../lifecycle.js';
+import type { SetIntegrationEnabledOptions, ToggleIntegrationOptions } from '../lifecycle.js';
 import { callService, segment } from './call-service.js';
-
-/** Parameters of a pipeline. */
-type PipelineScope = IntegrationScope & { pipelineId: string };
 
 /**
  * Resumes (`enabled: true`) or pauses a pipeline. Resolves when the service has stored the change;
@@ -10,7 +7,7 @@ type PipelineScope = IntegrationScope & { pipelineId: string };
  *
  * If the service can't change the single field, reads the whole pipeline and sends it back.
  */
-export async function setIntegrationEnabled(options: PipelineScope & { enabled: boolean }): Promise<void> {
+export async function setIntegrationEnabled(options: SetIntegrationEnabledOptions): Promise<void> {
   const { pipelineId, enabled } = options;
   const path = 'pipelines/' + segment(pipelineId);
   const whole = async () =>
@@ -19,7 +16,7 @@ export async function setIntegrationEnabled(options: PipelineScope & { enabled: 
 }
 
 /** Resumes a pipeline: {@link setIntegrationEnabled} with `enabled: true`. */
-export function enableIntegration(options: PipelineScope): Promise<void> {
+export function enableIntegration(options: ToggleIntegrationOptions): Promise<void> {
   return setIntegrationEnabled({ ...options, enabled: true });
 }
 
@@ -27,6 +24,6 @@ export function enableIntegration(options: PipelineScope): Promise<void> {
  * Pauses a pipeline: {@link setIntegrationEnabled} with `enabled: false`. Buffered records are
  * kept.
  */
-export function disableIntegration(options: PipelineScope): Promise<void> {
+export function disableIntegration(options: ToggleIntegrationOptions): Promise<void> {
   return setIntegrationEnabled({ ...options, enabled: false });
 }

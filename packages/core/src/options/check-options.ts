@@ -30,13 +30,14 @@ export function checkOptions(given: UncheckedOptions): CheckedOptions {
     const value = given[name] ?? initial;
     // `fetchSession` provides the session. But a token that is given needs its organization.
     const isOptional = session ? fetchSession && !sessionToken : !required;
-    if (!value && !isOptional) reject(name, `set: use the option or the attribute ${attributeOf(name)}`);
+    if (!value && !isOptional) reject(name, 'set: use the option or the attribute ' + attributeOf(name));
     if (value !== undefined && typeof value !== type) reject(name, 'a ' + type);
     if (values?.includes(value) === false) reject(name, values.join(' or '));
     checked[name] = value;
   }
   // Functions are not sent either: JSON has none.
-  const { frameOrigin = '', loadTimeout = 0, ...form } = checked;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table requires or sets both
+  const { frameOrigin, loadTimeout, ...form } = checked as Values & { frameOrigin: string; loadTimeout: number };
   // Longer timers fire at once.
   if (!(loadTimeout > 0 && loadTimeout < 2e9)) reject('loadTimeout', 'a time');
   const url = frameUrl(frameOrigin) ?? reject('frameOrigin', 'another https origin');

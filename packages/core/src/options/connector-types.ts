@@ -1,4 +1,4 @@
-import type { ComponentKind, FieldOverride } from './option-values.js';
+import type { ComponentKind, FieldMetaOverride } from './option-values.js';
 
 /**
  * The connector types that the compiler knows. Empty by default: every ID is accepted. This line in
@@ -37,8 +37,8 @@ export type ConnectorField<TypeId extends string, Section extends 'settings' | '
     }[keyof ConnectorTypes];
 
 type FieldOverrides<Keys extends string> = string extends Keys
-  ? Record<string, FieldOverride>
-  : { [Key in Keys]?: FieldOverride };
+  ? Record<string, FieldMetaOverride>
+  : { [Key in Keys]?: FieldMetaOverride };
 
 /** Texts for the fields of a connector type, by field key. */
 export interface ConfigMetaOverridesOf<TypeId extends string> {

@@ -23,14 +23,22 @@ export interface Appearance {
  * Replaces the texts of one field. Plain text, never markup. An empty `name` is ignored; an empty
  * `description` or `placeholder` removes the default text.
  */
-export interface FieldOverride {
+export interface FieldMetaOverride {
   name?: string;
   description?: string;
   placeholder?: string;
   /** Overrides for the fields of an object or of a list's entries. */
-  children?: Record<string, FieldOverride>;
+  children?: Record<string, FieldMetaOverride>;
   /** Overrides for a choice between variants, and for each variant. */
-  discriminator?: { name?: string; description?: string; one_of?: Record<string, FieldOverride> };
+  discriminator?: DiscriminatorMetaOverride;
+}
+
+/** Replaces the texts of a choice between variants, by the rules of {@link FieldMetaOverride}. */
+export interface DiscriminatorMetaOverride {
+  name?: string;
+  description?: string;
+  /** Overrides for each variant, by its value. */
+  one_of?: Record<string, FieldMetaOverride>;
 }
 
 /**
@@ -38,8 +46,8 @@ export interface FieldOverride {
  * frame's console.
  */
 export interface ConfigMetaOverrides {
-  settings?: Record<string, FieldOverride>;
-  secrets?: Record<string, FieldOverride>;
+  settings?: Record<string, FieldMetaOverride>;
+  secrets?: Record<string, FieldMetaOverride>;
 }
 
 /** A connector that the form has saved. */

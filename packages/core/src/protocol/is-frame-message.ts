@@ -1,7 +1,5 @@
-import { MESSAGE_SOURCE, type FrameMessage } from './messages.js';
-
-/** Sentences, IDs and names: a longer string is invalid. */
-const isShortString = (value: unknown) => typeof value === 'string' && value.length < 2e3;
+import { PROTOCOL_SOURCE, type FrameMessage } from './messages.js';
+import { isBoundedString } from './untrusted.js';
 
 /**
  * Whether `data` is a valid message from the frame. False for other messages, for types unknown to
@@ -9,18 +7,16 @@ const isShortString = (value: unknown) => typeof value === 'string' && value.len
  */
 export function isFrameMessage(data: unknown): data is FrameMessage {
   const message = Object(data);
-  const { id, name = '' } = Object(message.connector);
-  const { title = '' } = message;
   const shapes: Record<string, boolean> = {
     ready: Number.isFinite(message.version),
-    loaded: isShortString(title),
+    loaded: isBoundedString(message.title ?? ''),
     resize: Number.isFinite(message.height),
-    saved: isShortString(id) && isShortString(name),
-    error: isShortString(message.message) && isShortString(message.code),
+    saved: isBoundedString(message.connector?.id) && isBoundedString(message.connector.name ?? ''),
+    error: isBoundedString(message.message) && isBoundedString(message.code ?? ''),
     cancel: true,
     session_request: true,
     dirty: true,
     left: true,
   };
-  return message.source === MESSAGE_SOURCE && isShortString(message.type) && shapes[message.type] === true;
+  return message.source === PROTOCOL_SOURCE && isBoundedString(message.type) && shapes[message.type] === true;
 }

@@ -3,13 +3,13 @@
  * `../protocol.ts` documents when they are sent.
  */
 import type { formOptions, OptionValue, RequiredName } from '../options/option-table.js';
-import type { SavedConnector } from '../options/option-values.js';
 
 export type {
   Appearance,
   ComponentKind,
   ConfigMetaOverrides,
-  FieldOverride,
+  DiscriminatorMetaOverride,
+  FieldMetaOverride,
   SavedConnector,
 } from '../options/option-values.js';
 
@@ -19,7 +19,7 @@ export const PROTOCOL_VERSION = 1;
 /**
  * Tag of every message. It separates them from other messages; trust is based on origin and window.
  */
-export const MESSAGE_SOURCE = 'monad-embed';
+export const PROTOCOL_SOURCE = 'monad-embed';
 
 type FormOptions = typeof formOptions;
 
@@ -31,7 +31,7 @@ export type InitOptions = {
 };
 
 interface Message<T extends string> {
-  source: typeof MESSAGE_SOURCE;
+  source: typeof PROTOCOL_SOURCE;
   type: T;
 }
 
@@ -57,13 +57,15 @@ export interface ResizeMessage extends Message<'resize'> {
 
 /** Frame to host: the connector was saved. */
 export interface SavedMessage extends Message<'saved'> {
-  connector: SavedConnector;
+  /** Forms of other services send `null` for a connector without a name. */
+  connector: { id: string; name?: string | null | undefined };
 }
 
 /** Frame to host: loading, testing or saving failed. `code` is stable; `message` is for display. */
 export interface ErrorMessage extends Message<'error'> {
   message: string;
-  code: string;
+  /** Forms of other services send none. The host page then receives `frame_error`. */
+  code?: string | null | undefined;
 }
 
 /** Frame to host: the user canceled. */

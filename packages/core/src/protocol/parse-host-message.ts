@@ -1,5 +1,5 @@
 import {
-  MESSAGE_SOURCE,
+  PROTOCOL_SOURCE,
   PROTOCOL_VERSION,
   type CommandMessage,
   type HostMessage,
@@ -48,7 +48,7 @@ const parsers: { [Name in ObjectOption]: (value: unknown) => OptionValue<(typeof
  */
 export function parseHostMessage(data: unknown): HostMessage | undefined {
   const fields = fieldsOf(data);
-  if (fields?.['source'] !== MESSAGE_SOURCE) return undefined;
+  if (fields?.['source'] !== PROTOCOL_SOURCE) return undefined;
   switch (fields['type']) {
     case 'init':
       return parseInit(fields);
@@ -57,7 +57,7 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
     case 'command':
       return parseCommand(fields);
     case 'leave':
-      return { source: MESSAGE_SOURCE, type: 'leave' };
+      return { source: PROTOCOL_SOURCE, type: 'leave' };
     default:
       return undefined;
   }
@@ -65,14 +65,14 @@ export function parseHostMessage(data: unknown): HostMessage | undefined {
 
 function parseCommand({ command }: Fields): CommandMessage | undefined {
   return command === 'save' || command === 'test' || command === 'cancel'
-    ? { source: MESSAGE_SOURCE, type: 'command', command }
+    ? { source: PROTOCOL_SOURCE, type: 'command', command }
     : undefined;
 }
 
 function parseSession(fields: Fields): SessionMessage | undefined {
   const { sessionToken, expiresAt } = pickStrings(fields, ['sessionToken', 'expiresAt']);
   if (!sessionToken) return undefined;
-  const message: SessionMessage = { source: MESSAGE_SOURCE, type: 'session', sessionToken };
+  const message: SessionMessage = { source: PROTOCOL_SOURCE, type: 'session', sessionToken };
   if (expiresAt) message.expiresAt = expiresAt;
   return message;
 }
@@ -88,7 +88,7 @@ function parseInit(fields: Fields): InitMessage | undefined {
     if (value !== undefined) options[name] = value;
   }
   if (options['existingId'] === '') delete options['existingId'];
-  return hasRequired(options) ? { source: MESSAGE_SOURCE, type: 'init', version, ...options } : undefined;
+  return hasRequired(options) ? { source: PROTOCOL_SOURCE, type: 'init', version, ...options } : undefined;
 }
 
 function parseOption(name: OptionName, value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { ConfigMetaOverrides, FieldOverride } from './messages.js';
+import type { ConfigMetaOverrides, FieldMetaOverride } from './messages.js';
 import { fieldsOf, pickStrings } from './untrusted.js';
 
 /** Maximum depth of `children` and `one_of`. */
@@ -17,15 +17,15 @@ const UNSAFE = /^(__proto__|constructor|prototype)$/;
 export function sanitizeOverrides(value: unknown): ConfigMetaOverrides | undefined {
   let nodes = MAX_NODES;
 
-  function dictionary(value: unknown, depth: number): Record<string, FieldOverride> | undefined {
+  function dictionary(value: unknown, depth: number): Record<string, FieldMetaOverride> | undefined {
     const input = fieldsOf(value);
     if (!input || depth > MAX_DEPTH) return undefined;
-    const fields: Record<string, FieldOverride> = Object.create(null);
+    const fields: Record<string, FieldMetaOverride> = Object.create(null);
     for (const key in input) {
       if ((nodes -= 1) < 0) return undefined;
       const field = fieldsOf(input[key]);
       if (!field || UNSAFE.test(key)) continue;
-      const override: FieldOverride = pickStrings(field, ['name', 'description', 'placeholder']);
+      const override: FieldMetaOverride = pickStrings(field, ['name', 'description', 'placeholder']);
       const children = dictionary(field['children'], depth + 1);
       if (children) override.children = children;
       const union = fieldsOf(field['discriminator']);

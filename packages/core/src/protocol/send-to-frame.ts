@@ -6,7 +6,7 @@ import type { HostMessage } from './messages.js';
  *
  * @example
  * ```ts
- * sendToFrame(iframe, { source: MESSAGE_SOURCE, type: 'command', command: 'save' });
+ * sendToFrame(iframe, { source: PROTOCOL_SOURCE, type: 'command', command: 'save' });
  * ```
  */
 export function sendToFrame(iframe: HTMLIFrameElement, message: HostMessage): void {

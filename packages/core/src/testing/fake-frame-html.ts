@@ -1,4 +1,4 @@
-import { MESSAGE_SOURCE, PROTOCOL_VERSION } from '../protocol/messages.js';
+import { PROTOCOL_SOURCE, PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { FakeFrameOptions } from './fake-frame-options.js';
 import { fakeFramePage, type FakeFrameSettings } from './fake-frame-page.js';
 
@@ -24,7 +24,7 @@ export function fakeFrameHtml(options: FakeFrameOptions = {}): string {
 export function htmlOf(options: FakeFrameOptions, reportTo: string | null): string {
   const settings: FakeFrameSettings = {
     options,
-    source: MESSAGE_SOURCE,
+    source: PROTOCOL_SOURCE,
     version: PROTOCOL_VERSION,
     driver: DRIVER_SOURCE,
     reportTo,
