@@ -18,9 +18,42 @@ describe('options', () => {
     ['apiBase', { apiBase: 'ftp://service.example' }],
     ['authorizeTeam', { parentOrganizationId: 'org-parent' }],
     ['parentOrganizationId', { authorizeTeam: () => true }],
+    ['routes', { routes: 'nine' }],
+    ['allow', { allow: ['okta-systemlog'] }],
+    ['allow', { allow: null }],
+    ['allow.input', { allow: { input: 'okta-systemlog' } }],
+    ['allow.output', { allow: { output: ['s3', 7] } }],
+    ['allow.output', { allow: { output: [''] } }],
+    ['sessionTtl', { sessionTtl: '1800' }],
   ];
   test.each(wrong)('throws an error that names an invalid %s', (name, options) => {
     expect(() => hosts.create(options)).toThrow(new RegExp(`^createHost: ${name} `));
+  });
+
+  const remedies: [wrong: object, remedy: RegExp][] = [
+    [{ apikey: 'key-1' }, /^createHost: "apikey" is not an option\. Write "apiKey"\.$/],
+    [{ authorizeTenants: () => 'org-1' }, /Write "authorizeTenant"\.$/],
+    [{ allowed: { input: [] } }, /Write "allow"\.$/],
+    [
+      { origins: undefined },
+      /^createHost: "origins" is not an option\. The options are serviceUrl, apiKey, .*, fetch\.$/,
+    ],
+    [{ constructor: 1 }, /^createHost: "constructor" is not an option/],
+    [{ allow: { inputs: ['s3'] } }, /^createHost: allow has "inputs"\. Write "input"\.$/],
+    [{ allow: { sources: ['s3'] } }, /^createHost: allow has "sources"\. Write "input" or "output"\.$/],
+    [{ sessionTtl: 60 }, /from 300 to 3600, got 60\. Write 300, or omit it/],
+    [{ sessionTtl: 86_400 }, /got 86400\. Write 300, or/],
+    [{ sessionTtl: 7_200 }, /got 7200\. Write 3600, or/],
+    [{ sessionTtl: 1_800_000 }, /got 1800000\. Write 1800, or/],
+    [{ sessionTtl: 900.5 }, /got 900\.5\. Write 901, or/],
+    [{ sessionTtl: Number.NaN }, /Write 1800, or/],
+  ];
+  test.each(remedies)('says what to write instead of %j', (options, remedy) => {
+    expect(() => hosts.create(options)).toThrow(remedy);
+  });
+
+  test.each([300, 1_800, 3_600, undefined])('accepts the sessionTtl %s', (sessionTtl) => {
+    expect(() => hosts.create(Object({ sessionTtl }))).not.toThrow();
   });
 });
 

@@ -1,15 +1,21 @@
+import { checkAllow } from './check-allow.js';
+import { checkOptions } from './check-options.js';
 import { checkOrigin } from './check-origin.js';
 import { createServiceRequest } from './create-service-request.js';
 import { errorResponse } from './error-response.js';
 import { HostError } from './host-error.js';
-import { checkOptions, type HostOptions } from './host-options.js';
+import type { HostOptions } from './host-options.js';
 import type { Route, RouteTools } from './route.js';
 import { buildPipelineRoute } from './routes/build-pipeline.js';
 import { catalogRoute } from './routes/catalog.js';
 import { configRoute } from './routes/config.js';
 import { connectorsRoute } from './routes/connectors.js';
+import { egressRoute, ingressRoute } from './routes/ingress.js';
 import { integrationActionRoute } from './routes/integration-action.js';
+import { removeRoute } from './routes/remove.js';
 import { sessionRoute } from './routes/session.js';
+import { stateRoute } from './routes/state.js';
+import { statusRoute } from './routes/status.js';
 import { teamRoute } from './routes/team.js';
 
 /**
@@ -23,14 +29,23 @@ export interface Host<Context = unknown> {
   ): Promise<Response>;
   /** Returns whether a URL or path is one of this host's routes, for any method. */
   matches(address: string | URL): boolean;
+  /**
+   * Checks the option `allow` against the catalogs of the service. Call it at startup or in a test
+   * of your deployment.
+   *
+   * @throws TypeError for type IDs that the service doesn't have, with what to write instead
+   * @throws ServiceRequestError if the service doesn't return its catalogs
+   */
+  checkAllow(): Promise<void>;
 }
 
 /**
  * Creates the host product's backend for connector forms: `GET /api/monad/config`,
  * `POST /api/session`, `GET /api/catalog`, `GET /api/connectors`, `POST /api/build-pipeline`,
- * `POST /api/integration-action` and, if enabled, `POST /api/team`.
+ * `POST /api/integration-action` and, if enabled, `POST /api/team`. The option `routes` replaces the
+ * two for pipelines by one for each action.
  *
- * @throws TypeError naming the option that is missing or invalid
+ * @throws TypeError naming the option that is missing, unknown or invalid, and what to write instead
  * @example
  * ```ts
  * const host = createHost({
@@ -72,19 +87,32 @@ export function createHost<Context = unknown>(given: HostOptions<Context>): Host
   };
   return Object.assign(handler, {
     matches: (address: string | URL) => find(new URL(address, 'http://any')) !== undefined,
+    checkAllow: () => checkAllow(service, options.allow),
   });
 }
 
 function createRoutes<Context>(tools: RouteTools<Context>): Map<string, Route<Context>> {
   const { basePath, parentOrganizationId } = tools.options;
-  const routes = new Map([
-    [`${basePath}/monad/config`, configRoute(tools)],
-    [`${basePath}/session`, sessionRoute(tools)],
-    [`${basePath}/catalog`, catalogRoute(tools)],
-    [`${basePath}/connectors`, connectorsRoute(tools)],
-    [`${basePath}/build-pipeline`, buildPipelineRoute(tools)],
-    [`${basePath}/integration-action`, integrationActionRoute(tools)],
-  ]);
-  if (parentOrganizationId !== undefined) routes.set(`${basePath}/team`, teamRoute(tools));
-  return routes;
+  const routes = {
+    'monad/config': configRoute(tools),
+    session: sessionRoute(tools),
+    catalog: catalogRoute(tools),
+    connectors: connectorsRoute(tools),
+    ...pipelineRoutes(tools),
+    ...(parentOrganizationId !== undefined && { team: teamRoute(tools) }),
+  };
+  return new Map(Object.entries(routes).map(([path, route]) => [`${basePath}/${path}`, route]));
+}
+
+function pipelineRoutes<Context>(tools: RouteTools<Context>): Record<string, Route<Context>> {
+  if (tools.options.routes === 'combined') {
+    return { 'build-pipeline': buildPipelineRoute(tools), 'integration-action': integrationActionRoute(tools) };
+  }
+  return {
+    ingress: ingressRoute(tools),
+    egress: egressRoute(tools),
+    status: statusRoute(tools),
+    state: stateRoute(tools),
+    remove: removeRoute(tools),
+  };
 }

@@ -30,6 +30,8 @@ export async function listAll(request: ServiceRequest, path: string, key: string
 
 function rowsOf(body: unknown, key: string): UnknownRecord[] {
   const rows: unknown = isRecord(body) ? body[key] : undefined;
+  // Some services send `null` for an empty list.
+  if (rows === null) return [];
   if (!Array.isArray(rows)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   return rows.filter(isRecord);
 }

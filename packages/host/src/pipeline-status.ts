@@ -18,8 +18,13 @@ export async function pipelineStatus(
   org: string,
   pipelineId: string,
 ): Promise<{ status: PipelineStatus }> {
-  const body = await service(`/v2/${org}/pipelines/${encodeURIComponent(pipelineId)}/status`, {});
-  const status = statuses.find((known) => isRecord(body) && known === body['status']);
+  const status = statusOf(await service(`/v2/${org}/pipelines/${encodeURIComponent(pipelineId)}/status`, {}));
   if (!status) throw new HostError('upstream_error', 'The service sent an unexpected response.');
   return { status };
+}
+
+/** Returns the `status` of a response: its name, or an object with a `status` of its own. */
+export function statusOf(body: unknown): PipelineStatus | undefined {
+  const given = isRecord(body) ? body['status'] : undefined;
+  return isRecord(given) ? statusOf(given) : statuses.find((known) => known === given);
 }

@@ -1,5 +1,5 @@
 import type { ServiceRequest } from '@connector-frame/core/connect';
-import type { CheckedOptions } from './host-options.js';
+import type { CheckedOptions } from './check-options.js';
 
 /** Shared dependencies of the routes. */
 export interface RouteTools<Context> {

@@ -1,9 +1,10 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 import type { ComponentKind } from '@connector-frame/core/protocol';
+import { idsOf, unknownTypes } from '../check-allow.js';
 import { kindOf, queryFields } from '../fields.js';
-import { HostError } from '../host-error.js';
 import { json } from '../json.js';
 import { isRecord, type UnknownRecord } from '../is-record.js';
+import { loadTypes } from '../load-types.js';
 import type { Route, RouteTools } from '../route.js';
 
 /**
@@ -15,24 +16,28 @@ const CACHE_TTL_MS = 60_000;
 /** `GET /catalog?kind=`: returns the types that this host offers. */
 export function catalogRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
   const cache = new Map<ComponentKind, { until: number; types: Promise<CatalogType[]> }>();
+  /** The kinds whose unknown IDs were reported, or that have none. */
+  const reported = new Set<ComponentKind>();
 
-  async function load(kind: ComponentKind): Promise<CatalogType[]> {
-    const body = await service(`/v1/${kind}s`, {});
-    if (!Array.isArray(body)) throw new HostError('upstream_error', 'The service sent an unexpected response.');
-    const offered = options.allow && new Set(options.allow[kind]);
-    return body
-      .filter(isRecord)
-      .flatMap((row) => catalogType(row, options.apiBase))
-      .filter((type) => !offered || offered.has(type.type_id));
+  async function load(kind: ComponentKind, request: Request): Promise<CatalogType[]> {
+    const rows = await loadTypes(service, kind);
+    const types = rows.flatMap((row) => catalogType(row, options.apiBase));
+    const { allow } = options;
+    if (!allow) return types;
+    const error = unknownTypes(allow, { [kind]: idsOf(rows) });
+    if (error && !reported.has(kind)) options.onError(error, request);
+    reported.add(kind);
+    const offered = new Set(allow[kind]);
+    return types.filter((type) => offered.has(type.type_id));
   }
 
   return {
     method: 'GET',
-    async handle({ url }) {
+    async handle({ request, url }) {
       const kind = kindOf(queryFields(url));
       let entry = cache.get(kind);
       if (!entry || entry.until <= Date.now()) {
-        entry = { until: Date.now() + CACHE_TTL_MS, types: load(kind) };
+        entry = { until: Date.now() + CACHE_TTL_MS, types: load(kind, request) };
         cache.set(kind, entry);
       }
       const { types } = entry;

@@ -32,7 +32,8 @@ export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context
         ...narrow(options.allow, kind, typeId),
       };
       const minted = service('/v3/sessions', { method: 'POST', body: JSON.stringify(body) });
-      return json(sessionOf(await (connectorId === undefined ? minted : minted.catch(explainNotFound))));
+      const session = await (connectorId === undefined ? minted : minted.catch(explainNotFound));
+      return json(sessionOf(session, organizationId));
     },
   };
 }
@@ -58,9 +59,10 @@ function explainNotFound(error: unknown): never {
   throw new HostError('not_found', 'There is no such connector.', { resource: 'connector', cause: error });
 }
 
-function sessionOf(body: unknown): HostSession {
+/** Not every service returns the organization, so it defaults to the requested one. */
+function sessionOf(body: unknown, requested: string): HostSession {
   if (isRecord(body)) {
-    const { session_token, expires_at, organizationId } = body;
+    const { session_token, expires_at, organizationId = requested } = body;
     if (typeof session_token === 'string' && typeof expires_at === 'string' && typeof organizationId === 'string') {
       return { session_token, expires_at, organizationId };
     }
