@@ -12,7 +12,7 @@
  * It validates only the fields that it uses. The form's script validates the whole message.
  */
 import type { AppliedAppearance } from './appearance/apply-appearance.js';
-import { MESSAGE_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
+import { PROTOCOL_SOURCE, PROTOCOL_VERSION, type FrameMessage } from '@connector-frame/core/protocol';
 
 /** Outcome of the first `init`. */
 export type Start =
@@ -108,7 +108,7 @@ if (parent === self) {
   // Throws if `parentOrigin` is not a URL: then there is no host to post messages to.
   const target = new URL(parentOrigin).origin;
   const post = (message: FrameMessage): void => parent.postMessage(message, target);
-  const source = MESSAGE_SOURCE;
+  const source = PROTOCOL_SOURCE;
 
   globalThis.connectorFrameBoot = {
     parentOrigin,
@@ -147,5 +147,5 @@ if (parent === self) {
 }
 
 function isMessage(data: unknown): data is Record<string, unknown> {
-  return typeof data === 'object' && data !== null && 'source' in data && data.source === MESSAGE_SOURCE;
+  return typeof data === 'object' && data !== null && 'source' in data && data.source === PROTOCOL_SOURCE;
 }

@@ -8,12 +8,12 @@ import {
   joinPointer,
   variantsOf,
 } from '@connector-frame/catalog/validate';
-import type { ConfigMetaOverrides, FieldOverride } from '@connector-frame/core/protocol';
+import type { ConfigMetaOverrides, FieldMetaOverride } from '@connector-frame/core/protocol';
 import type { BooleanField, Field, MultilineField, TextField } from './field.js';
 import type { ConnectorType } from './wire.js';
 
 type Base = Omit<BooleanField, 'kind'>;
-type Dictionary = Readonly<Record<string, FieldOverride>>;
+type Dictionary = Readonly<Record<string, FieldMetaOverride>>;
 
 const schemas = new WeakMap<Field, FieldSchema>();
 
@@ -57,7 +57,7 @@ export function buildFields(
   const unused = new Set<string>();
 
   /** Returns a lookup into the host's overrides for the group `name`. */
-  function read(dictionary: Dictionary = {}, name: string): (key: string) => FieldOverride | undefined {
+  function read(dictionary: Dictionary = {}, name: string): (key: string) => FieldMetaOverride | undefined {
     for (const key of Object.keys(dictionary)) unused.add(`${name}.${key}`);
     return (key) => {
       unused.delete(`${name}.${key}`);
@@ -96,7 +96,7 @@ export function buildFields(
     });
   }
 
-  function field(schema: FieldSchema, base: Base, name: string, override: FieldOverride | undefined): Field {
+  function field(schema: FieldSchema, base: Base, name: string, override: FieldMetaOverride | undefined): Field {
     const { path } = base;
     const rules = bounds(schema);
     const children = override?.children;

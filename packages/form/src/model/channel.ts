@@ -1,5 +1,5 @@
 import {
-  MESSAGE_SOURCE,
+  PROTOCOL_SOURCE,
   parseHostMessage,
   type FrameMessage,
   type HostMessage,
@@ -31,7 +31,7 @@ export interface Messenger {
 }
 
 export function createChannel({ post }: Pick<Messenger, 'post'>): Channel {
-  const source = MESSAGE_SOURCE;
+  const source = PROTOCOL_SOURCE;
   return {
     loaded: (title) => post({ source, type: 'loaded', title }),
     resize: (height) => post({ source, type: 'resize', height }),

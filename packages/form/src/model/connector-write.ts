@@ -1,4 +1,4 @@
-import { pruneConfig } from '@connector-frame/catalog/validate';
+import { pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Connector, ConnectorType, ConnectorWrite, NewConnector } from './wire.js';
 
@@ -37,7 +37,7 @@ export const initialDraft = (
  */
 export function changesOf(content: NewConnector, saved: Connector, type: ConnectorType): ConnectorWrite | undefined {
   const { settings, secrets } = content.config;
-  const before = pruneConfig(type.config, { settings: saved.config.settings, secrets: {} }).settings;
+  const before = pruneConfig(type.config, withDefaults(type.config, { settings: saved.config.settings })).settings;
   const config = {
     ...(JSON.stringify(settings) !== JSON.stringify(before) && { settings }),
     ...(Object.keys(secrets).length > 0 && { secrets }),

@@ -69,11 +69,11 @@ const toDraft = (schema: FieldSchema, value: unknown): unknown =>
   );
 
 /**
- * Returns the draft settings of a new or a saved connector. A saved connector gets no defaults, so
- * that settings the user removed stay removed.
+ * Returns the draft settings of a new or a saved connector. Absent settings have their defaults, as
+ * they have when the connector runs.
  */
 export const settingsDraft = (schema: ConnectorConfigSchema, saved?: Plain): Plain =>
-  plain(toDraft(schema.settings, saved ?? withDefaults(schema).settings));
+  plain(toDraft(schema.settings, withDefaults(schema, { settings: saved ?? {} }).settings));
 
 /** Creates a row for a list or map. */
 export function newRow(field: Field): unknown {

@@ -1,5 +1,5 @@
 import { exampleConfig, loadCatalog } from '@connector-frame/catalog';
-import { getAt } from '@connector-frame/catalog/validate';
+import { getAt, pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
 import { describe, expect, it } from 'vitest';
 import en from '../messages/en.json' with { type: 'json' };
 import { createMessages } from '../messages/index.js';
@@ -84,7 +84,8 @@ describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as cons
     const editing = open(saved);
     expect(editing.isDirty()).toBe(false);
     expect([editing.check(), editing.summary()]).toEqual([true, []]);
-    expect(editing.content().config).toEqual({ settings, secrets: {} });
+    const shown = withDefaults(data.config, { settings, secrets });
+    expect(editing.content().config).toEqual({ ...pruneConfig(data.config, shown), secrets: {} });
     expect(changesOf(editing.content(), saved, type)).toBeUndefined();
   });
 
