@@ -19,6 +19,7 @@ export const errorTypes = [
   'forbidden',
   'origin_not_allowed',
   'not_found',
+  'method_not_allowed',
   'conflict',
   'no_pipeline',
   'no_port',
@@ -73,7 +74,13 @@ export class ApiError extends Error {
  */
 export const notFound = (): ApiError => new ApiError(404, 'not_found', 'Not found. Check the path and the ids in it.');
 
-export const forbidden = (message: string): ApiError => new ApiError(403, 'forbidden', message);
+export const methodNotAllowed = (allowed: readonly string[]): ApiError =>
+  new ApiError(405, 'method_not_allowed', `Use one of these methods: ${allowed.join(', ')}.`, {
+    headers: { Allow: allowed.join(', ') },
+  });
+
+export const forbidden = (message: string, details?: Record<string, unknown>): ApiError =>
+  new ApiError(403, 'forbidden', message, details ? { details } : {});
 
 export const invalidRequest = (message: string, details?: Record<string, unknown>): ApiError =>
   new ApiError(400, 'invalid_request', message, details ? { details } : {});

@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { getPathNoStrict } from 'hono/utils/url';
 import type { Catalog } from '@connector-frame/catalog';
 import type { Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
@@ -11,7 +12,8 @@ import { createConnectionTests } from './connectors/test-connection.js';
 import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
 import { createParentOrigins } from './embed/parent-origins.js';
-import { notFound } from './api-error.js';
+import { methodNotAllowed, notFound } from './api-error.js';
+import { createAllowedMethods } from './http/allowed-methods.js';
 import { createClientAddress } from './http/client-address.js';
 import { createCors } from './http/cors.js';
 import { createAccessControl } from './http/access-control.js';
@@ -92,54 +94,64 @@ export function createApp(deps: AppDeps): App {
   const cors = createCors(embedOrigins);
   const observe = createObserver(log, metrics);
 
-  // Trailing slashes are optional on every route.
-  const app: App = new OpenAPIHono({ strict: false });
-  mountRoutes(
-    app,
-    allRoutes({
-      context: {
-        store,
-        vault: secrets,
-        sessions,
-        principals,
-        accessControl,
+  // Trailing slashes are optional on every route. The clients of the public API put `/api` before
+  // each path.
+  const app: App = new OpenAPIHono({
+    getPath: (request) => getPathNoStrict(request).replace(/^\/api(?=\/v\d)/, ''),
+  });
+  const routes = allRoutes({
+    context: {
+      store,
+      vault: secrets,
+      sessions,
+      principals,
+      accessControl,
+      catalog,
+      catalogAnswers: createCatalogResponses({
         catalog,
-        catalogAnswers: createCatalogResponses({
-          catalog,
-          supportsTest: (type) => tests.supports(type),
-          runs: (type) => {
-            const { createInput, createOutput } = deps.connectors(type);
-            return (type.kind === 'input' ? createInput : createOutput) !== undefined;
-          },
-          iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
-        }),
-        tests,
-        engine: deps.engine ?? noEngine,
-        closing: deps.closing ?? new AbortController().signal,
-        parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
-        limits,
-        metrics,
-        clock,
-        ingest: createIngestContext(deps, settings),
-      },
-      health: {
-        readiness: deps.readiness,
-        ...(settings.metricsToken === undefined ? {} : { metricsToken: settings.metricsToken }),
-      },
-      apiBases: [settings.publicUrl, ...(settings.apiBases ?? [])],
-      ...(deps.form ? { form: deps.form } : {}),
-      ...(deps.dropIn ? { dropIn: { dropIn: deps.dropIn, publicUrl: settings.publicUrl } } : {}),
-    }),
-    { accessControl, store, idempotently: createIdempotently(store, secrets, clock), observe, cors },
-  );
+        supportsTest: (type) => tests.supports(type),
+        runs: (type) => {
+          const { createInput, createOutput } = deps.connectors(type);
+          return (type.kind === 'input' ? createInput : createOutput) !== undefined;
+        },
+        iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
+      }),
+      tests,
+      engine: deps.engine ?? noEngine,
+      closing: deps.closing ?? new AbortController().signal,
+      parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
+      limits,
+      metrics,
+      clock,
+      ingest: createIngestContext(deps, settings),
+    },
+    health: {
+      readiness: deps.readiness,
+      ...(settings.metricsToken === undefined ? {} : { metricsToken: settings.metricsToken }),
+    },
+    apiBases: [settings.publicUrl, ...(settings.apiBases ?? [])],
+    ...(deps.form ? { form: deps.form } : {}),
+    ...(deps.dropIn ? { dropIn: { dropIn: deps.dropIn, publicUrl: settings.publicUrl } } : {}),
+  });
+  mountRoutes(app, routes, {
+    accessControl,
+    store,
+    idempotently: createIdempotently(store, secrets, clock),
+    observe,
+    cors,
+  });
 
   const document = openApiDocument(app, settings.publicUrl);
   const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
   app.get('/openapi.json', () => respond(200, document, anyone));
   app.options('*', (c) => observe(c, 'OPTIONS').done(cors.preflight(c.req.raw)));
+  const allowedMethods = createAllowedMethods(routes);
   app.notFound((c) => {
     const request = observe(c, 'unknown');
-    return request.done(respond(404, notFound().toJSON(), { 'Request-Id': request.id }));
+    const allowed = allowedMethods(c.req.path);
+    const rejection = allowed.length > 0 ? methodNotAllowed(allowed) : notFound();
+    const headers = { 'Request-Id': request.id, ...rejection.options.headers };
+    return request.done(respond(rejection.status, rejection.toJSON(), headers));
   });
   app.onError((error, c) => {
     const request = observe(c, 'unknown');

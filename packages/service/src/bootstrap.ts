@@ -1,6 +1,6 @@
 import { newApiKey } from './auth/api-key.js';
 import { newOrganization } from './auth/new-organization.js';
-import { permissions, type Permission } from './permissions.js';
+import { defaultRoles, type Grant } from './permissions.js';
 import { systemClock, type Clock } from './clock.js';
 import type { Vault } from './secrets/vault.js';
 import type { Store, Tables } from './store/store.js';
@@ -14,8 +14,8 @@ export interface BootstrapOptions {
   apiKey?: string;
   /** Name of the key. A new key replaces the active keys with this name. Default `bootstrap`. */
   keyName?: string;
-  /** Default: all. */
-  permissions?: readonly Permission[];
+  /** Permissions of the key, or sets of them. Default: the role Admin. */
+  permissions?: readonly Grant[];
   /**
    * Origins of pages that may embed frames of this organization and its teams. They are added to
    * the existing origins.
@@ -76,7 +76,7 @@ async function provideKey(
   vault: Vault,
   clock: Clock,
   organizationId: string,
-  { apiKey, keyName = 'bootstrap', permissions: keyPermissions = permissions }: BootstrapOptions,
+  { apiKey, keyName = 'bootstrap', permissions }: BootstrapOptions,
 ): Promise<{ apiKey: string; apiKeyId: string }> {
   if (apiKey !== undefined) {
     const known = await tables.apiKeys.byDigest(vault.digest('api-key', apiKey));
@@ -91,7 +91,12 @@ async function provideKey(
     if (name === keyName && revokedAt === null) await tables.apiKeys.revoke(organizationId, id, now);
   }
   const { row, text } = newApiKey(
-    { organizationId, name: keyName, permissions: keyPermissions, ...(apiKey === undefined ? {} : { text: apiKey }) },
+    {
+      organizationId,
+      name: keyName,
+      access: permissions ? { permissions } : { roleId: defaultRoles.admin.id },
+      ...(apiKey === undefined ? {} : { text: apiKey }),
+    },
     vault,
     clock,
   );

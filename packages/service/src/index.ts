@@ -19,7 +19,7 @@ export {
   type SessionScope,
   type SessionTokens,
 } from './auth/session-tokens.js';
-export { permissions, type Permission } from './permissions.js';
+export { permissions, permissionSets, type Grant, type Permission } from './permissions.js';
 export { systemClock, type Clock } from './clock.js';
 export { loadDropIn, type DropIn } from './embed/drop-in.js';
 export { loadFormAssets, type FormAssets } from './embed/form-assets.js';

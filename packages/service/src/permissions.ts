@@ -1,4 +1,105 @@
-/** Permissions of an API key. A key can only grant permissions that it has itself. */
-export const permissions = ['sessions:create', 'read', 'write', 'keys:manage'] as const;
+/**
+ * Every permission, by its slug: what it allows. A route names the permissions that an API key
+ * needs. Add an entry together with the first route that needs it.
+ */
+const descriptions = {
+  'apikey:delete': 'Revoke API keys',
+  'apikey:read': 'Read API keys, without their tokens',
+  'apikey:write': 'Create, change and regenerate API keys',
+  'input:delete': 'Delete inputs',
+  'input:read': 'Read inputs and the types of inputs',
+  'input:write': 'Create, change and test inputs, and read the tokens that they receive records with',
+  'organization:delete': 'Delete teams with all they own',
+  'organization:read': 'Read the organization and its teams',
+  'organization:write': 'Create teams, and change the organization and its teams',
+  'output:delete': 'Delete outputs',
+  'output:read': 'Read outputs and the types of outputs',
+  'output:write': 'Create, change and test outputs',
+  'pipeline:data:read': 'Read records: dead letters and records that are being retried',
+  'pipeline:data:write': 'Replay and delete records that are not delivered yet',
+  'pipeline:delete': 'Delete pipelines',
+  'pipeline:logs:read': 'Read the logs of pipelines',
+  'pipeline:metrics:read': 'Read the counts of pipelines over time',
+  'pipeline:read': 'Read pipelines and their status',
+  'pipeline:write': 'Create, change, pause, retry and trigger pipelines',
+  'role:delete': 'Delete roles',
+  'role:read': 'Read roles and the list of permissions',
+  'role:write': 'Create and change roles',
+  'session:create': 'Create sessions for the form',
+  'transform:delete': 'Delete transforms',
+  'transform:read': 'Read transforms',
+  'transform:write': 'Create and change transforms',
+} as const;
 
-export type Permission = (typeof permissions)[number];
+/** Slug of a permission of an API key. A key can only grant permissions that it has itself. */
+export type Permission = keyof typeof descriptions;
+
+/** The slugs of all permissions, in alphabetical order. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns string[]
+export const permissions = Object.keys(descriptions) as [Permission, ...Permission[]];
+
+/** Returns what a permission allows, in a few words. */
+export const describePermission = (permission: Permission): string => descriptions[permission];
+
+const isManagement = (permission: Permission): boolean => /^(apikey|role):/.test(permission);
+const isRead = (permission: Permission): boolean => permission.endsWith(':read');
+
+/** Named sets of permissions that a key can be created with, besides single permissions. */
+export const permissionSets = {
+  'sessions:create': ['session:create'],
+  read: permissions.filter((permission) => isRead(permission) && !isManagement(permission)),
+  write: permissions.filter((permission) => /:(write|delete)$/.test(permission) && !isManagement(permission)),
+  'keys:manage': permissions.filter(isManagement),
+} as const satisfies Record<string, readonly Permission[]>;
+
+/** What a key is created with: a permission, or a set of permissions. */
+export type Grant = Permission | keyof typeof permissionSets;
+
+/** All permissions and sets. */
+export const grants = [
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns string[]
+  ...(Object.keys(permissionSets) as (keyof typeof permissionSets)[]),
+  ...permissions,
+] as const;
+
+const sets: Readonly<Record<string, readonly Permission[]>> = permissionSets;
+const isPermission = (text: string): text is Permission => Object.hasOwn(descriptions, text);
+
+/** Returns the permissions that grants stand for. Ignores those that this release does not know. */
+export function expandGrants(granted: readonly string[]): Set<Permission> {
+  return new Set(
+    granted.flatMap((grant) => (Object.hasOwn(sets, grant) ? (sets[grant] ?? []) : isPermission(grant) ? [grant] : [])),
+  );
+}
+
+/** A role that every organization has and nobody can change. */
+export interface DefaultRole {
+  id: string;
+  name: string;
+  description: string;
+  permissions: readonly Permission[];
+}
+
+const CONTRIBUTOR = /^(apikey|input|output|pipeline|session|transform):/;
+
+/** The protected roles of every organization. */
+export const defaultRoles = {
+  admin: { id: 'admin', name: 'Admin', description: 'Every permission.', permissions },
+  contributor: {
+    id: 'contributor',
+    name: 'Contributor',
+    description: 'Reads everything; changes all but organizations and roles.',
+    permissions: permissions.filter((permission) => isRead(permission) || CONTRIBUTOR.test(permission)),
+  },
+  reader: {
+    id: 'reader',
+    name: 'Reader',
+    description: 'Reads everything and changes nothing.',
+    permissions: permissions.filter(isRead),
+  },
+} as const satisfies Record<string, DefaultRole>;
+
+const byId: Readonly<Record<string, DefaultRole>> = defaultRoles;
+
+/** Returns the default role with this ID. */
+export const defaultRole = (id: string): DefaultRole | undefined => (Object.hasOwn(byId, id) ? byId[id] : undefined);

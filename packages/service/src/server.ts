@@ -154,6 +154,7 @@ async function engineOptions(
       maxSpillBytes: env.OUTPUT_SPILL_BYTES,
       minFreeBytes: env.MIN_FREE_BYTES,
     },
+    metricsDays: env.METRICS_DAYS,
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     listenAt: await openSyslog(env, { store, catalog, folder, log }),

@@ -7,6 +7,8 @@ export interface OrganizationParams {
   name: string;
   /** If absent, the organization is a parent organization. */
   parentId?: string;
+  description?: string;
+  friendlyName?: string;
   allowedOrigins?: readonly string[];
 }
 
@@ -20,6 +22,8 @@ export async function newOrganization(
     id: randomUUID(),
     parentId: params.parentId ?? null,
     name: params.name,
+    description: params.description ?? '',
+    friendlyName: params.friendlyName ?? '',
     allowedOrigins: [...new Set(params.allowedOrigins)],
     createdAt: now,
     updatedAt: now,

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, postgresql } from '../../../../test/support/databases.js';
 import { createTestClock, createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
+const call = (replica: TestService, method: string, path: string, key: string, body?: object) =>
+  replica.call(method, path, { key, ...(body ? { body } : {}) });
+
 /** Two replicas on one database: a revocation on one takes effect on the other within a second. */
 describe('revocation on two replicas (S15)', () => {
   const databases = postgresql();
@@ -64,13 +67,69 @@ describe('revocation on two replicas (S15)', () => {
     expect(await statuses({ key, session })).toEqual([401, 401, 401, 401]);
   });
 
+  async function keyWithRole() {
+    const tenant = await one.tenant(`tenant ${Math.random()}`);
+    const { body: role } = await call(one, 'POST', `/v2/${tenant.id}/roles`, tenant.key, {
+      name: 'R',
+      permission_ids: ['input:read', 'session:create'],
+    });
+    const expiration_time = '2099-01-01T00:00:00Z';
+    const { body: key } = await call(one, 'POST', `/v2/${tenant.id}/api_keys`, tenant.key, {
+      name: 'K',
+      role_id: role.id,
+      expiration_time,
+    });
+    const session = await one.session({ ...tenant, key: key.token });
+    const reads = async (token: string = key.token) =>
+      Promise.all([one, two].map(async (each) => (await call(each, 'GET', `/v1/${tenant.team}/inputs`, token)).status));
+    const ofSession = () =>
+      Promise.all([one, two].map(async (each) => (await each.call('GET', '/v3/session', { session })).status));
+    expect([await reads(), await ofSession()]).toEqual([
+      [200, 200],
+      [200, 200],
+    ]);
+    return { tenant, role: role.id, key, reads, ofSession };
+  }
+
+  describe('applies on the next request of every replica', () => {
+    it('of a changed role', async () => {
+      const { tenant, role, reads, ofSession } = await keyWithRole();
+      const body = { permission_ids: ['output:read'] };
+      await call(two, 'PATCH', `/v2/${tenant.id}/roles/${role}`, tenant.key, body);
+      expect([await reads(), await ofSession()]).toEqual([
+        [403, 403],
+        [401, 401],
+      ]);
+    });
+
+    it('of a regenerated key', async () => {
+      const { tenant, key, reads, ofSession } = await keyWithRole();
+      const path = `/v2/${tenant.id}/api_keys/${key.id}/regenerate`;
+      const { body } = await call(two, 'POST', path, tenant.key, {});
+      expect([await reads(), await ofSession(), await reads(body.token)]).toEqual([
+        [401, 401],
+        [401, 401],
+        [200, 200],
+      ]);
+    });
+
+    it('of a revoked key', async () => {
+      const { tenant, key, reads, ofSession } = await keyWithRole();
+      await call(two, 'DELETE', `/v2/${tenant.id}/api_keys/${key.id}`, tenant.key);
+      expect([await reads(), await ofSession()]).toEqual([
+        [401, 401],
+        [401, 401],
+      ]);
+    });
+  });
+
   it('rejects sessions of a deleted organization', async () => {
     const tenant = await one.tenant('Globex');
     const session = await one.session(tenant);
     const read = (replica: TestService) => replica.call('GET', '/v1/inputs', { session });
     expect([(await read(one)).status, (await read(two)).status]).toEqual([200, 200]);
     const path = `/v3/${tenant.id}/organizations/${tenant.team}`;
-    expect((await two.call('DELETE', path, { key: tenant.key })).status).toBe(200);
+    expect((await two.call('DELETE', path, { key: tenant.key })).status).toBe(204);
     clock.advance(1_000);
     expect([(await read(one)).status, (await read(two)).status]).toEqual([401, 401]);
     expect((await read(one)).body.error_type).toBe('invalid_token');

@@ -21,6 +21,8 @@ export interface SessionScope {
   organizationId: string;
   /** The API key that created the session. The session ends with the key. */
   apiKeyId: string;
+  /** `tokenVersion` of that key. The session ends when the key is regenerated. */
+  keyVersion: number;
   kind?: ConnectorKind;
   typeIds?: readonly string[];
   /** Restricts the session to reading, changing and testing this connector. */
@@ -53,6 +55,8 @@ const Claims = z.object({
   exp: z.number(),
   org: z.string(),
   key: z.string(),
+  // Tokens of earlier releases have none.
+  ver: z.int().default(1),
   kind: z.enum(['input', 'output']).optional(),
   types: z.array(z.string()).readonly().optional(),
   connector: z.string().optional(),
@@ -79,6 +83,7 @@ export function createSessionTokens(keys: readonly [Uint8Array, ...Uint8Array[]]
         exp: now + ttl,
         org: scope.organizationId,
         key: scope.apiKeyId,
+        ver: scope.keyVersion,
         kind: scope.kind,
         types: scope.typeIds,
         connector: scope.connectorId,
@@ -129,6 +134,7 @@ async function read(token: string, key: CryptoKey, now: number): Promise<Session
     id: claims.jti,
     organizationId: claims.org,
     apiKeyId: claims.key,
+    keyVersion: claims.ver,
     parentOrigins: claims.parents,
     ...(claims.kind ? { kind: claims.kind } : {}),
     ...(claims.types ? { typeIds: claims.types } : {}),
@@ -136,12 +142,12 @@ async function read(token: string, key: CryptoKey, now: number): Promise<Session
   };
 }
 
-/** Creates the error for a session whose API key or organization no longer exists. */
+/** Creates the error for a session whose API key or organization no longer allows it. */
 export const ended = (): ApiError =>
   new ApiError(
     401,
     'invalid_token',
-    'The session has ended: its API key was revoked or its organization was deleted.',
+    'The session has ended: its API key was revoked, regenerated or restricted, or its organization was deleted.',
     challenge,
   );
 

@@ -2,7 +2,8 @@ import type { Clock } from '../clock.js';
 
 /** Caches database results for a short time and coalesces concurrent loads of the same key. */
 export interface TtlCache<T> {
-  get(key: string, load: () => Promise<T | undefined>): Promise<T | undefined>;
+  /** @param cached false: loads the value now, and caches it for others */
+  get(key: string, load: () => Promise<T | undefined>, cached?: boolean): Promise<T | undefined>;
   /**
    * Clears the cache after a local change. Other replicas see the change when their entries expire.
    */
@@ -18,15 +19,16 @@ const MAX_ENTRIES = 10_000;
 export function createTtlCache<T>(lifetime: number, clock: Clock): TtlCache<T> {
   const entries = new Map<string, { until: number; value: Promise<T | undefined> }>();
   return {
-    get(key, load) {
+    get(key, load, cached = true) {
       const now = clock.elapsed();
       const known = entries.get(key);
-      if (known && known.until > now) return known.value;
+      if (cached && known && known.until > now) return known.value;
       if (entries.size >= MAX_ENTRIES) entries.clear();
       const value = load();
-      entries.set(key, { until: now + lifetime, value });
+      const entry = { until: now + lifetime, value };
+      entries.set(key, entry);
       // Do not cache a failure: the next caller loads again.
-      value.catch(() => entries.delete(key));
+      value.catch(() => entries.get(key) === entry && entries.delete(key));
       return value;
     },
     forget: () => entries.clear(),

@@ -54,7 +54,8 @@ export function createCatalogResponses({
     vendor: type.vendor,
     supported_features: { test_connection: supportsTest(type), runtime: runs(type) },
     in_beta: type.in_beta ?? false,
-    version: type.version,
+    // Clients compare the major version.
+    version: Number.parseInt(type.version, 10),
   });
   const whole = (type: ConnectorTypeData) => {
     const svg = catalog.icon(type.type_id);

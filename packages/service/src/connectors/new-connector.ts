@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
-import { withDefaults } from '@connector-frame/catalog/validate';
 import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
 import type { Ports } from './ports.js';
@@ -24,7 +23,7 @@ export interface NewConnector {
 }
 
 /**
- * Validates a new connector and applies the defaults of its type.
+ * Validates a new connector.
  * @throws ApiError as `planWrite` does
  */
 export async function newConnector(
@@ -41,9 +40,8 @@ export async function newConnector(
   { principal, organization }: { principal: Principal; organization: Organization },
 ): Promise<NewConnector> {
   const { type, name, description, config, issues = [] } = given;
-  const { settings } = withDefaults(type.config, { settings: config.settings });
   const vault = await vaults.ofOrganization(store, organization.id);
-  const write = { type, settings, secrets: config.secrets, issues };
+  const write = { type, settings: config.settings, secrets: config.secrets, issues };
   const plan = await planner.plan(write, { vault, tables: store, principal, organization });
   const now = new Date(clock.now());
   const connector: Connector = {

@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData, Issue } from '@connector-frame/catalog/types';
-import { pruneConfig, validateConfig } from '@connector-frame/catalog/validate';
+import { pruneConfig, validateConfig, withDefaults } from '@connector-frame/catalog/validate';
+import { givenSettings } from './given-settings.js';
 import { ApiError, notFound } from '../api-error.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
@@ -32,7 +33,7 @@ export interface PlanOptions {
 
 /** A validated write. Nothing is stored yet. */
 export interface WritePlan {
-  /** Pruned: only declared fields that are shown. */
+  /** As given, without fields that are unknown or hidden. */
   settings: Record<string, unknown>;
   /** Returns the destination that the secret of a field is sealed for. */
   destination(field: string): Destination;
@@ -71,7 +72,9 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
     }
   }
 
-  const config: ConnectorConfig = { settings: write.settings, secrets: typed };
+  // Defaults apply when the connector runs. What is stored is what was given.
+  const { settings } = withDefaults(type.config, { settings: write.settings });
+  const config: ConnectorConfig = { settings, secrets: typed };
   const issues = [
     ...(write.issues ?? []),
     ...validateConfig(type.config, config, { kept: new Set(kept.keys()) }),
@@ -83,7 +86,7 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
 
   // Give each kept secret a placeholder value: pruning then tells whether its field is shown.
   const standIns = Object.fromEntries([...kept.keys()].map((field) => [field, 'kept']));
-  const pruned = pruneConfig(type.config, { settings: write.settings, secrets: { ...typed, ...standIns } });
+  const pruned = pruneConfig(type.config, { settings, secrets: { ...typed, ...standIns } });
   const shown = new Set(Object.keys(pruned.secrets));
   for (const field of kept.keys()) if (!shown.has(field)) kept.delete(field);
   const shownTyped = new Map(Object.entries(typed).filter(([field]) => shown.has(field)));
@@ -92,7 +95,7 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   const ofSettings = createDestination(type, pruned.settings);
   const ofAll = createDestination(type, pruned.settings, checked.marked);
   const plan: WritePlan = {
-    settings: pruned.settings,
+    settings: givenSettings(write.settings, pruned.settings),
     destination: (field) => (isMarkedSecret(type, field) ? ofSettings : ofAll),
     kept: [],
     changed: [],

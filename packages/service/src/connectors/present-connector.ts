@@ -16,6 +16,17 @@ export const ConnectorBody = z
       settings: z.record(z.string(), z.unknown()),
       secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Timestamp })),
     }),
+    references: z
+      .object({
+        secrets: z.array(
+          z.object({ id: z.string(), name: z.string(), organization_id: z.string(), shared: z.boolean() }),
+        ),
+      })
+      .openapi({ description: 'The secrets that it uses.' }),
+    managed_by: z.literal('customer'),
+    share_details: z
+      .object({ shared_with_me: z.boolean(), shared_with_children: z.boolean() })
+      .openapi({ description: 'Connectors are not shared between organizations.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
     ingest: z
@@ -23,7 +34,7 @@ export const ConnectorBody = z
         url: z.string().openapi({ description: 'URL that records are sent to.' }),
         token: z.string().optional().openapi({
           description:
-            'Token for `Authorization: Bearer <token>`. Returned only to API keys with the permission `write`.',
+            'Token for `Authorization: Bearer <token>`. Returned only to API keys with the permission `input:write`.',
         }),
         host: z.string().optional(),
         port: z.int().optional().openapi({ description: 'Port of this input, for UDP, TCP and TLS.' }),
@@ -56,6 +67,11 @@ export function presentConnector(
     name: connector.name,
     description: connector.description,
     config: { settings: connector.settings, secrets },
+    references: {
+      secrets: notes.map(({ id, name }) => ({ id, name, organization_id: connector.organizationId, shared: false })),
+    },
+    managed_by: 'customer',
+    share_details: { shared_with_me: false, shared_with_children: false },
     created_at: connector.createdAt.toISOString(),
     updated_at: connector.updatedAt.toISOString(),
     ...(place && { ingest: place }),

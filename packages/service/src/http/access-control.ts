@@ -1,11 +1,12 @@
 import type { Context } from 'hono';
+import { requirePermissions } from '../auth/key-permissions.js';
 import { mayActOn, type Principal } from '../auth/principal.js';
 import { unauthenticated, type Principals } from '../auth/principals.js';
 import type { Organization } from '../store/store.js';
 import { ApiError, forbidden, invalidRequest, notFound } from '../api-error.js';
 import type { ClientAddress } from './client-address.js';
 import type { RateLimits } from './rate-limits.js';
-import type { Access } from './route.js';
+import { neededPermissions, type Access } from './route.js';
 
 /** Authenticates, rate-limits and authorizes requests. */
 export interface AccessControl {
@@ -45,7 +46,7 @@ export interface AccessControlOptions {
  * 3. count the request by API key or session, and by organization
  * 4. accept a session only on routes that allow it and from the page it was created for; never
  *    accept an API key from a browser
- * 5. require the permission from an API key
+ * 5. require the permissions of the route from an API key
  */
 export function createAccessControl({
   principals,
@@ -56,12 +57,12 @@ export function createAccessControl({
   const countAnonymous = (c: Context): Promise<Record<string, string>> =>
     limits.consume({ address: clientAddress(peerOf(c), c.req.header('x-forwarded-for')) });
 
-  async function identify(c: Context): Promise<Principal> {
+  async function identify(c: Context, cached: boolean): Promise<Principal> {
     try {
       const credential = readCredential(c);
       return await (credential.type === 'key'
-        ? principals.fromApiKey(credential.text)
-        : principals.fromSession(credential.text));
+        ? principals.fromApiKey(credential.text, cached)
+        : principals.fromSession(credential.text, cached));
     } catch (error) {
       if (error instanceof ApiError) await countAnonymous(c);
       throw error;
@@ -76,18 +77,16 @@ export function createAccessControl({
       if (origin !== undefined && !embedOrigins.has(origin)) {
         throw new ApiError(403, 'origin_not_allowed', 'Only the form may call this API from a browser.');
       }
-      const principal = await identify(c);
+      const principal = await identify(c, access.cached ?? false);
       if (principal.type === 'key') {
-        const { id, organizationId, permissions } = principal.key;
+        const { id, organizationId } = principal.key;
         const headers = await limits.consume({ key: id, organization: organizationId });
         if (origin !== undefined) {
           throw forbidden(
             'API keys are not accepted from browsers. Revoke this key, and create sessions on your backend.',
           );
         }
-        if (access.permission !== 'any' && !permissions.includes(access.permission)) {
-          throw forbidden(`This API key lacks the permission "${access.permission}".`);
-        }
+        requirePermissions(principal, neededPermissions(access), 'This API key lacks the permission');
         return { principal, headers };
       }
       const { id, organizationId, parentOrigins } = principal.session;

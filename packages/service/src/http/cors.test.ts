@@ -89,7 +89,16 @@ describe('cross-origin requests (S24)', () => {
       name: 'P',
       output: { id: outputs },
     });
-    const ids = { inputs, outputs, transforms, pipelines, organizations: acme.team, 'api-keys': acme.id };
+    const ids = {
+      inputs,
+      outputs,
+      transforms,
+      pipelines,
+      organizations: acme.team,
+      'api-keys': acme.id,
+      api_keys: acme.id,
+      roles: acme.id,
+    };
     const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);
     expect(reads.length).toBeGreaterThan(15);
     const before = await databaseBytes(service);

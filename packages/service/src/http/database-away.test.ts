@@ -61,6 +61,8 @@ describe('a database that is away', () => {
       pipelines: built.pipeline_id,
       organizations: team,
       'api-keys': keys.body.api_keys[0].id,
+      api_keys: keys.body.api_keys[0].id,
+      roles: 'reader',
       raw: 'okta',
       icons: 'okta',
       assets: 'form.js',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
+import { READ_ONLY_FIELDS } from './known-fields.js';
 import { operationsOf } from '../../../../test/support/operations.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -122,21 +123,20 @@ describe('hostile request bodies (S17, S28)', () => {
 
 describe('read-only fields (S25)', () => {
   const planted = 'planted-1f0c';
-  const extra = {
-    id: planted,
-    organization_id: planted,
-    organizationId: planted,
-    parent_id: planted,
+  const values: Readonly<Record<string, unknown>> = {
     kind: 'output',
     version: 99,
-    created_at: '1999-01-01T00:00:00.000Z',
-    updated_at: '1999-01-01T00:00:00.000Z',
-    revoked_at: '1999-01-01T00:00:00.000Z',
-    hint: planted,
-    key: planted,
-    digest: planted,
     component_of: [planted],
+    output_ids: [planted],
+    references: { secrets: [{ id: planted }] },
+    share_details: { shared_with_me: true },
   };
+  const extra = Object.fromEntries(
+    READ_ONLY_FIELDS.map((name) => {
+      const isTime = /(?:_at|At)$/.test(name);
+      return [name, values[name] ?? (isTime ? '1999-01-01T00:00:00.000Z' : planted)];
+    }),
+  );
 
   it('are ignored by all write operations', async () => {
     const { body: connector } = await service.call('POST', path, {
@@ -155,11 +155,20 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'T', config: { operations: [] } },
     });
+    const { body: role } = await service.call('POST', `/v2/${acme.team}/roles`, {
+      key: acme.key,
+      body: { name: 'R', permission_ids: ['input:read'] },
+    });
+    const { body: key } = await service.call('POST', `/v2/${acme.team}/api_keys`, {
+      key: acme.key,
+      body: { name: 'K', role_id: role.id, expiration_time: '2099-01-01T00:00:00Z' },
+    });
     const there = (example: object): object =>
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
-    // A replay stores nothing, and needs an engine.
+    // A replay stores nothing, and needs an engine. An edge is changed without a response body.
+    const others = ['replayDeadLetters', 'switchPipelineEdge'];
     const writes = (await operationsOf(service.app)).filter(
-      ({ example, id }) => example && !id.endsWith('Connection') && id !== 'replayDeadLetters',
+      ({ example, id }) => example && !id.endsWith('Connection') && !others.includes(id),
     );
     expect(writes.length).toBeGreaterThan(8);
     for (const operation of writes) {
@@ -171,16 +180,24 @@ describe('read-only fields (S25)', () => {
         .replace('outputs/{id}', `outputs/${output.id}`)
         .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
         .replace('transforms/{id}', `transforms/${transform.id}`)
+        .replace('roles/{id}', `roles/${role.id}`)
+        .replace('api_keys/{id}', `api_keys/${key.id}`)
         .replace('organizations/{id}', `organizations/${acme.team}`);
-      const answer = await service.call(operation.method, at, {
-        key: acme.key,
-        body: { ...extra, ...there(operation.example ?? {}), ...own },
-      });
+      const sent = { ...extra, ...there(operation.example ?? {}), ...own };
+      const answer = await service.call(operation.method, at, { key: acme.key, body: sent });
       expect([operation.id, answer.status], answer.text).toEqual([operation.id, expect.closeTo(200, -1)]);
       expect([operation.id, answer.text]).toEqual([
         operation.id,
         expect.not.stringMatching(/planted|1999-01-01|"version":99/),
       ]);
+      for (const name of ['digest', 'permission', 'organizationid']) {
+        const refused = await service.call(operation.method, at, { key: acme.key, body: { ...sent, [name]: planted } });
+        expect([operation.id, refused.status, refused.body.additional_details.issues]).toEqual([
+          operation.id,
+          400,
+          [{ path: `/${name}`, message: 'Unknown.' }],
+        ]);
+      }
     }
   });
 });

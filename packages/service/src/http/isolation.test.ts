@@ -41,6 +41,9 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     const transforms = (await make('transforms', { name: 'T', config: { operations: [] } })).id;
     const pipelines = (await make('integrations', { input_id: inputs, name: 'P', output: { id: outputs } }))
       .pipeline_id;
+    const role = { name: 'R', permission_ids: ['input:read'] };
+    const { body: made } = await service.call('POST', `/v2/${tenant.team}/roles`, { key: tenant.key, body: role });
+    const roles: string = made.id;
     const { body: pipeline } = await service.call('GET', `/v2/${tenant.team}/pipelines/${pipelines}`, {
       key: tenant.key,
     });
@@ -56,6 +59,8 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         'dead-letters': `${nodes}.1`,
         organizations: tenant.team,
         'api-keys': keys.body.api_keys[0].id,
+        api_keys: keys.body.api_keys[0].id,
+        roles,
       },
     };
   }
@@ -64,7 +69,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
   const everythingOf = ({ tenant }: World) =>
     service.database.script(async (run) => {
       const owned: unknown[] = [];
-      for (const table of ['connectors', 'secrets', 'api_keys', 'data_keys', 'pipelines', 'transforms']) {
+      for (const table of ['connectors', 'secrets', 'api_keys', 'data_keys', 'pipelines', 'transforms', 'roles']) {
         owned.push(
           await run(`select * from ${table} where organization_id in ('${tenant.id}', '${tenant.team}') order by id`),
         );
@@ -148,6 +153,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         output_id: a.ids['outputs'],
         pipeline_id: a.ids['pipelines'],
         node_id: a.ids['nodes'],
+        role_id: a.ids['roles'],
       };
       if (foreign[field] === undefined)
         throw new Error(`${operation.id} takes an id this test does not know: ${field}.`);
@@ -156,9 +162,9 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       const body = (value: string) => ({ ...operation.example, ...own, [field]: value });
       const got = await send(operation, path, { key: b.tenant.key }, body(foreign[field]));
       const unknown = await send(operation, path, { key: b.tenant.key }, body(UNKNOWN));
-      // Building reports the unknown id as an invalid field of the body. Removing ignores unknown
-      // ids.
-      const status = { buildIntegration: 422, removeIntegration: 204 }[operation.id] ?? 404;
+      // Building and creating a key report the unknown id as an invalid field of the body. Removing
+      // ignores unknown ids.
+      const status = { buildIntegration: 422, removeIntegration: 204, createRoleKey: 400 }[operation.id] ?? 404;
       expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
     }
     expect(await everythingOf(a)).toBe(before);

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Principal } from '../auth/principal.js';
 import type { Store } from '../store/store.js';
 import { ApiError, invalidRequest, notFound } from '../api-error.js';
+import { requireKnown } from './known-fields.js';
 import type { Cors } from './cors.js';
 import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';
@@ -38,8 +39,10 @@ export function mountRoutes(app: OpenAPIHono, routes: readonly Route[], options:
 }
 
 function checkAccess({ spec }: Route): void {
-  const access: Partial<{ public: true; permission: string; session: string }> | undefined = spec.access;
-  if (access?.public || (access?.permission && (access.session === 'allow' || access.session === 'deny'))) return;
+  const access: Partial<{ public: true; permission: string | readonly string[]; session: string }> | undefined =
+    spec.access;
+  if (access?.public || (access?.permission?.length && (access.session === 'allow' || access.session === 'deny')))
+    return;
   throw new TypeError(
     `The route ${spec.method} ${spec.path} has no access policy. Set access to { permission, session: 'allow' | 'deny' } or { public: true }.`,
   );
@@ -89,8 +92,11 @@ async function run(
       ? await accessControl.organization(principal, c.req.param(route.organizationParam) ?? '')
       : undefined;
   const params = addressed?.data;
-  const query = parse(spec.query, c.req.query(), 'query');
+  const given = c.req.query();
+  if (principal) requireKnown('query', spec.query, given);
+  const query = parse(spec.query, given, 'query');
   const body = spec.body ? await readBody(c.req.raw) : undefined;
+  if (body) requireKnown('body', spec.body, body.value);
   const call = { c, params, query, body: parse(spec.body, body?.value, 'body'), principal, organization };
 
   const withoutKey: Commit = (work) => store.transaction(work);

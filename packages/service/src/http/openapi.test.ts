@@ -27,7 +27,7 @@ describe('/openapi.json', () => {
   it('is a valid OpenAPI 3.1 document', async () => {
     const { status, headers, body } = await service.call('GET', '/openapi.json/');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(body).toMatchObject({ openapi: '3.1.0', servers: [{ url: PUBLIC_URL }] });
+    expect(body).toMatchObject({ openapi: '3.1.0', servers: [{ url: PUBLIC_URL }, { url: `${PUBLIC_URL}/api` }] });
     const validator = new Validator();
     const { valid, errors } = await validator.validate(body);
     expect(errors).toBeUndefined();
@@ -86,6 +86,7 @@ describe('mountRoutes', () => {
   it('rejects a route without a complete access policy', () => {
     expect(() => mount({})).toThrow('get /new has no access policy');
     expect(() => mount({ permission: 'read' })).toThrow(TypeError);
+    expect(() => mount({ permission: [], session: 'deny' })).toThrow(TypeError);
     expect(() => mount({ session: 'allow' })).toThrow(TypeError);
     expect(() => mount({ permission: 'read', session: 'maybe' })).toThrow(TypeError);
   });

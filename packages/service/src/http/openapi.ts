@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z, type OpenAPIHono } from '@hono/zod-openapi';
 import { errorTypes } from '../api-error.js';
-import type { Route } from './route.js';
+import { neededPermissions, type Route } from './route.js';
 
 const { version }: { version: string } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -38,7 +38,8 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
   const { access } = spec;
   const isPublic = 'public' in access;
   const errorStatuses = new Set(spec.errorStatuses);
-  if (!isPublic) for (const status of [401, 403, 429, 503]) errorStatuses.add(status);
+  // 400: for an unknown query parameter, at least.
+  if (!isPublic) for (const status of [400, 401, 403, 429, 503]) errorStatuses.add(status);
   if (organizationParam ?? spec.params) errorStatuses.add(404);
   if (spec.query ?? spec.body) errorStatuses.add(400);
   if (spec.body) for (const status of [413, 415]) errorStatuses.add(status);
@@ -58,7 +59,7 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
       ? []
       : [{ apiKey: [] }, { authorization: [] }, ...(access.session === 'allow' ? [{ session: [] }] : [])],
     'x-session': isPublic ? 'allow' : access.session,
-    ...(isPublic ? { 'x-public': true } : { 'x-permission': access.permission }),
+    ...(isPublic ? { 'x-public': true } : { 'x-permissions': neededPermissions(access) }),
     request: {
       ...(spec.params instanceof z.ZodObject ? { params: spec.params } : {}),
       ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
@@ -131,7 +132,7 @@ export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
         description: 'Manages connectors and pipelines, and creates sessions for frames.',
         license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       },
-      servers: [{ url: publicUrl }],
+      servers: [{ url: publicUrl }, { url: `${publicUrl}/api`, description: 'The same routes.' }],
     }),
   );
 }

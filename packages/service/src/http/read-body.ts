@@ -40,9 +40,9 @@ async function readText(request: Request): Promise<string> {
   if (Number(length) > MAX_BODY) throw tooLarge();
   if (length !== null) {
     // Node reads no more than Content-Length bytes.
-    const text = await request.text();
-    if (text.length > MAX_BODY) throw tooLarge();
-    return text;
+    const bytes = await request.arrayBuffer();
+    if (bytes.byteLength > MAX_BODY) throw tooLarge();
+    return decode(bytes);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -51,7 +51,15 @@ async function readText(request: Request): Promise<string> {
     if (size > MAX_BODY) throw tooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return decode(Buffer.concat(chunks));
+}
+
+function decode(bytes: ArrayBuffer | Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidRequest('The body is not valid UTF-8.');
+  }
 }
 
 /**

@@ -181,7 +181,7 @@ it('mountRoutes rejects an idempotent route for sessions without an authorize ch
       tag: 'Things',
       operation: 'createThing',
       summary: 'Creates a thing',
-      access: { permission: 'write', session: 'allow' },
+      access: { permission: 'input:write', session: 'allow' },
       params: z.object({ org: z.string() }),
       idempotent: true,
       response: { status: 200, description: 'Done.' },

@@ -5,10 +5,20 @@ import type { Principal } from '../auth/principal.js';
 import type { Organization, Tables } from '../store/store.js';
 
 /**
- * Access policy of a route: public (credentials are not read), or the permission that an API key
- * needs and whether a session is allowed.
+ * Access policy of a route: public (credentials are not read), or the permissions that an API key
+ * needs, all of them, and whether a session is allowed. With `cached`, the credential and its role
+ * may have been read up to 0.4 s ago; only for routes that show nothing of an organization and
+ * otherwise need no query. Everywhere else, a changed key or role acts on the next request.
  */
-export type Access = { public: true } | { permission: Permission | 'any'; session: 'allow' | 'deny' };
+export type Access =
+  | { public: true }
+  | { permission: Permission | readonly Permission[] | 'any'; session: 'allow' | 'deny'; cached?: true };
+
+/** Returns the permissions that an API key needs for a route. */
+export function neededPermissions(access: Exclude<Access, { public: true }>): readonly Permission[] {
+  const { permission } = access;
+  return permission === 'any' ? [] : typeof permission === 'string' ? [permission] : permission;
+}
 
 /** A response as data, so that it can be stored and replayed for the same `Idempotency-Key`. */
 export interface ResponseData {

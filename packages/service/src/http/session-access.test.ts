@@ -57,6 +57,8 @@ beforeAll(async () => {
     transforms: acme.team,
     organizations: acme.team,
     'api-keys': keys.body.api_keys[0].id,
+    api_keys: keys.body.api_keys[0].id,
+    roles: 'reader',
   };
 });
 afterAll(() => service.store.close());

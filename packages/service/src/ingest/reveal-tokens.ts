@@ -4,8 +4,7 @@ import type { IngestTokens } from './tokens.js';
 
 /**
  * Adds the token to each connector in a response that records can be sent to, for a key with the
- * `write` permission, which can build and change the pipelines of that connector. A session or a
- * read-only key sees only the address. A response that is stored for an `Idempotency-Key` contains
+ * permission `input:write`. A session or a read-only key sees only the address. A response that is stored for an `Idempotency-Key` contains
  * no token.
  */
 export function createRevealTokens(tokens: IngestTokens): Reveal {
@@ -18,7 +17,7 @@ export function createRevealTokens(tokens: IngestTokens): Reveal {
     return { ...body, ingest: { ...ingest, token: tokens.of(id) } };
   };
   return (response, principal) =>
-    principal?.type === 'key' && principal.key.permissions.includes('write')
+    principal?.type === 'key' && principal.permissions.has('input:write')
       ? { ...response, body: reveal(response.body) }
       : response;
 }

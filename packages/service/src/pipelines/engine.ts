@@ -43,6 +43,8 @@ export type Ingested = Appended | { stored: false; reason: 'no_pipeline' | 'unkn
 export interface PipelineDelivery {
   /** Ends all waits before a retry. Returns how many there were. */
   retryNow(): number;
+  /** Reads a polled input now, unless it is being read. Returns whether the input is polled. */
+  trigger(): boolean;
   /** Returns records that could not be delivered to a node yet, oldest first. */
   waitingRecords(nodeId: string, limit: number): readonly WaitingRecord[];
   /** Deletes the backlog and the dead letters of a node, or of all nodes. */

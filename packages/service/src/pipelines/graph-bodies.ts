@@ -119,6 +119,10 @@ export const SwitchPipeline = z
   .object({ name: Name.optional(), description: Text.optional(), enabled: z.boolean().optional() })
   .openapi('SwitchPipeline', { example: { enabled: false } });
 
+export const SwitchEdge = z
+  .object({ disabled: z.boolean().optional() })
+  .openapi('SwitchPipelineEdge', { example: { disabled: true } });
+
 export const ChangePipeline = SwitchPipeline.extend({
   nodes: z.array(NodeWrite).optional(),
   edges: z.array(EdgeWrite).optional(),

@@ -21,12 +21,17 @@ export const PipelineRow = PipelineUse.extend({
   description: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
+  managed_by: z.literal('customer'),
   version: z.int().openapi({ description: 'Incremented by each change. The ETag is derived from it.' }),
 }).openapi('PipelineRow');
 
-export const PipelineBody = PipelineRow.extend({ nodes: z.array(NodeBody), edges: z.array(EdgeBody) }).openapi(
-  'Pipeline',
-);
+export const PipelineBody = PipelineRow.extend({
+  nodes: z.array(NodeBody),
+  edges: z.array(EdgeBody),
+  organizationId: z.string().openapi({ description: 'The same as `organization_id`.' }),
+  createdAt: Timestamp.openapi({ description: 'The same as `created_at`.' }),
+  updatedAt: Timestamp.openapi({ description: 'The same as `updated_at`.' }),
+}).openapi('Pipeline');
 
 export function presentUse({ id, name, enabled, nodes }: Pipeline): z.output<typeof PipelineUse> {
   const idsOf = (componentType: string): string[] =>
@@ -41,13 +46,20 @@ export function presentRow(pipeline: Pipeline): z.output<typeof PipelineRow> {
     description: pipeline.description,
     created_at: pipeline.createdAt.toISOString(),
     updated_at: pipeline.updatedAt.toISOString(),
+    managed_by: 'customer',
     version: pipeline.version,
   };
 }
 
 /** Returns nodes and edges as stored, including client fields that the service does not know. */
-export const presentPipeline = (pipeline: Pipeline) => ({
-  ...presentRow(pipeline),
-  nodes: pipeline.nodes,
-  edges: pipeline.edges,
-});
+export function presentPipeline(pipeline: Pipeline) {
+  const row = presentRow(pipeline);
+  return {
+    ...row,
+    nodes: pipeline.nodes,
+    edges: pipeline.edges,
+    organizationId: row.organization_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -34,6 +34,27 @@ const DeadLetters = z
   .openapi('DeadLetterCounts');
 const NextAttempt = z.iso.datetime().openapi({ description: 'When it is tried again. RFC 3339.' });
 
+/** The state of a node in API responses. */
+export const NodeStateBody = z
+  .object({
+    node_id: z.string(),
+    node_slug: z.string(),
+    component_type: z.enum(COMPONENT_TYPES),
+    status: Status,
+    ...counts,
+    dead_letters: DeadLetters,
+    error: z
+      .object({ time: Timestamp, code: z.string(), message: z.string() })
+      .nullable()
+      .openapi({ description: 'The failure that is being retried; null after a success.' }),
+    next_attempt_time: NextAttempt.nullable(),
+    needs_attention: z.boolean().openapi({ description: 'A person has to fix the failure.' }),
+    dropped: z
+      .int()
+      .openapi({ description: 'Records that this output did not receive because its overflow policy drops them.' }),
+  })
+  .openapi('PipelineNodeState');
+
 /** The state of a pipeline in API responses. */
 export const PipelineStateBody = z
   .object({
@@ -64,25 +85,7 @@ export const PipelineStateBody = z
       })
       .nullable()
       .openapi({ description: 'Stored records that were lost because files of the buffer are missing or damaged.' }),
-    nodes: z.array(
-      z.object({
-        node_id: z.string(),
-        node_slug: z.string(),
-        component_type: z.enum(COMPONENT_TYPES),
-        status: Status,
-        ...counts,
-        dead_letters: DeadLetters,
-        error: z
-          .object({ time: Timestamp, code: z.string(), message: z.string() })
-          .nullable()
-          .openapi({ description: 'The failure that is being retried; null after a success.' }),
-        next_attempt_time: NextAttempt.nullable(),
-        needs_attention: z.boolean().openapi({ description: 'A person has to fix the failure.' }),
-        dropped: z
-          .int()
-          .openapi({ description: 'Records that this output did not receive because its overflow policy drops them.' }),
-      }),
-    ),
+    nodes: z.array(NodeStateBody),
   })
   .openapi('PipelineState');
 

@@ -28,6 +28,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
       key: expect.stringMatching(/^cfk_[\w-]{43}$/),
       hint: `${body.key.slice(0, 6)}…${body.key.slice(-2)}`,
       permissions: ['read'],
+      role_id: null,
       created_at: expect.any(String),
       expires_at: null,
       revoked_at: null,

@@ -1,13 +1,16 @@
 import { z } from '@hono/zod-openapi';
 import { newApiKey } from '../auth/api-key.js';
-import { permissions } from '../permissions.js';
-import { forbidden, invalidRequest, notFound } from '../api-error.js';
+import { permissionsOf, requirePermissions } from '../auth/key-permissions.js';
+import { expandGrants, grants } from '../permissions.js';
+import { invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, route, type Route } from '../http/route.js';
 import type { ApiKey } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
-const Permissions = z.array(z.enum(permissions)).min(1);
+const Permissions = z
+  .array(z.enum(grants))
+  .openapi({ description: 'Permissions, or sets of them: `sessions:create`, `read`, `write`, `keys:manage`.' });
 
 const ApiKeyBody = z
   .object({
@@ -15,7 +18,8 @@ const ApiKeyBody = z
     organization_id: z.string(),
     name: z.string(),
     hint: z.string().openapi({ description: 'First and last characters of the key.' }),
-    permissions: Permissions,
+    permissions: Permissions.openapi({ description: 'As the key was created with, or those of its role.' }),
+    role_id: z.string().nullable().openapi({ description: 'Null if the key was created with `permissions`.' }),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().nullable(),
     revoked_at: z.iso.datetime().nullable(),
@@ -29,7 +33,6 @@ const NewApiKeyBody = ApiKeyBody.extend({
 /** Routes for the API keys of an organization. */
 export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext): Route[] {
   const tag = 'API keys';
-  const access = { permission: 'keys:manage', session: 'deny' } as const;
   return [
     route(
       {
@@ -51,12 +54,12 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'createApiKey',
         summary: 'Create an API key',
-        access,
+        access: { permission: 'apikey:write', session: 'deny' },
         params: Org,
         body: z
           .object({
             name: Name,
-            permissions: Permissions,
+            permissions: Permissions.min(1),
             expires_at: z.iso
               .datetime({ offset: true })
               .nullable()
@@ -67,22 +70,21 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         response: { status: 201, description: 'The key. It is returned only by this call.', schema: NewApiKeyBody },
       },
       async ({ principal, organization, body }) => {
-        const missing = body.permissions.filter((permission) => !principal.key.permissions.includes(permission));
-        if (missing.length > 0) throw forbidden(`A key can't give what it lacks: ${missing.join(', ')}.`);
+        requirePermissions(principal, expandGrants(body.permissions), "A key can't grant what it lacks:");
         const expiresAt = typeof body.expires_at === 'string' ? new Date(body.expires_at) : undefined;
         if (expiresAt && expiresAt.getTime() <= clock.now()) throw invalidRequest('expires_at is in the past.');
         const { row, text } = newApiKey(
           {
             organizationId: organization.id,
             name: body.name,
-            permissions: body.permissions,
+            access: { permissions: body.permissions },
             ...(expiresAt ? { expiresAt } : {}),
           },
           vault,
           clock,
         );
         await store.apiKeys.insert(row);
-        return { status: 201, body: { ...present(row), key: text } };
+        return { status: 201, body: { ...present({ ...row, rolePermissions: null }), key: text } };
       },
     ),
 
@@ -93,7 +95,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'listApiKeys',
         summary: 'List the API keys of an organization',
-        access,
+        access: { permission: 'apikey:read', session: 'deny' },
         params: Org,
         query: PageQuery,
         response: {
@@ -115,7 +117,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'revokeApiKey',
         summary: 'Revoke an API key; its sessions end within a second',
-        access,
+        access: { permission: 'apikey:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },
       },
@@ -135,7 +137,8 @@ function present(key: ApiKey): z.output<typeof ApiKeyBody> {
     organization_id: key.organizationId,
     name: key.name,
     hint: key.hint,
-    permissions: key.permissions,
+    permissions: key.roleId === null ? key.permissions : [...permissionsOf(key)],
+    role_id: key.roleId,
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,

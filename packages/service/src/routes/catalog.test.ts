@@ -40,7 +40,7 @@ describe('the catalog', () => {
             runtime: (kind === 'input' ? code.createInput : code.createOutput) !== undefined,
           },
           in_beta: expect.any(Boolean),
-          version: expect.any(String),
+          version: 1,
           icon: type.icon && `${PUBLIC_URL}/external/icons/raw/${type.type_id}.svg`,
         });
       }

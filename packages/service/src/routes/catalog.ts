@@ -24,7 +24,7 @@ const TypeHead = z.object({
     }),
   }),
   in_beta: z.boolean(),
-  version: z.string(),
+  version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
 });
 
 const fields = {
@@ -51,7 +51,7 @@ const TypeBody = TypeHead.extend({
 
 /** Routes for the catalog of one kind, which is the same for every organization. */
 export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorKind): Route[] {
-  const access = { permission: 'read', session: 'allow' } as const;
+  const access = { permission: `${kind}:read`, session: 'allow', cached: true } as const;
   const Kinds = kind === 'input' ? 'Inputs' : 'Outputs';
   return [
     route(

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { withDefaults } from '@connector-frame/catalog/validate';
 import type { Principal } from '../auth/principal.js';
 import { requireConnector, requireCovered, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner } from '../connectors/planner.js';
@@ -34,7 +33,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `test${tag.slice(0, -1)}Connection`,
         summary: 'Test a configuration by connecting with it; saves nothing',
-        access: { permission: 'write', session: 'allow' },
+        access: { permission: `${kind}:write`, session: 'allow' },
         params: Org,
         body: connectorBodies(kind).test,
         response: { status: 200, description: 'The connection works.', schema: Passed },
@@ -47,8 +46,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         await countTest(context, { principal, organization, type });
         const before = body.id === undefined ? undefined : await storedConnector(body.id);
         const vault = await context.vault.ofOrganization(store, organization.id);
-        const { settings } =
-          body.id === undefined ? withDefaults(type.config, { settings: body.config.settings }) : body.config;
+        const { settings } = body.config;
         const plan = await planner.plan(
           { type, settings, secrets: body.config.secrets, ...(before && { before }) },
           { vault, tables: store, principal, organization },

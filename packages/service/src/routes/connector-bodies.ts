@@ -13,8 +13,12 @@ const Secrets = z.record(z.string(), SecretWrite.nullable()).openapi({
 });
 
 /** A complete configuration: a setting that is absent is not set. */
-const Config = z.object({ settings: Settings.default({}), secrets: Secrets.default({}) });
-const PartialConfig = z.object({ settings: Settings.optional(), secrets: Secrets.default({}) });
+const Config = z.strictObject({ settings: Settings.default({}), secrets: Secrets.default({}) });
+const PartialConfig = z.strictObject({ settings: Settings.optional(), secrets: Secrets.default({}) });
+
+const unused = z.string().optional().openapi({
+  description: 'Ignored, so that the body of a call that creates a connector can be tested.',
+});
 
 /** `type`, and for outputs also `output_type`. */
 const typeNames = (kind: ConnectorKind) => ({
@@ -49,7 +53,12 @@ export function connectorBodies(kind: ConnectorKind) {
   const example = { name: 'Production', type, config };
   return {
     create: z
-      .object({ name: z.string(), description: z.string().default(''), ...typeNames(kind), config: Config })
+      .object({
+        name: z.string(),
+        description: z.string().default(''),
+        ...typeNames(kind),
+        config: Config.default({ settings: {}, secrets: {} }),
+      })
       .openapi(`Create${Kind}`, { example }),
     replace: z
       .object({ name: z.string(), description: z.string().default(''), ...typeNames(kind), config: Config })
@@ -65,6 +74,8 @@ export function connectorBodies(kind: ConnectorKind) {
     test: z
       .object({
         ...typeNames(kind),
+        name: unused,
+        description: unused,
         config: Config,
         id: z.string().optional().openapi({ description: 'ID of a connector whose stored secrets to use.' }),
       })

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { pruneConfig } from '@connector-frame/catalog/validate';
 import { requireConnector, requireCovered, requireCreate, requireKind, requireType } from '../auth/session-scope.js';
 import { newConnector } from '../connectors/new-connector.js';
+import { declaredSettings } from '../connectors/given-settings.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
 import { invalidConfig, openPlan } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
@@ -23,7 +23,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
   const bodies = connectorBodies(kind);
   const tag = kind === 'input' ? 'Inputs' : 'Outputs';
   const Kind = tag.slice(0, -1);
-  const access = { permission: 'write', session: 'allow' } as const;
+  const access = { permission: `${kind}:write`, session: 'allow' } as const;
   const response = { status: 200, description: 'The stored connector.', schema: ConnectorBody } as const;
   const routes = [
     organizationRoute(
@@ -167,7 +167,7 @@ async function update(
         type,
         // Settings stored by an earlier release may contain fields that the type no longer
         // declares.
-        settings: body.config.settings ?? pruneConfig(type.config, { settings: before.settings, secrets: {} }).settings,
+        settings: body.config.settings ?? declaredSettings(type, before.settings),
         secrets: body.config.secrets,
         before: { connector: before, secrets: await tables.secrets.ofConnector(before.id) },
         issues,

@@ -74,9 +74,9 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     });
   });
 
-  it('adds defaults to a new connector and drops empty settings', async () => {
+  it('stores what was given, without defaults and empty settings', async () => {
     const made = await create(okta({ settings: { org_url: 'https://acme.okta.com', backfill_start_time: null } }));
-    expect(made.config.settings).toEqual({ org_url: 'https://acme.okta.com', use_synthetic_data: false });
+    expect(made.config.settings).toEqual({ org_url: 'https://acme.okta.com' });
   });
 
   it('PATCH keeps absent fields and replaces settings as a whole', async () => {

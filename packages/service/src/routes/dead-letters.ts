@@ -58,8 +58,8 @@ function toJson(letter: StoredLetter, content: 'record' | 'omitted' | 'none'): s
 /** Routes for the records of a pipeline that were rejected permanently. */
 export function deadLetterRoutes(context: RouteContext): Route[] {
   const shared = { tag: 'Dead letters', params: OrgAndId, errorStatuses: [503] } as const;
-  const read = { permission: 'read', session: 'deny' } as const;
-  const write = { permission: 'write', session: 'deny' } as const;
+  const read = { permission: 'pipeline:data:read', session: 'deny' } as const;
+  const write = { permission: 'pipeline:data:write', session: 'deny' } as const;
   const path = '/v1/{org}/pipelines/{id}/dead-letters';
   return [
     organizationRoute(

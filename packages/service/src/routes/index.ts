@@ -15,8 +15,12 @@ import { integrationRoutes } from './integrations.js';
 import { organizationRoutes } from './organizations.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
 import { pipelineDeliveryRoutes } from './pipeline-delivery.js';
+import { pipelineMetricsRoutes } from './pipeline-metrics.js';
+import { pipelineOverviewRoutes } from './pipeline-overview.js';
 import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
+import { roleKeyRoutes } from './role-keys.js';
+import { roleRoutes } from './roles.js';
 import { sessionRoutes } from './sessions.js';
 import { transformRoutes } from './transforms.js';
 
@@ -41,6 +45,9 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
       ...connectionTestRoutes(context, kind),
       ...connectorWriteRoutes(context, kind),
     ]),
+    // Before the routes of one pipeline, whose `{id}` would match `statuses`.
+    ...pipelineOverviewRoutes(context),
+    ...pipelineMetricsRoutes(context),
     ...pipelineRoutes(context),
     ...pipelineActivityRoutes(context),
     ...pipelineDeliveryRoutes(context),
@@ -51,6 +58,8 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...sessionRoutes(context),
     ...organizationRoutes(context),
     ...apiKeyRoutes(context),
+    ...roleKeyRoutes(context),
+    ...roleRoutes(context),
     ...iconRoutes(context),
     ...(form ? embedRoutes(context, form, apiBases) : []),
     ...(dropIn ? dropInRoutes(dropIn) : []),

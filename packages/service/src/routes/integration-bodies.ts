@@ -13,7 +13,7 @@ const Output = z
       type: TypeId.openapi({ description: '`type_id` of the output to create.' }),
       name: Name.optional().openapi({ description: 'Default: the name of the integration.' }),
       config: z
-        .object({
+        .strictObject({
           settings: z.record(z.string(), z.unknown()).default({}),
           secrets: z.record(z.string(), SecretWrite.nullable()).default({}),
         })
@@ -45,8 +45,11 @@ export const RemoveIntegration = z
     pipeline_id: Id.optional(),
     input_id: Id.optional(),
     output_id: Id.optional(),
+    enabled: z.boolean().optional().openapi({
+      description: 'Ignored, so that the response of the call that built the integration can be sent.',
+    }),
     cleanup: z
-      .object({ pipeline: flag, input: flag, output: flag })
+      .strictObject({ pipeline: flag, input: flag, output: flag })
       .default({ pipeline: true, input: true, output: true })
       .openapi({ description: 'What to delete. Default of each flag: true.' }),
   })

@@ -18,7 +18,6 @@ type RemoveCall = OrganizationCall<unknown, unknown, z.output<typeof RemoveInteg
 export function integrationRoutes(context: RouteContext): Route[] {
   const planner = createPlanner(context, 'output');
   const tag = 'Integrations';
-  const access = { permission: 'write', session: 'deny' } as const;
   return [
     organizationRoute(
       {
@@ -28,7 +27,7 @@ export function integrationRoutes(context: RouteContext): Route[] {
         operation: 'buildIntegration',
         summary: 'Create a pipeline from an input to a new or existing output',
         description: 'Atomic. Without `output`, creates one of type `dev-null`, which drops every record.',
-        access,
+        access: { permission: ['pipeline:write', 'output:write'], session: 'deny' },
         params: Org,
         body: BuildIntegration,
         idempotent: true,
@@ -51,7 +50,7 @@ export function integrationRoutes(context: RouteContext): Route[] {
         summary: 'Delete a pipeline with its input and output',
         description:
           'Atomic and idempotent: ids that do not exist are ignored. Keeps an input or output that another pipeline uses; `component_of` of the connector lists these pipelines.',
-        access,
+        access: { permission: ['pipeline:delete', 'input:delete', 'output:delete'], session: 'deny' },
         params: Org,
         body: RemoveIntegration,
         idempotent: true,

@@ -22,11 +22,14 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
   it('creates teams and lists them in the order of creation', async () => {
     service.clock.advance(10);
     const made = await service.call('POST', at(), { key: acme.key, body: { name: ' Globex ' } });
-    expect(made.status).toBe(201);
+    expect(made.status).toBe(200);
     expect(made.body).toEqual({
       id: expect.any(String),
       parent_id: acme.id,
+      parent_organization_id: acme.id,
       name: 'Globex',
+      friendly_name: '',
+      description: '',
       allowed_origins: [],
       created_at: expect.any(String),
       updated_at: expect.any(String),
@@ -34,6 +37,59 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
     const { body } = await service.call('GET', `${at()}/?limit=1&offset=1`, { key: acme.key });
     expect(body).toEqual({ organizations: [made.body], pagination: { limit: 1, offset: 1, total: 2 } });
     expect((await service.call('GET', at(made.body.id), { key: acme.key })).body).toEqual(made.body);
+  });
+
+  it('stores the texts of an organization, and changes only those that are given', async () => {
+    const texts = { description: 'For the audit', friendly_name: 'Initech, Inc.' };
+    const made = await service.call('POST', at(), { key: acme.key, body: { name: 'initech', ...texts } });
+    expect(made.body).toMatchObject({ name: 'initech', ...texts });
+    const renamed = await service.call('PATCH', at(made.body.id), {
+      key: acme.key,
+      body: { friendly_name: 'Initech' },
+    });
+    expect(renamed.body).toMatchObject({ name: 'initech', description: 'For the audit', friendly_name: 'Initech' });
+    const path = `/v1/organizations/${made.body.id}`;
+    const cleared = await service.call('PATCH', path, { key: acme.key, body: { description: '' } });
+    expect(cleared.body).toMatchObject({ name: 'initech', description: '', friendly_name: 'Initech' });
+    expect((await service.call('GET', at(made.body.id), { key: acme.key })).body).toEqual(cleared.body);
+    expect((await service.call('PATCH', path, { key: acme.key, body: { name: 'other' } })).status).toBe(400);
+    const deleted = await service.call('DELETE', path, { key: acme.key });
+    expect([deleted.status, deleted.body.id]).toEqual([200, made.body.id]);
+    const own = await service.call('DELETE', `/v1/organizations/${acme.id}`, { key: acme.key });
+    expect(own.status).toBe(403);
+  });
+
+  it('finds organizations by a part of their name, literally and in any case', async () => {
+    const parent = await service.tenant('Searching');
+    const stranger = await service.tenant('Stranger');
+    const teams = `/v3/${parent.id}/organizations`;
+    for (const name of ['100% Cotton', '100 Cotton', 'under_score', 'underscore', 'back\\slash']) {
+      service.clock.advance(10);
+      await service.call('POST', teams, { key: parent.key, body: { name } });
+    }
+    const search = async (path: string, text: string) => {
+      const query = new URLSearchParams({ name_search: text, limit: '100' });
+      const { body } = await service.call('GET', `${path}?${query.toString()}`, { key: parent.key });
+      expect(body.pagination.total).toBe(body.organizations.length);
+      return body.organizations.map(({ name }: { name: string }) => name);
+    };
+    for (const path of [teams, '/v1/organizations']) {
+      expect(await search(path, 'COTTON')).toEqual(['100% Cotton', '100 Cotton']);
+      expect(await search(path, '0%')).toEqual(['100% Cotton']);
+      expect(await search(path, 'r_s')).toEqual(['under_score']);
+      expect(await search(path, 'k\\s')).toEqual(['back\\slash']);
+      expect(await search(path, 'stranger')).toEqual([]);
+    }
+    const list = async (query: string) => {
+      const { body } = await service.call('GET', `/v1/organizations?limit=100${query}`, { key: parent.key });
+      return body.organizations.map(({ id }: { id: string }) => id);
+    };
+    const all = await list('');
+    expect(all).toHaveLength(7);
+    expect(all).toEqual(expect.arrayContaining([parent.id, parent.team]));
+    expect(await list('&no_children=true')).toEqual(all.filter((id: string) => id !== parent.id));
+    expect(await list(`&parent_organization_id=${parent.id}`)).toEqual(all.filter((id: string) => id !== parent.id));
+    expect(await list(`&parent_organization_id=${stranger.id}`)).toEqual([]);
   });
 
   it('rejects a team without a valid name and a team below a team', async () => {
@@ -85,7 +141,7 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
     const suicide = await service.call('DELETE', `/v3/${team.id}/organizations/${team.id}`, { key: own.body.key });
     expect(suicide.status).toBe(403);
     expect((await service.call('DELETE', at(acme.id), { key: acme.key })).status).toBe(403);
-    expect((await service.call('DELETE', at(team.id), { key: acme.key })).body.id).toBe(team.id);
+    expect((await service.call('DELETE', at(team.id), { key: acme.key })).status).toBe(204);
     expect(await service.store.secrets.ofConnector(made.body.id)).toEqual([]);
     expect(await service.store.dataKeys.ofOrganization(team.id)).toBeUndefined();
     expect((await service.call('GET', `/v1/${team.id}/inputs`, { key: acme.key })).status).toBe(404);

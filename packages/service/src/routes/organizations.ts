@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { newOrganization } from '../auth/new-organization.js';
 import { forbidden, notFound } from '../api-error.js';
-import { organizationRoute, type Route } from '../http/route.js';
+import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
 import type { Organization } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, Name, Origin, PageQuery, Pagination } from './schemas.js';
+import { Id, Name, Org, Origin, PageQuery, Pagination } from './schemas.js';
 
 const AllowedOrigins = z.array(Origin).max(50).openapi({
   description:
@@ -15,12 +15,23 @@ const OrganizationBody = z
   .object({
     id: z.string(),
     parent_id: z.string().nullable(),
+    parent_organization_id: z.string().nullable().openapi({ description: 'The same as `parent_id`.' }),
     name: z.string(),
+    friendly_name: z.string(),
+    description: z.string(),
     allowed_origins: z.array(z.string()),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .openapi('Organization');
+
+const texts = {
+  description: z.string().max(2_000).optional(),
+  friendly_name: z.string().trim().max(200).optional().openapi({ description: 'Name that people read.' }),
+};
+const SearchQuery = PageQuery.extend({
+  name_search: z.string().min(1).max(200).optional().openapi({ description: 'Part of the name, in any case.' }),
+});
 
 const Parent = z.object({ parent_org: Id });
 const ParentAndId = z.object({
@@ -39,6 +50,26 @@ export function organizationRoutes(context: RouteContext): Route[] {
     return organization;
   }
 
+  async function change(id: string, values: Parameters<typeof store.organizations.update>[1]): Promise<ResponseData> {
+    const changed = await store.organizations.update(id, values, new Date(clock.now()));
+    if (!changed) throw notFound();
+    principals.forget();
+    parentOrigins.forget();
+    return { status: 200, body: present(changed) };
+  }
+
+  /** Deletes a team with all it owns. */
+  async function remove(parent: Organization, id: string): Promise<Organization> {
+    const team = await find(parent, id);
+    if (team.parentId !== parent.id) throw forbidden('An organization does not delete itself.');
+    const running = await store.pipelines.ids(team.id);
+    await store.organizations.remove(team.id);
+    for (const pipeline of running) engine.changed(pipeline);
+    principals.forget();
+    parentOrigins.forget();
+    return team;
+  }
+
   return [
     organizationRoute(
       {
@@ -47,18 +78,18 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listOrganizations',
         summary: 'List the teams of an organization',
-        access: { permission: 'read', session: 'deny' },
+        access: { permission: 'organization:read', session: 'deny' },
         params: Parent,
-        query: PageQuery,
+        query: SearchQuery,
         response: {
           status: 200,
           description: 'Oldest first.',
           schema: z.object({ organizations: z.array(OrganizationBody), pagination: Pagination }),
         },
       },
-      async ({ organization, query }) => {
-        const { rows, total } = await store.organizations.teams(organization.id, query);
-        return { status: 200, body: { organizations: rows.map(present), pagination: { ...query, total } } };
+      async ({ organization, query: { name_search: nameSearch, ...page } }) => {
+        const { rows, total } = await store.organizations.teams(organization.id, page, nameSearch);
+        return { status: 200, body: { organizations: rows.map(present), pagination: { ...page, total } } };
       },
     ),
 
@@ -69,22 +100,22 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'createOrganization',
         summary: 'Create a team',
-        access: { permission: 'write', session: 'deny' },
+        access: { permission: 'organization:write', session: 'deny' },
         params: Parent,
         body: z
-          .object({ name: Name, allowed_origins: AllowedOrigins.default([]) })
-          .openapi('CreateOrganization', { example: { name: 'Acme' } }),
+          .object({ name: Name, allowed_origins: AllowedOrigins.default([]), ...texts })
+          .openapi('CreateOrganization', { example: { name: 'acme', friendly_name: 'Acme, Inc.' } }),
         idempotent: true,
-        response: { status: 201, description: 'The team.', schema: OrganizationBody },
+        response: { status: 200, description: 'The team.', schema: OrganizationBody },
       },
       async ({ organization: parent, body, commit }) => {
         if (parent.parentId !== null) throw forbidden('This organization is a team itself; teams have no teams.');
         return commit(async (tables) => {
           const team = await newOrganization(
-            { name: body.name, parentId: parent.id, allowedOrigins: body.allowed_origins },
+            { name: body.name, parentId: parent.id, allowedOrigins: body.allowed_origins, ...textsIn(body) },
             { tables, vault, clock },
           );
-          return { status: 201, body: present(team) };
+          return { status: 200, body: present(team) };
         });
       },
     ),
@@ -96,7 +127,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'readOrganization',
         summary: 'Read an organization or one of its teams',
-        access: { permission: 'read', session: 'deny' },
+        access: { permission: 'organization:read', session: 'deny' },
         params: ParentAndId,
         response: { status: 200, description: 'The organization.', schema: OrganizationBody },
       },
@@ -109,25 +140,21 @@ export function organizationRoutes(context: RouteContext): Route[] {
         path: '/v3/{parent_org}/organizations/{id}',
         tag,
         operation: 'changeOrganization',
-        summary: 'Update the name or the allowed origins of an organization or one of its teams',
-        access: { permission: 'write', session: 'deny' },
+        summary: 'Update an organization or one of its teams; absent properties are kept',
+        access: { permission: 'organization:write', session: 'deny' },
         params: ParentAndId,
         body: z
-          .object({ name: Name.optional(), allowed_origins: AllowedOrigins.optional() })
+          .object({ name: Name.optional(), allowed_origins: AllowedOrigins.optional(), ...texts })
           .openapi('ChangeOrganization', { example: { allowed_origins: ['https://app.example'] } }),
         response: { status: 200, description: 'The updated organization.', schema: OrganizationBody },
       },
       async ({ organization, params, body }) => {
         const { id } = await find(organization, params.id);
-        const change = {
-          ...(body.name === undefined ? {} : { name: body.name }),
-          ...(body.allowed_origins === undefined ? {} : { allowedOrigins: [...new Set(body.allowed_origins)] }),
-        };
-        const changed = await store.organizations.update(id, change, new Date(clock.now()));
-        if (!changed) throw notFound();
-        principals.forget();
-        parentOrigins.forget();
-        return { status: 200, body: present(changed) };
+        return change(id, {
+          ...(body.name !== undefined && { name: body.name }),
+          ...(body.allowed_origins && { allowedOrigins: [...new Set(body.allowed_origins)] }),
+          ...textsIn(body),
+        });
       },
     ),
 
@@ -138,29 +165,101 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'deleteOrganization',
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
-        access: { permission: 'write', session: 'deny' },
+        access: { permission: 'organization:delete', session: 'deny' },
         params: ParentAndId,
-        response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },
+        response: { status: 204, description: 'The team was deleted.' },
       },
       async ({ organization, params }) => {
-        const team = await find(organization, params.id);
-        if (team.parentId !== organization.id) throw forbidden('An organization does not delete itself.');
-        const running = await store.pipelines.ids(team.id);
-        await store.organizations.remove(team.id);
-        for (const id of running) engine.changed(id);
-        principals.forget();
-        parentOrigins.forget();
-        return { status: 200, body: present(team) };
+        await remove(organization, params.id);
+        return { status: 204 };
+      },
+    ),
+
+    route(
+      {
+        method: 'get',
+        path: '/v1/organizations',
+        tag,
+        operation: 'listOwnOrganizations',
+        summary: 'List the organization of this API key and its teams',
+        access: { permission: 'organization:read', session: 'deny' },
+        query: SearchQuery.extend({
+          no_children: z
+            .enum(['true', 'false'])
+            .default('false')
+            .openapi({ description: 'Only organizations without teams.' }),
+          parent_organization_id: Id.optional().openapi({ description: 'Only teams of this organization.' }),
+        }),
+        response: {
+          status: 200,
+          description: 'Oldest first.',
+          schema: z.object({ organizations: z.array(OrganizationBody), pagination: Pagination }),
+        },
+      },
+      async ({ principal, query: { name_search, no_children, parent_organization_id, ...page } }) => {
+        const { rows, total } = await store.organizations.family(principal.key.organizationId, page, {
+          nameSearch: name_search,
+          parentId: parent_organization_id,
+          childless: no_children === 'true',
+        });
+        return { status: 200, body: { organizations: rows.map(present), pagination: { ...page, total } } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'patch',
+        path: '/v1/organizations/{org}',
+        tag,
+        operation: 'describeOrganization',
+        summary: 'Update the texts of an organization; absent properties are kept',
+        access: { permission: 'organization:write', session: 'deny' },
+        params: Org,
+        body: z.object(texts).openapi('DescribeOrganization', { example: { friendly_name: 'Acme, Inc.' } }),
+        response: { status: 200, description: 'The updated organization.', schema: OrganizationBody },
+      },
+      ({ organization, body }) => change(organization.id, textsIn(body)),
+    ),
+
+    organizationRoute(
+      {
+        method: 'delete',
+        path: '/v1/organizations/{org}',
+        tag,
+        operation: 'deleteOwnTeam',
+        summary: 'Delete a team with its connectors, secrets, keys and sessions',
+        access: { permission: 'organization:delete', session: 'deny' },
+        params: Org,
+        response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },
+      },
+      async ({ principal, organization }) => {
+        const parent = await store.organizations.get(principal.key.organizationId);
+        if (!parent) throw notFound();
+        return { status: 200, body: present(await remove(parent, organization.id)) };
       },
     ),
   ];
 }
 
+const textsIn = ({
+  description,
+  friendly_name: friendlyName,
+}: {
+  description?: string | undefined;
+  friendly_name?: string | undefined;
+}) => ({
+  ...(description !== undefined && { description }),
+  ...(friendlyName !== undefined && { friendlyName }),
+});
+
 function present(organization: Organization): z.output<typeof OrganizationBody> {
   return {
     id: organization.id,
     parent_id: organization.parentId,
+    parent_organization_id: organization.parentId,
     name: organization.name,
+    friendly_name: organization.friendlyName,
+    description: organization.description,
     allowed_origins: organization.allowedOrigins,
     created_at: organization.createdAt.toISOString(),
     updated_at: organization.updatedAt.toISOString(),

@@ -15,9 +15,9 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
   const shared = {
     method: 'get',
     tag: 'Pipelines',
-    access: { permission: 'read', session: 'deny' },
     params: OrgAndId,
   } as const;
+  const readLogs = { permission: 'pipeline:logs:read', session: 'deny' } as const;
   const streams = new Map<string, number>();
 
   async function find(organizationId: string, id: string): Promise<string> {
@@ -54,6 +54,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         ...shared,
         path: '/v2/{org}/pipelines/{id}/metrics',
         operation: 'readPipelineMetrics',
+        access: { permission: 'pipeline:metrics:read', session: 'deny' },
         summary: 'Read the throughput of a pipeline in the last ten minutes',
         description: 'Measured since the engine started. Excludes the current interval.',
         response: { status: 200, description: 'Oldest first.', schema: PipelineMetricsBody },
@@ -69,6 +70,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         ...shared,
         path: '/v2/{org}/pipelines/{id}/logs',
         operation: 'readPipelineLog',
+        access: readLogs,
         summary: 'Read the recent log entries of a pipeline',
         description: 'At most the last 200 entries, also of before a restart. They never contain records or secrets.',
         query: z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) }),
@@ -85,6 +87,7 @@ export function pipelineActivityRoutes({ store, engine, principals, closing }: R
         ...shared,
         path: '/v2/{org}/pipelines/{id}/logs/stream',
         operation: 'followPipelineLog',
+        access: readLogs,
         summary: 'Stream the log of a pipeline',
         description:
           'Server-sent events: the stored entries, then new ones. Each is an `event: entry` with data as in `entries` of `logs`. `Last-Event-ID` resumes after that entry. Sends a comment every 15 seconds to keep the connection open.',

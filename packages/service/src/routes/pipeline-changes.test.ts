@@ -19,11 +19,13 @@ describe.each([embedded(), postgresql()])('pipeline changes on $name', (database
       enabled: false,
       version: 2,
       updated_at: expect.not.stringMatching(made.updated_at),
+      updatedAt: off.body.updated_at,
     });
     const named = await api.send('PATCH', `/v2/~/pipelines/${made.id}/`, { name: 'Two', description: 'd' });
     expect(named.body).toEqual({ ...off.body, name: 'Two', description: 'd', version: 3 });
     const notHere = await api.send('PATCH', `/v1/~/pipelines/${made.id}`, { nodes: [], edges: [] });
-    expect(notHere.body).toEqual({ ...named.body, version: 4 });
+    expect(notHere.status).toBe(400);
+    expect((await api.send('GET', `/v2/~/pipelines/${made.id}`)).body).toEqual(named.body);
     expect((await api.send('PATCH', `/v1/~/pipelines/${made.id}`, { enabled: 'no' })).status).toBe(400);
     expect((await api.send('PATCH', `/v1/~/pipelines/${UNKNOWN}`, { enabled: false })).status).toBe(404);
   });
@@ -45,6 +47,27 @@ describe.each([embedded(), postgresql()])('pipeline changes on $name', (database
     expect(sent.body).toEqual({ ...made, enabled: false, version: 2 });
     const enabled = await api.send('PATCH', `/v2/~/pipelines/${made.id}`, { ...sent.body, enabled: true, version: 77 });
     expect(enabled.body).toEqual({ ...made, version: 3 });
+  });
+
+  it('disables and enables a single edge', async () => {
+    const { id, edges, nodes } = await api.create();
+    const path = `/v2/~/pipelines/${id}/edges/${edges[0].id}`;
+    const disabled = async () => (await api.send('GET', `/v2/~/pipelines/${id}`)).body.edges[0].disabled;
+    const off = await api.send('PATCH', path, { disabled: true }, { 'if-match': '"v1"' });
+    expect([off.status, off.text, off.headers.get('etag')]).toEqual([204, '', '"v2"']);
+    expect(await disabled()).toBe(true);
+    expect((await api.send('PATCH', path, { disabled: false }, { 'if-match': '"v1"' })).status).toBe(412);
+    expect(await disabled()).toBe(true);
+    expect((await api.send('PATCH', path, { disabled: false })).status).toBe(204);
+    expect((await api.send('GET', `/v2/~/pipelines/${id}`)).body).toMatchObject({ edges, nodes, version: 3 });
+    expect((await api.send('PATCH', path.replace(edges[0].id, UNKNOWN), { disabled: true })).status).toBe(404);
+    expect((await api.send('PATCH', path, { disabled: 'yes' })).status).toBe(400);
+  });
+
+  it('deletes a pipeline under /v1, too', async () => {
+    const { id } = await api.create();
+    expect((await api.send('DELETE', `/v1/~/pipelines/${id}`)).status).toBe(200);
+    expect((await api.send('GET', `/v1/~/pipelines/${id}`)).status).toBe(404);
   });
 
   it('keeps the id of a node only while its component stays the same', async () => {
@@ -155,7 +178,7 @@ describe.each([embedded(), postgresql()])('pipeline changes on $name', (database
     const removed = await api.service.call('DELETE', `/v3/${api.acme.id}/organizations/${team.id}`, {
       key: api.acme.key,
     });
-    expect(removed.status).toBe(200);
+    expect(removed.status).toBe(204);
     const rows = await api.service.database.script((run) =>
       run(`select count(*)::int as n from pipeline_components where organization_id = '${team.id}'`),
     );

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { BusError, ConnectorError } from '@connector-frame/engine';
-import { ApiError, notFound } from '../api-error.js';
+import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { PipelineDelivery, PipelineEngine } from '../pipelines/engine.js';
 import type { Pipeline, Store } from '../store/store.js';
@@ -76,11 +76,11 @@ export async function whileRunning<T>(work: () => Promise<T>): Promise<T> {
 /** Routes that show, retry and purge what waits in a pipeline. */
 export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
   const tag = 'Pipelines';
-  const write = { permission: 'write', session: 'deny' } as const;
+  const write = { permission: 'pipeline:write', session: 'deny' } as const;
   const purge = {
     method: 'post',
     tag,
-    access: write,
+    access: { permission: 'pipeline:data:write', session: 'deny' },
     response: { status: 200, description: 'What was deleted.', schema: Purge },
     errorStatuses: [503],
   } as const;
@@ -101,7 +101,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
         summary: 'List records that wait for another delivery attempt',
         description:
           'The records of one output whose last delivery failed and is retried, with the error. Records that were not tried yet, and dead letters, are not included.',
-        access: { permission: 'read', session: 'deny' },
+        access: { permission: 'pipeline:data:read', session: 'deny' },
         params: OrgIdAndNode,
         query: z.object({
           limit: z.coerce.number().int().min(1).max(10).default(10),
@@ -155,6 +155,29 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
       async ({ organization, params }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id);
         return { status: 200, body: { retried: delivery.retryNow() } };
+      },
+    ),
+
+    organizationRoute(
+      {
+        method: 'post',
+        path: '/v2/{org}/pipelines/{id}/trigger',
+        tag,
+        operation: 'triggerPipeline',
+        summary: 'Read a polled input now',
+        description:
+          'Reads the source now instead of at the next interval. Has no further effect while it is being read, so that two requests at once read it once.',
+        access: write,
+        params: OrgAndId,
+        response: { status: 200, description: 'A sentence.', schema: z.string() },
+        errorStatuses: [400, 503],
+      },
+      async ({ organization, params }) => {
+        const { pipeline, delivery } = await findDelivery(context, organization.id, params.id);
+        if (!pipeline.enabled) throw invalidRequest('The pipeline is paused. Resume it first.');
+        if (!delivery.trigger())
+          throw invalidRequest('The input of this pipeline is not polled. It receives what others send.');
+        return { status: 200, body: JSON.stringify('The input is read now.') };
       },
     ),
 

@@ -3,7 +3,7 @@ import type { z } from '@hono/zod-openapi';
 import { notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
-import { ChangePipeline, CreatePipeline, SwitchPipeline } from '../pipelines/graph-bodies.js';
+import { ChangePipeline, CreatePipeline, SwitchEdge, SwitchPipeline } from '../pipelines/graph-bodies.js';
 import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { PipelineBody, presentPipeline } from '../pipelines/present-pipeline.js';
@@ -11,16 +11,17 @@ import { readGraph } from '../pipelines/read-graph.js';
 import type { Pipeline } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { pipelineAddresses } from './pipelines.js';
-import { Org, OrgAndId } from './schemas.js';
+import { Id, Org, OrgAndId } from './schemas.js';
 
 type CreateCall = OrganizationCall<unknown, unknown, z.output<typeof CreatePipeline>>;
+type SwitchEdgeCall = OrganizationCall<{ id: string; edge: string }, unknown, z.output<typeof SwitchEdge>>;
 /** Also used for `/v1`, where nodes and edges cannot be changed. */
 type ChangeCall = OrganizationCall<{ id: string }, unknown, z.output<typeof ChangePipeline>>;
 
 /** Routes that create and change pipelines. */
 export function pipelineWriteRoutes(context: RouteContext): Route[] {
   const tag = 'Pipelines';
-  const access = { permission: 'write', session: 'deny' } as const;
+  const access = { permission: 'pipeline:write', session: 'deny' } as const;
   const changed = {
     method: 'patch',
     tag,
@@ -68,6 +69,20 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
     organizationRoute(
       {
         ...changed,
+        path: '/v2/{org}/pipelines/{id}/edges/{edge}',
+        operation: 'switchPipelineEdge',
+        summary: 'Disable or enable an edge',
+        description: 'No record passes a disabled edge.',
+        params: OrgAndId.extend({ edge: Id }),
+        body: SwitchEdge,
+        response: { status: 204, description: 'The edge was changed.' },
+      },
+      (call) => switchEdge(context, call),
+    ),
+
+    organizationRoute(
+      {
+        ...changed,
         path: '/v1/{org}/pipelines/{id}',
         operation: 'switchPipeline',
         summary: 'Pause, resume or rename a pipeline; absent properties are kept',
@@ -104,8 +119,32 @@ async function create(
   return response;
 }
 
-async function change({ clock, engine }: RouteContext, call: ChangeCall): Promise<ResponseData> {
-  const { c, organization, params, body, commit } = call;
+async function change(context: RouteContext, call: ChangeCall): Promise<ResponseData> {
+  const { body } = call;
+  return rewrite(context, call, (before) => ({
+    name: body.name ?? before.name,
+    description: body.description ?? before.description,
+    enabled: body.enabled ?? before.enabled,
+    ...(body.nodes || body.edges ? readGraph(body, before) : {}),
+  }));
+}
+
+async function switchEdge(context: RouteContext, call: SwitchEdgeCall): Promise<ResponseData> {
+  const { params, body } = call;
+  const { headers } = await rewrite(context, call, ({ edges }) => {
+    if (!edges.some(({ id }) => id === params.edge)) throw notFound();
+    const disabled = body.disabled === undefined ? {} : { disabled: body.disabled };
+    return { edges: edges.map((edge) => (edge.id === params.edge ? { ...edge, ...disabled } : edge)) };
+  });
+  return { status: 204, ...(headers && { headers }) };
+}
+
+/** Changes a pipeline, and notifies the engine. */
+async function rewrite(
+  { clock, engine }: RouteContext,
+  { c, organization, params, commit }: OrganizationCall<{ id: string }, unknown, unknown>,
+  edit: (before: Pipeline) => Partial<Pipeline>,
+): Promise<ResponseData> {
   let nodes: Pipeline['nodes'] | undefined;
   const response = await commit(async (tables) => {
     const before = await tables.pipelines.lock(organization.id, params.id);
@@ -113,14 +152,11 @@ async function change({ clock, engine }: RouteContext, call: ChangeCall): Promis
     requireMatch(c.req.header('if-match'), versionTag(before.version));
     const after: Pipeline = {
       ...before,
-      name: body.name ?? before.name,
-      description: body.description ?? before.description,
-      enabled: body.enabled ?? before.enabled,
-      ...(body.nodes || body.edges ? readGraph(body, before) : {}),
+      ...edit(before),
       version: before.version + 1,
       updatedAt: new Date(clock.now()),
     };
-    if (body.nodes) {
+    if (after.nodes !== before.nodes) {
       const problems = await holdComponents(tables, organization.id, after.nodes);
       if (problems.length > 0) throw invalidPipeline(problems);
     }

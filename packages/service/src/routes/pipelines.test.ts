@@ -40,8 +40,12 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
         },
       ],
       created_at: expect.any(String),
-      updated_at: expect.any(String),
+      updated_at: made.body.created_at,
+      managed_by: 'customer',
       version: 1,
+      organizationId: api.acme.team,
+      createdAt: made.body.created_at,
+      updatedAt: made.body.created_at,
     });
     const path = `/v2/~/pipelines/${made.body.id}`;
     const read = await api.send('GET', path);

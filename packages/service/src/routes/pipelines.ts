@@ -1,14 +1,21 @@
 import { z } from '@hono/zod-openapi';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
-import { organizationRoute, type Route } from '../http/route.js';
+import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
 import { PipelineBody, PipelineRow, presentPipeline, presentRow } from '../pipelines/present-pipeline.js';
 import { PipelineStateBody } from '../pipelines/state-body.js';
+import type { Pipeline } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
+const StatusQuery = z.object({
+  include_status: z.enum(['true', 'false']).default('false').openapi({ description: 'Adds `status`.' }),
+});
+const status = PipelineStateBody.optional().openapi({ description: 'With `include_status=true`.' });
+
 const ListQuery = PageQuery.extend({
   component_id: Id.optional().openapi({ description: 'Only pipelines that use this connector or transform.' }),
+  ...StatusQuery.shape,
 });
 
 /** Pipelines can be listed and created under either path. */
@@ -16,12 +23,34 @@ export const pipelineAddresses = [
   { path: '/v2/{org}/pipelines', name: '' },
   { path: '/v2/organizations/{org}/pipelines', name: 'Organization' },
 ] as const;
+/** Under the older address, a pipeline has no nodes and edges. */
+const listAddresses = [...pipelineAddresses, { path: '/v1/{org}/pipelines', name: 'V1' }] as const;
 
 /** Routes that list, read and delete pipelines, and report their status. */
 export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
   const tag = 'Pipelines';
+  const read = { permission: 'pipeline:read', session: 'deny' } as const;
+  const one = { tag, params: OrgAndId };
+
+  /** Returns the status if it is requested. */
+  const statusOf = async (pipeline: Pipeline, isIncluded: 'true' | 'false') =>
+    isIncluded === 'true' ? { status: await engine.status(pipeline) } : {};
+
+  async function readOne(
+    { c, organization, params, query }: OrganizationCall<{ id: string }, z.output<typeof StatusQuery>, undefined>,
+    present: (pipeline: Pipeline) => object,
+  ): Promise<ResponseData> {
+    const pipeline = await store.pipelines.get(organization.id, params.id);
+    if (!pipeline) throw notFound();
+    const status = await statusOf(pipeline, query.include_status);
+    // The status changes without a new version.
+    const headers = query.include_status === 'true' ? undefined : { ETag: versionTag(pipeline.version) };
+    if (headers && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
+    return { status: 200, body: { ...present(pipeline), ...status }, ...(headers && { headers }) };
+  }
+
   return [
-    ...pipelineAddresses.map(({ path, name }) =>
+    ...listAddresses.map(({ path, name }) =>
       organizationRoute(
         {
           method: 'get',
@@ -29,65 +58,76 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
           tag,
           operation: `list${name}Pipelines`,
           summary: 'List the pipelines of an organization',
-          access: { permission: 'read', session: 'deny' },
+          access: { permission: 'pipeline:read', session: 'deny' },
           params: Org,
           query: ListQuery,
           response: {
             status: 200,
             description: 'Oldest first, without nodes and edges.',
-            schema: z.object({ pipelines: z.array(PipelineRow), pagination: Pagination }),
+            schema: z.object({ pipelines: z.array(PipelineRow.extend({ status })), pagination: Pagination }),
           },
         },
-        async ({ organization, query: { component_id, ...page } }) => {
+        async ({ organization, query: { component_id, include_status, ...page } }) => {
           const { rows, total } = await store.pipelines.list(organization.id, page, component_id);
-          return { status: 200, body: { pipelines: rows.map(presentRow), pagination: { ...page, total } } };
+          const pipelines = await Promise.all(
+            rows.map(async (row) => ({ ...presentRow(row), ...(await statusOf(row, include_status)) })),
+          );
+          return { status: 200, body: { pipelines, pagination: { ...page, total } } };
         },
       ),
     ),
 
     organizationRoute(
       {
+        ...one,
         method: 'get',
         path: '/v2/{org}/pipelines/{id}',
-        tag,
         operation: 'readPipeline',
         summary: 'Read a pipeline',
-        access: { permission: 'read', session: 'deny' },
-        params: OrgAndId,
-        response: { status: 200, description: 'The pipeline.', schema: PipelineBody },
+        access: read,
+        query: StatusQuery,
+        response: { status: 200, description: 'The pipeline.', schema: PipelineBody.extend({ status }) },
       },
-      async ({ c, organization, params }) => {
-        const pipeline = await store.pipelines.get(organization.id, params.id);
-        if (!pipeline) throw notFound();
-        const headers = { ETag: versionTag(pipeline.version) };
-        if (isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
-        return { status: 200, body: presentPipeline(pipeline), headers };
-      },
+      (call) => readOne(call, presentPipeline),
     ),
-
     organizationRoute(
       {
-        method: 'delete',
-        path: '/v2/{org}/pipelines/{id}',
-        tag,
-        operation: 'deletePipeline',
-        summary: 'Delete a pipeline; its connectors are kept',
-        access: { permission: 'write', session: 'deny' },
-        params: OrgAndId,
-        conditional: true,
-        response: { status: 200, description: 'The deleted resource.', schema: PipelineBody },
+        ...one,
+        method: 'get',
+        path: '/v1/{org}/pipelines/{id}',
+        operation: 'readV1Pipeline',
+        summary: 'Read a pipeline without its nodes and edges',
+        access: read,
+        query: StatusQuery,
+        response: { status: 200, description: 'The pipeline.', schema: PipelineRow.extend({ status }) },
       },
-      async ({ c, organization, params, commit }) => {
-        const response = await commit(async (tables) => {
-          const pipeline = await tables.pipelines.lock(organization.id, params.id);
-          if (!pipeline) throw notFound();
-          requireMatch(c.req.header('if-match'), versionTag(pipeline.version));
-          await tables.pipelines.remove(pipeline.id);
-          return { status: 200, body: presentPipeline(pipeline) };
-        });
-        engine.changed(params.id);
-        return response;
-      },
+      (call) => readOne(call, presentRow),
+    ),
+
+    ...(['v2', 'v1'] as const).map((version) =>
+      organizationRoute(
+        {
+          ...one,
+          method: 'delete',
+          path: `/${version}/{org}/pipelines/{id}`,
+          operation: version === 'v2' ? 'deletePipeline' : 'deleteV1Pipeline',
+          summary: 'Delete a pipeline; its connectors are kept',
+          access: { permission: 'pipeline:delete', session: 'deny' },
+          conditional: true,
+          response: { status: 200, description: 'The deleted resource.', schema: PipelineBody },
+        },
+        async ({ c, organization, params, commit }) => {
+          const response = await commit(async (tables) => {
+            const pipeline = await tables.pipelines.lock(organization.id, params.id);
+            if (!pipeline) throw notFound();
+            requireMatch(c.req.header('if-match'), versionTag(pipeline.version));
+            await tables.pipelines.remove(pipeline.id);
+            return { status: 200, body: presentPipeline(pipeline) };
+          });
+          engine.changed(params.id);
+          return response;
+        },
+      ),
     ),
 
     organizationRoute(
@@ -98,7 +138,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         operation: 'readPipelineStatus',
         summary: 'Read the status and the counts of a pipeline',
         description: 'Observed by the engine. `Unknown` if no engine reports it.',
-        access: { permission: 'read', session: 'deny' },
+        access: { permission: 'pipeline:read', session: 'deny' },
         params: OrgAndId,
         response: { status: 200, description: 'The current state.', schema: PipelineStateBody },
       },

@@ -15,6 +15,14 @@ export const PageQuery = z.object({
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
 });
 
+const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+/** A window of time in a query. */
+export const WindowQuery = z.object({
+  start: Instant.optional().openapi({ type: 'string', format: 'date-time', description: 'RFC 3339.' }),
+  end: Instant.optional().openapi({ type: 'string', format: 'date-time', description: 'RFC 3339. Default: now.' }),
+});
+
 export const Pagination = z
   .object({ limit: z.int(), offset: z.int(), total: z.int().openapi({ description: 'Number of rows on all pages.' }) })
   .openapi('Pagination');

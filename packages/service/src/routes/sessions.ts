@@ -3,7 +3,7 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { SESSION_TTL, type SessionScope } from '../auth/session-tokens.js';
 import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
-import type { Organization, Store } from '../store/store.js';
+import type { ApiKey, Organization, Store } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Kind, Origin, TypeId } from './schemas.js';
 
@@ -48,7 +48,7 @@ export function sessionRoutes(context: RouteContext): Route[] {
         tag: 'Sessions',
         operation: 'mintSession',
         summary: 'Create a session: a short-lived token for a frame',
-        access: { permission: 'sessions:create', session: 'deny' },
+        access: { permission: 'session:create', session: 'deny' },
         body: MintBody,
         response: { status: 200, description: 'The session.', schema: SessionBody },
         errorStatuses: [404],
@@ -56,11 +56,11 @@ export function sessionRoutes(context: RouteContext): Route[] {
       async ({ principal, body }) => {
         const organization = await accessControl.organization(principal, body.organization_id);
         const ttl = Math.min(Math.max(body.ttl_seconds ?? SESSION_TTL.default, SESSION_TTL.min), SESSION_TTL.max);
-        const { id: apiKeyId, expiresAt: keyExpiry } = principal.key;
+        const { expiresAt: keyExpiry } = principal.key;
         if (keyExpiry && keyExpiry.getTime() < clock.now() + ttl * 1_000) {
           throw invalidRequest('The session would outlive its API key. Request a shorter one, or use another key.');
         }
-        const scope = await readScope(context, organization, apiKeyId, body);
+        const scope = await readScope(context, organization, principal.key, body);
         const { token, expiresAt } = await sessions.mint(scope, ttl);
         metrics.sessionMinted();
         return {
@@ -99,7 +99,7 @@ export function sessionRoutes(context: RouteContext): Route[] {
 async function readScope(
   { store, principals, parentOrigins }: RouteContext,
   organization: Organization,
-  apiKeyId: string,
+  key: ApiKey,
   body: z.output<typeof MintBody>,
 ): Promise<SessionScope> {
   const parent = organization.parentId === null ? undefined : await principals.organization(organization.parentId);
@@ -117,7 +117,8 @@ async function readScope(
     body.connector_id === undefined ? body.kind : await kindOf(store, organization.id, body.connector_id, body.kind);
   return {
     organizationId: organization.id,
-    apiKeyId,
+    apiKeyId: key.id,
+    keyVersion: key.tokenVersion,
     parentOrigins: body.parent_origins ?? allowed,
     ...(kind ? { kind } : {}),
     ...(body.type_ids ? { typeIds: body.type_ids } : {}),

@@ -37,13 +37,14 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       organization_id: acme.team,
       name: 'Tidy',
       description: '',
-      config: { operations: [{ operation: 'rename_key', arguments: { key: 'a.b', new_key: 'c' } }, drop] },
+      config,
+      managed_by: 'customer',
       created_at: expect.any(String),
       updated_at: expect.any(String),
       version: 1,
     });
     const path = `transforms/${made.body.id}`;
-    expect((await send('GET', path)).body).toEqual(made.body);
+    expect((await send('GET', path)).body).toEqual({ ...made.body, component_of: [] });
     expect((await send('GET', path, undefined, { 'if-none-match': '"v1"' })).status).toBe(304);
     expect((await send('GET', 'transforms?limit=1')).body).toEqual({
       transforms: [made.body],
@@ -56,6 +57,48 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     expect(changed.body).toMatchObject({ name: 'Other', config: { operations: [drop] }, version: 3 });
     expect(await send('DELETE', path)).toMatchObject({ status: 200, body: { id: made.body.id } });
     expect([(await send('GET', path)).status, (await send('DELETE', path)).status]).toEqual([404, 404]);
+  });
+
+  it.each(['v1', 'v2'])('stores and returns a transform exactly as it was given, under /%s', async (version) => {
+    const call = (method: string, path: string, body?: unknown) =>
+      service.call(method, `/${version}/${acme.team}/${path}`, { key: acme.key, ...(body ? { body } : {}) });
+    const config = {
+      operations: [
+        { operation: 'utc_timestamp', arguments: { key: 'time', format: 'RFC3339' }, description: 'When it was seen' },
+        { operation: 'flattenall', arguments: { delimiter: '.' } },
+        { operation: 'flatten', arguments: { key: 'user' } },
+        { operation: 'jq', arguments: { query: 'select(.a)', prevent_data_dropping: true } },
+        { operation: 'jq', arguments: { key: '', query: '.', prevent_data_dropping: false } },
+      ],
+    };
+    const made = await call('POST', 'transforms', { name: 'As given', config });
+    expect([made.status, made.body.config]).toEqual([version === 'v1' ? 200 : 201, config]);
+    const path = `transforms/${made.body.id}`;
+    expect((await call('GET', path)).body.config).toEqual(config);
+    const again = await call('PATCH', path, { name: 'As given', config });
+    expect(again.body.config).toEqual(config);
+    expect((await call('GET', 'transforms?limit=100')).body.transforms).toContainEqual(again.body);
+    expect((await call('DELETE', path)).status).toBe(200);
+  });
+
+  it('names what it does not know, and stores nothing without it', async () => {
+    const operations = [
+      { operation: 'drop_key', arguments: { key: 'a', keys: ['b'] } },
+      { operation: 'jq', arguments: { query: '.', prevent_data_droping: true } },
+      { operation: 'drop_key', arguments: { key: 'a' }, secrets: {} },
+      { operation: 'jq', arguments: { query: '.', prevent_data_dropping: 'yes' } },
+    ];
+    const refused = await send('POST', 'transforms', { name: 'x', config: { operations, conditions: {} } });
+    expect(refused.status).toBe(422);
+    expect(
+      refused.body.additional_details.issues.map(({ path, code }: Record<string, string>) => [path, code]),
+    ).toEqual([
+      ['/config/conditions', 'unknown'],
+      ['/config/operations/0/arguments/keys', 'unknown'],
+      ['/config/operations/1/arguments/prevent_data_droping', 'unknown'],
+      ['/config/operations/2/secrets', 'unknown'],
+      ['/config/operations/3/arguments/prevent_data_dropping', 'type'],
+    ]);
   });
 
   it('returns the path of each issue when creating and changing a transform', async () => {

@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
-import { parseTransform, type TransformConfig } from '@connector-frame/engine';
+import { parseTransform } from '@connector-frame/engine';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Transform } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
-const Config = z.object({ operations: z.array(z.unknown()) }).openapi({
-  description: 'Operations applied to each record, in order: `{ operation, arguments }`.',
+const Config = z.looseObject({ operations: z.array(z.unknown()) }).openapi({
+  description:
+    'Operations applied to each record, in order: `{ operation, arguments, description? }`. Stored and returned as given.',
 });
 const Description = z.string().max(2_000);
 
@@ -38,8 +40,15 @@ const TransformBody = z
     name: z.string(),
     description: z.string(),
     config: z.object({
-      operations: z.array(z.object({ operation: z.string(), arguments: z.record(z.string(), z.unknown()) })),
+      operations: z.array(
+        z.object({
+          operation: z.string(),
+          arguments: z.record(z.string(), z.unknown()).optional(),
+          description: z.string().optional(),
+        }),
+      ),
     }),
+    managed_by: z.literal('customer'),
     created_at: Timestamp,
     updated_at: Timestamp,
     version: z.int(),
@@ -47,20 +56,24 @@ const TransformBody = z
   .openapi('Transform');
 
 const tag = 'Transforms';
-const path = '/v2/{org}/transforms';
-const read = { permission: 'read', session: 'deny' } as const;
-const write = { permission: 'write', session: 'deny' } as const;
+/** The same routes under both addresses; only the status of a creation differs. */
+const addresses = [
+  { path: '/v2/{org}/transforms', name: '', created: 201 },
+  { path: '/v1/{org}/transforms', name: 'V1', created: 200 },
+] as const;
+const read = { permission: 'transform:read', session: 'deny' } as const;
+const write = { permission: 'transform:write', session: 'deny' } as const;
 
 /** Routes for the transforms that pipelines apply to records. */
 export function transformRoutes(context: RouteContext): Route[] {
   const { store, clock } = context;
-  return [
+  return addresses.flatMap(({ path, name, created }) => [
     organizationRoute(
       {
         method: 'get',
         path,
         tag,
-        operation: 'listTransforms',
+        operation: `list${name}Transforms`,
         summary: 'List the transforms of an organization',
         access: read,
         params: Org,
@@ -82,31 +95,31 @@ export function transformRoutes(context: RouteContext): Route[] {
         method: 'post',
         path,
         tag,
-        operation: 'createTransform',
+        operation: `create${name}Transform`,
         summary: 'Create a transform',
         access: write,
         params: Org,
         body: CreateTransform,
         idempotent: true,
-        response: { status: 201, description: 'The transform.', schema: TransformBody },
+        response: { status: created, description: 'The transform.', schema: TransformBody },
         errorStatuses: [422],
       },
       async ({ organization, body, commit }) => {
-        const config = await readConfig(body.config);
+        await checkConfig(body.config);
         const now = new Date(clock.now());
         const transform: Transform = {
           id: randomUUID(),
           organizationId: organization.id,
           name: body.name,
           description: body.description,
-          config,
+          config: body.config,
           version: 1,
           createdAt: now,
           updatedAt: now,
         };
         return commit(async (tables) => {
           await tables.transforms.insert(transform);
-          return { ...saved(transform), status: 201 };
+          return { ...saved(transform), status: created };
         });
       },
     ),
@@ -116,18 +129,25 @@ export function transformRoutes(context: RouteContext): Route[] {
         method: 'get',
         path: `${path}/{id}`,
         tag,
-        operation: 'readTransform',
+        operation: `read${name}Transform`,
         summary: 'Read a transform',
         access: read,
         params: OrgAndId,
-        response: { status: 200, description: 'The transform.', schema: TransformBody },
+        response: {
+          status: 200,
+          description: 'The transform.',
+          schema: TransformBody.extend({
+            component_of: z.array(PipelineUse).openapi({ description: 'The pipelines that use it.' }),
+          }),
+        },
       },
       async ({ c, organization, params }) => {
         const transform = await store.transforms.get(organization.id, params.id);
         if (!transform) throw notFound();
-        const response = saved(transform);
-        const unchanged = isCurrent(c.req.header('if-none-match'), versionTag(transform.version));
-        return unchanged ? { status: 304, headers: { ETag: versionTag(transform.version) } } : response;
+        const headers = { ETag: versionTag(transform.version) };
+        if (isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
+        const uses = await store.pipelines.using(organization.id, transform.id);
+        return { status: 200, body: { ...present(transform), component_of: uses.map(presentUse) }, headers };
       },
     ),
 
@@ -136,7 +156,7 @@ export function transformRoutes(context: RouteContext): Route[] {
         method: 'patch',
         path: `${path}/{id}`,
         tag,
-        operation: 'changeTransform',
+        operation: `change${name}Transform`,
         summary: 'Update a transform in all pipelines that use it; absent properties are kept',
         access: write,
         params: OrgAndId,
@@ -148,7 +168,7 @@ export function transformRoutes(context: RouteContext): Route[] {
       },
       async ({ c, organization, params, body, commit }) => {
         // Parse before taking the lock: trying a jq program takes a while.
-        const config = body.config && (await readConfig(body.config));
+        if (body.config) await checkConfig(body.config);
         const response = await commit(async (tables) => {
           const before = await tables.transforms.lock(organization.id, params.id);
           if (!before) throw notFound();
@@ -157,7 +177,7 @@ export function transformRoutes(context: RouteContext): Route[] {
             ...before,
             name: body.name ?? before.name,
             description: body.description ?? before.description,
-            config: config ?? before.config,
+            config: body.config ?? before.config,
             version: before.version + 1,
             updatedAt: new Date(clock.now()),
           };
@@ -174,9 +194,9 @@ export function transformRoutes(context: RouteContext): Route[] {
         method: 'delete',
         path: `${path}/{id}`,
         tag,
-        operation: 'deleteTransform',
+        operation: `delete${name}Transform`,
         summary: 'Delete a transform',
-        access: write,
+        access: { permission: 'transform:delete', session: 'deny' },
         params: OrgAndId,
         conditional: true,
         response: { status: 200, description: 'The deleted resource.', schema: TransformBody },
@@ -193,30 +213,26 @@ export function transformRoutes(context: RouteContext): Route[] {
           return { status: 200, body: present(transform) };
         }),
     ),
-  ];
+  ]);
 }
 
 /**
- * Parses and validates the configuration of a transform.
+ * Validates the configuration of a transform.
  * @throws ApiError 422
  */
-async function readConfig(config: z.output<typeof Config>): Promise<TransformConfig> {
+async function checkConfig(config: z.output<typeof Config>): Promise<void> {
   const parsed = await parseTransform(config);
-  if (parsed.ok) return parsed.transform;
+  if (parsed.ok) return;
   throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }
 
-const present = (transform: Transform): z.output<typeof TransformBody> => ({
+const present = (transform: Transform) => ({
   id: transform.id,
   organization_id: transform.organizationId,
   name: transform.name,
   description: transform.description,
-  config: {
-    operations: transform.config.operations.map(({ operation, arguments: given }) => ({
-      operation,
-      arguments: { ...given },
-    })),
-  },
+  config: transform.config,
+  managed_by: 'customer',
   created_at: transform.createdAt.toISOString(),
   updated_at: transform.updatedAt.toISOString(),
   version: transform.version,

@@ -5,7 +5,9 @@ import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
 import { createOrganizations } from './organizations.js';
+import { createPipelineCounts } from './pipeline-counts.js';
 import { createPipelines } from './pipelines.js';
+import { createRoles } from './roles.js';
 import { createSecrets } from './secrets.js';
 import type { Store, Tables } from './store.js';
 import { createTransforms } from './transforms.js';
@@ -33,11 +35,13 @@ function tables(queries: Queries): Tables {
   return {
     organizations: createOrganizations(queries),
     apiKeys: createApiKeys(queries),
+    roles: createRoles(queries),
     connectors: createConnectors(queries),
     secrets: createSecrets(queries),
     dataKeys: createDataKeys(queries),
     transforms: createTransforms(queries),
     pipelines: createPipelines(queries),
+    pipelineCounts: createPipelineCounts(queries),
     idempotency: createIdempotencyKeys(queries),
   };
 }

@@ -93,4 +93,8 @@ const expiryOf = (value: typeof table.value) => sql`coalesce((${value}::json ->>
 // Not `now()`: that is when the transaction began, which may have waited for a lock since.
 const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
+/** A condition for writes: the lease is held with this token. It can't be acquired until the transaction ends. */
+export const isLeaseHeld = (token: number) =>
+  sql`exists (select from ${table} as lease where lease.key = ${LEASE_KEY} and (lease.value::json ->> 'token')::bigint = ${token} for share)`;
+
 const isHeldWith = (token: number) => and(eq(table.key, LEASE_KEY), sql`${tokenOf(table.value)} = ${token}`);

@@ -1,7 +1,7 @@
 import type { JsonValue, Store, Stored } from '@connector-frame/engine';
 import { and, eq, gte, inArray, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Queries } from './database.js';
-import { LEASE_KEY, tokenOf } from './engine-leases.js';
+import { isLeaseHeld, LEASE_KEY, tokenOf } from './engine-leases.js';
 import { engineState as table } from './tables.js';
 import { batchRequests } from './batch-requests.js';
 
@@ -46,9 +46,7 @@ const MAX_ROWS = 500;
  *   statement of a write locks the row of the lease, so that no process acquires it in between
  */
 export function createEngineState(queries: Queries, fence?: Fence): EngineState {
-  const isHeld = fence
-    ? sql`exists (select from ${table} as lease where lease.key = ${LEASE_KEY} and (lease.value::json ->> 'token')::bigint = ${fence.token} for share)`
-    : sql`true`;
+  const isHeld = fence ? isLeaseHeld(fence.token) : sql`true`;
 
   /** Finds out why a statement has written fewer rows than it was given. */
   async function requireLease(): Promise<void> {

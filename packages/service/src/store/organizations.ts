@@ -1,9 +1,29 @@
-import { and, arrayContains, asc, count, eq, isNull } from 'drizzle-orm';
+import { and, arrayContains, asc, count, eq, ilike, isNull, notExists, or, type SQL } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import type { Queries } from './database.js';
-import type { Organizations } from './store.js';
+import type { Organization, Organizations, Page, Rows } from './store.js';
 import { organizations as table } from './tables.js';
 
+const teams = alias(table, 'teams');
+
+/** Characters that have a meaning in a pattern of `like`. */
+const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (each) => `\\${each}`);
+const named = (search: string | undefined): SQL | undefined =>
+  search === undefined ? undefined : ilike(table.name, `%${escaped(search)}%`);
+
 export function createOrganizations(queries: Queries): Organizations {
+  async function list(filter: SQL | undefined, { limit, offset }: Page): Promise<Rows<Organization>> {
+    const rows = await queries
+      .select()
+      .from(table)
+      .where(filter)
+      .orderBy(asc(table.createdAt), asc(table.id))
+      .limit(limit)
+      .offset(offset);
+    const [all] = await queries.select({ total: count() }).from(table).where(filter);
+    return { rows, total: all?.total ?? 0 };
+  }
+
   return {
     async insert(organization) {
       await queries.insert(table).values(organization);
@@ -14,18 +34,18 @@ export function createOrganizations(queries: Queries): Organizations {
       return row;
     },
 
-    async teams(parentId, { limit, offset }) {
-      const ofParent = eq(table.parentId, parentId);
-      const rows = await queries
-        .select()
-        .from(table)
-        .where(ofParent)
-        .orderBy(asc(table.createdAt), asc(table.id))
-        .limit(limit)
-        .offset(offset);
-      const [all] = await queries.select({ total: count() }).from(table).where(ofParent);
-      return { rows, total: all?.total ?? 0 };
-    },
+    teams: (parentId, page, nameSearch) => list(and(eq(table.parentId, parentId), named(nameSearch)), page),
+
+    family: (id, page, { nameSearch, parentId, childless = false } = {}) =>
+      list(
+        and(
+          or(eq(table.id, id), eq(table.parentId, id)),
+          named(nameSearch),
+          parentId === undefined ? undefined : eq(table.parentId, parentId),
+          childless ? notExists(queries.select().from(teams).where(eq(teams.parentId, table.id))) : undefined,
+        ),
+        page,
+      ),
 
     async named(name, parentId) {
       const [row] = await queries

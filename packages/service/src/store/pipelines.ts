@@ -58,6 +58,9 @@ export function createPipelines(queries: Queries): Pipelines {
         .orderBy(asc(table.createdAt), asc(table.id));
     },
 
+    all: (organizationId) =>
+      queries.select().from(table).where(own(organizationId)).orderBy(asc(table.createdAt), asc(table.id)),
+
     async ids(organizationId) {
       const rows = await queries.select({ id: table.id }).from(table).where(own(organizationId));
       return rows.map(({ id }) => id);

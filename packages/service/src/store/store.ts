@@ -5,7 +5,18 @@
  */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
-import type { apiKeys, connectors, dataKeys, organizations, pipelines, secrets, transforms } from './tables.js';
+import type { Permission } from '../permissions.js';
+import type {
+  apiKeys,
+  connectors,
+  CountsByNode,
+  dataKeys,
+  organizations,
+  pipelines,
+  roles,
+  secrets,
+  transforms,
+} from './tables.js';
 
 /** An organization. One without `parentId` is a parent; the others are its teams. */
 export type Organization = InferSelectModel<typeof organizations>;
@@ -14,8 +25,17 @@ export type Organization = InferSelectModel<typeof organizations>;
  * own key.
  */
 export type WrappedKey = InferSelectModel<typeof dataKeys>;
-/** An API key; only the HMAC of its text is stored. */
-export type ApiKey = InferSelectModel<typeof apiKeys>;
+/**
+ * A stored API key; only the HMAC of its text is stored. `roleId` is null for a key that was created
+ * with `permissions`. `tokenVersion` increases by one each time the key is regenerated.
+ */
+export type StoredApiKey = InferSelectModel<typeof apiKeys>;
+/** An API key with the permissions of its custom role, or null if it has none. */
+export interface ApiKey extends StoredApiKey {
+  rolePermissions: Permission[] | null;
+}
+/** A custom role of an organization. */
+export type StoredRole = InferSelectModel<typeof roles>;
 /** A configured connector without its secrets. `version` increases by one with each change. */
 export type Connector = InferSelectModel<typeof connectors>;
 /** A secret as stored in the database. */
@@ -52,16 +72,27 @@ export interface Rows<T> {
   total: number;
 }
 
+export interface FamilyFilter {
+  /** Part of the name, in any case. */
+  nameSearch?: string | undefined;
+  /** Only teams of this organization. */
+  parentId?: string | undefined;
+  /** Only organizations without teams. */
+  childless?: boolean;
+}
+
 export interface Organizations {
   insert(organization: Organization): Promise<void>;
   get(id: string): Promise<Organization | undefined>;
-  /** Returns the teams of a parent. */
-  teams(parentId: string, page: Page): Promise<Rows<Organization>>;
+  /** Returns the teams of a parent, oldest first. */
+  teams(parentId: string, page: Page, nameSearch?: string): Promise<Rows<Organization>>;
+  /** Returns an organization and its teams, oldest first. */
+  family(id: string, page: Page, filter?: FamilyFilter): Promise<Rows<Organization>>;
   /** Returns the oldest parent of that name, or with `parentId` the oldest team of that name. */
   named(name: string, parentId?: string): Promise<Organization | undefined>;
   update(
     id: string,
-    change: Partial<Pick<Organization, 'name' | 'allowedOrigins'>>,
+    change: Partial<Pick<Organization, 'name' | 'description' | 'friendlyName' | 'allowedOrigins'>>,
     at: Date,
   ): Promise<Organization | undefined>;
   /**
@@ -74,15 +105,34 @@ export interface Organizations {
 }
 
 export interface ApiKeys {
-  insert(key: ApiKey): Promise<void>;
+  insert(key: StoredApiKey): Promise<void>;
   get(id: string): Promise<ApiKey | undefined>;
   byDigest(digest: Buffer): Promise<ApiKey | undefined>;
-  list(organizationId: string, page: Page): Promise<Rows<ApiKey>>;
+  /** @param options `revoked: false` omits revoked keys */
+  list(organizationId: string, page: Page, options?: { revoked?: boolean }): Promise<Rows<ApiKey>>;
   /**
    * Returns `undefined` if the organization has no such key. Revoking it again keeps the first
    * timestamp.
    */
   revoke(organizationId: string, id: string, at: Date): Promise<ApiKey | undefined>;
+  /** Reads and locks a key that is not revoked (`FOR UPDATE`) until the transaction ends. */
+  lock(organizationId: string, id: string): Promise<ApiKey | undefined>;
+  update(id: string, change: Partial<Omit<StoredApiKey, 'id' | 'organizationId'>>): Promise<void>;
+  /** Returns up to `limit` keys that have this role and are not revoked. */
+  withRole(organizationId: string, roleId: string, limit: number): Promise<Pick<ApiKey, 'id' | 'name'>[]>;
+}
+
+/** Custom roles. The default roles are not stored. */
+export interface Roles {
+  insert(role: StoredRole): Promise<void>;
+  get(organizationId: string, id: string): Promise<StoredRole | undefined>;
+  /** Reads the row and locks it against changes (`FOR SHARE`) until the transaction ends. */
+  hold(organizationId: string, id: string): Promise<StoredRole | undefined>;
+  /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
+  lock(organizationId: string, id: string): Promise<StoredRole | undefined>;
+  list(organizationId: string, page: Page): Promise<Rows<StoredRole>>;
+  update(role: StoredRole): Promise<void>;
+  remove(organizationId: string, id: string): Promise<void>;
 }
 
 export interface Connectors {
@@ -164,11 +214,21 @@ export interface Pipelines {
   list(organizationId: string, page: Page, componentId?: string): Promise<Rows<Pipeline>>;
   /** Returns all pipelines that use a connector or transform, oldest first. */
   using(organizationId: string, componentId: string): Promise<Pipeline[]>;
+  /** Returns all pipelines of an organization, oldest first. */
+  all(organizationId: string): Promise<Pipeline[]>;
   /** Returns the ids of all pipelines of an organization. */
   ids(organizationId: string): Promise<string[]>;
   /** The caller must hold (`hold`) the components that `before` does not have. */
   update(pipeline: Pipeline, before: Pipeline): Promise<void>;
   remove(id: string): Promise<void>;
+}
+
+/** What pipelines have counted since their creation, by node. Only the engine writes it. */
+export interface PipelineCounts {
+  /** Returns the last counts of each pipeline before `time`. A pipeline without any is left out. */
+  before(pipelineIds: readonly string[], time: Date): Promise<Map<string, CountsByNode>>;
+  /** Returns the counts of a pipeline from `start` until before `end`, oldest first. */
+  between(pipelineId: string, start: Date, end: Date): Promise<{ minute: Date; nodes: CountsByNode }[]>;
 }
 
 export interface DataKeys {
@@ -226,11 +286,13 @@ export interface IdempotencyKeys {
 export interface Tables {
   readonly organizations: Organizations;
   readonly apiKeys: ApiKeys;
+  readonly roles: Roles;
   readonly connectors: Connectors;
   readonly secrets: Secrets;
   readonly dataKeys: DataKeys;
   readonly transforms: Transforms;
   readonly pipelines: Pipelines;
+  readonly pipelineCounts: PipelineCounts;
   readonly idempotency: IdempotencyKeys;
 }
 

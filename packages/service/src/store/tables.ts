@@ -1,8 +1,19 @@
 /** Drizzle definitions of the tables in `migrations/*.sql`. A test compares the two. */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import type { PipelineEdge, PipelineNode, TransformConfig } from '@connector-frame/engine';
-import { bigint, boolean, customType, integer, jsonb, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core';
-import type { Permission } from '../permissions.js';
+import type { ComponentType, NodeCounts, PipelineEdge, PipelineNode } from '@connector-frame/engine';
+import {
+  bigint,
+  boolean,
+  customType,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  varchar,
+} from 'drizzle-orm/pg-core';
+import type { Grant, Permission } from '../permissions.js';
 
 const bytes = customType<{ data: Buffer; driverData: Uint8Array }>({
   dataType: () => 'bytea',
@@ -16,6 +27,8 @@ export const organizations = pgTable('organizations', {
   id: text('id').primaryKey(),
   parentId: text('parent_id'),
   name: text('name').notNull(),
+  description: text('description').notNull(),
+  friendlyName: text('friendly_name').notNull(),
   allowedOrigins: text('allowed_origins').array().notNull(),
   createdAt: timestamptz('created_at').notNull(),
   updatedAt: timestamptz('updated_at').notNull(),
@@ -35,10 +48,24 @@ export const apiKeys = pgTable('api_keys', {
   name: text('name').notNull(),
   digest: bytes('digest').notNull(),
   hint: text('hint').notNull(),
-  permissions: text('permissions').array().$type<Permission[]>().notNull(),
+  description: text('description').notNull(),
+  permissions: text('permissions').array().$type<Grant[]>().notNull(),
+  roleId: text('role_id'),
+  tokenVersion: integer('token_version').notNull(),
   createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
   expiresAt: timestamptz('expires_at'),
   revokedAt: timestamptz('revoked_at'),
+});
+
+export const roles = pgTable('roles', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  permissions: text('permissions').array().$type<Permission[]>().notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
 });
 
 export const connectors = pgTable('connectors', {
@@ -84,12 +111,15 @@ export type StoredNode = PipelineNode & Readonly<Record<string, unknown>>;
 /** An edge as stored, including such fields. */
 export type StoredEdge = PipelineEdge & Readonly<Record<string, unknown>>;
 
+/** A transform as it was given; `readTransform` applies defaults. */
+export type StoredTransform = Readonly<Record<string, unknown>> & { operations: readonly unknown[] };
+
 export const transforms = pgTable('transforms', {
   id: text('id').primaryKey(),
   organizationId: text('organization_id').notNull(),
   name: text('name').notNull(),
   description: text('description').notNull(),
-  config: jsonb('config').$type<TransformConfig>().notNull(),
+  config: jsonb('config').$type<StoredTransform>().notNull(),
   version: integer('version').notNull(),
   createdAt: timestamptz('created_at').notNull(),
   updatedAt: timestamptz('updated_at').notNull(),
@@ -114,6 +144,20 @@ export const pipelineComponents = pgTable('pipeline_components', {
   connectorId: text('connector_id'),
   transformId: text('transform_id'),
 });
+
+/** Counts of the nodes of a pipeline since its creation, by node id. */
+export type CountsByNode = Readonly<Record<string, NodeCounts & { type: ComponentType }>>;
+
+export const pipelineCounts = pgTable(
+  'pipeline_counts',
+  {
+    pipelineId: text('pipeline_id').notNull(),
+    /** Start of the minute at whose end the counts were these. */
+    minute: timestamptz('minute').notNull(),
+    nodes: jsonb('nodes').$type<CountsByNode>().notNull(),
+  },
+  ({ pipelineId, minute }) => [primaryKey({ columns: [pipelineId, minute] })],
+);
 
 export const idempotencyKeys = pgTable('idempotency_keys', {
   organizationId: text('organization_id').notNull(),

@@ -2,6 +2,7 @@ import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import {
   ConnectorError,
+  readTransform,
   type Clock,
   type Components,
   type Input,
@@ -65,7 +66,7 @@ export async function componentsOf(
       const connector = row.connectors.get(node.component_id);
       if (node.component_type === 'transform') {
         const transform = row.transforms.get(node.component_id);
-        if (transform) transforms.set(node.id, transform.config);
+        if (transform) transforms.set(node.id, readTransform(transform.config));
       } else if (node.component_type === 'input') {
         const input = connector && createInputOf(...(await partsOf(node, connector, secrets, tools)));
         if (input) inputs.set(node.id, input);

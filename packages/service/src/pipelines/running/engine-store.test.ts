@@ -116,3 +116,21 @@ it('deletes the state of only one pipeline in memory and in the database', async
   const lease = await coordinator.acquire('p', 'one', TTL);
   expect(lease && (await coordinator.openCursor(lease, 'p/in'))).toEqual({ version: 0 });
 });
+
+it('hands out written reports once, and those of an earlier process when they are first read', async () => {
+  const { store, coordinator } = over(1);
+  const lease = await coordinator.acquire('p', 'one', TTL);
+  if (!lease) throw new Error('no lease');
+  await coordinator.report(lease, 'p', { counted: 1 });
+  expect(store.takeReports().size).toBe(0);
+  await store.flush();
+  expect([...store.takeReports()]).toMatchObject([['p', { value: { counted: 1 } }]]);
+  expect(store.takeReports().size).toBe(0);
+
+  const next = over(2);
+  await next.coordinator.reported('p');
+  await next.coordinator.reported('p');
+  expect([...next.store.takeReports()]).toMatchObject([['p', { value: { counted: 1 } }]]);
+  await next.coordinator.reported('p');
+  expect(next.store.takeReports().size).toBe(0);
+});

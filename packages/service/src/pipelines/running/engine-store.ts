@@ -6,6 +6,11 @@ import type { EngineState } from '../../store/engine-state.js';
 export interface EngineStore extends Store {
   /** Writes the reports that have changed since the last flush. */
   flush(): Promise<void>;
+  /**
+   * Returns the reports that were written, or read for the first time, since the last call, by
+   * pipeline id.
+   */
+  takeReports(): Map<string, JsonValue>;
 }
 
 /** Reports per SQL statement. */
@@ -28,6 +33,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
   const reports = new Map<string, Stored>();
   const own = new Map<string, Stored>();
   const changed = new Set<string>();
+  const written = new Map<string, JsonValue>();
   const first: Stored = { version: 1, value: { token: epoch * TOKENS_PER_PROCESS } };
   let turn = Promise.resolve();
 
@@ -46,6 +52,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
     const meanwhile = memory.get(key);
     if (meanwhile) return meanwhile;
     if (stored) memory.set(key, stored);
+    if (stored && memory === reports) written.set(key, stored.value);
     return stored;
   }
 
@@ -81,6 +88,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
       for (const key of keys) if (reports.has(key)) changed.add(key);
       throw error;
     }
+    for (const [key, value] of values) written.set(key, value);
     // PGlite runs on this thread; yield to other tasks.
     await nextTurn();
   }
@@ -106,6 +114,7 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
         own.delete(prefix);
         reports.delete(prefix);
         changed.delete(prefix);
+        written.delete(prefix);
         // Only cursors have more than one row per pipeline.
         if (prefix.startsWith('cursor:'))
           for (const key of cursors.keys()) if (key.startsWith(prefix)) cursors.delete(key);
@@ -119,6 +128,12 @@ export function createEngineStore(durable: EngineState, epoch: number): EngineSt
         for (let from = 0; from < keys.length; from += MAX_CONCURRENT)
           await write(keys.slice(from, from + MAX_CONCURRENT));
       });
+    },
+
+    takeReports() {
+      const taken = new Map([...written].map(([key, value]) => [key.slice('report:'.length, -1), value]));
+      written.clear();
+      return taken;
     },
   };
 }

@@ -14,12 +14,14 @@ import type { Vault } from '../../secrets/vault.js';
 import type { Database } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEngineState } from '../../store/engine-state.js';
+import { createCountsWriter } from '../../store/pipeline-counts.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
 import type { Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import type { PipelineMeter } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';
+import { CountsRecorder } from './counts-recorder.js';
 import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
 import { findOrphans } from './orphans.js';
@@ -42,6 +44,8 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
   buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
   /** Number of pipelines with metrics of their own. Default 200. */
   labeledPipelines?: number;
+  /** Days for which the counts of pipelines are kept. Default 90. */
+  metricsDays?: number;
 }
 
 /** The embedded engine. */
@@ -63,6 +67,7 @@ export interface RunningEngine extends PipelineEngine, PipelineMeter {
 const FLUSH = 2_000;
 const DISK = 1_000;
 const SWEEP = 30_000;
+const MINUTE = 60_000;
 
 /**
  * Runs the pipelines of a database in this process. Resolves before they have started.
@@ -79,6 +84,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     limits,
     buffers,
     labeledPipelines = 200,
+    metricsDays = 90,
     ...rest
   } = options;
   const leases = createEngineLeases(database.queries);
@@ -115,6 +121,13 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
   const recorder = new EngineMetricsRecorder(labeledPipelines);
+  const counts = new CountsRecorder({
+    writer: createCountsWriter(database.queries, lease.epoch),
+    takeReports: () => store.takeReports(),
+    pipelineOf: (id) => supervisor.pipeline(id),
+    now: () => clock.now(),
+    days: metricsDays,
+  });
   const closing = new AbortController();
 
   async function start(): Promise<void> {
@@ -155,7 +168,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     }
   }
   const interval = INTERVAL_SECONDS * 1_000;
-  const toNextInterval = (): number => interval - (clock.now() % interval) + 1;
+  const toNext = (length: number): number => length - (clock.now() % length) + 1;
   const loops = [
     repeat(
       () => FLUSH,
@@ -168,7 +181,12 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       'could not list pipelines; retrying',
     ),
     repeat(
-      toNextInterval,
+      () => toNext(MINUTE),
+      () => counts.record(),
+      'could not store the counts of pipelines; retrying',
+    ),
+    repeat(
+      () => toNext(interval),
       () => recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
       'could not sample metrics',
     ),
@@ -184,7 +202,10 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await Promise.all(loops);
     await logs.close();
     await bus.close();
-    if (!lease.lost.aborted) await store.flush().catch(warn('could not write the last pipeline reports'));
+    if (!lease.lost.aborted) {
+      await store.flush().catch(warn('could not write the last pipeline reports'));
+      await counts.record().catch(warn('could not store the last counts of pipelines; the next start does'));
+    }
     await lease.release();
   }
   const close = (): Promise<void> => (ended ??= end());

@@ -1,5 +1,5 @@
 import { createEmbeddedCoordinator, readPipelineState, type Clock } from '@connector-frame/engine';
-import type { EngineLeases } from '../../store/engine-leases.js';
+import type { EngineLeases, HeldLease } from '../../store/engine-leases.js';
 import type { EngineState } from '../../store/engine-state.js';
 import { noEngine, type PipelineEngine } from '../engine.js';
 import { LEASE_TTL } from './engine-lease.js';
@@ -19,11 +19,15 @@ export interface ReportedEngineOptions {
  */
 export function createReportedEngine({ state, leases, clock, notify }: ReportedEngineOptions): PipelineEngine {
   const coordinator = createEmbeddedCoordinator({ store: state, now: () => clock.now() });
+  let reading: Promise<HeldLease | undefined> | undefined;
+  /** Reads the lease once for all requests that wait for it. */
+  const currentLease = (): Promise<HeldLease | undefined> =>
+    (reading ??= leases.current().finally(() => (reading = undefined)));
   return {
     ...noEngine,
     changed: notify,
     async status(pipeline) {
-      const [engine, report] = await Promise.all([leases.current(), coordinator.reported(pipeline.id)]);
+      const [engine, report] = await Promise.all([currentLease(), coordinator.reported(pipeline.id)]);
       const now = clock.now();
       const isHeld = report !== undefined && engine?.holder === report.holder;
       // The engine writes a report only on change; the renewals of its lease are its heartbeat. The

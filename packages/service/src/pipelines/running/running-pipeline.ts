@@ -177,6 +177,7 @@ export class RunningPipeline {
     if (!runner) return undefined;
     return {
       retryNow: () => runner.retryNow(),
+      trigger: () => runner.trigger(),
       waitingRecords: (nodeId, limit) => runner.waitingRecords(nodeId, limit),
       // Not while the runner is being recreated: its buffer must have only one reader.
       purge: (nodeId) => this.#serialize(() => runner.purge(nodeId)),
@@ -197,6 +198,11 @@ export class RunningPipeline {
   /** Changes whenever something is counted. `undefined` without a runner, which counts nothing. */
   get revision(): number | undefined {
     return this.#runner?.revision;
+  }
+
+  /** The pipeline as it was applied last. */
+  get pipeline(): Pipeline | undefined {
+    return this.#pipeline;
   }
 
   /** Returns whether the pipeline may contain a node. Exact once a row has been applied. */

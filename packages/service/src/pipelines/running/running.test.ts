@@ -78,6 +78,19 @@ describe.each([embedded(), postgresql()])('the engine on $name', (databases) => 
     await until(id, { status: 'Running', egress: { records: 1_500 }, waiting: 0 });
   });
 
+  it('reads a polled input on request, and rejects the request for others', async () => {
+    const { id } = await build(await make('inputs', { type: 'demo' }));
+    await until(id, { status: 'Running' });
+    const triggered = await send('POST', `/v2/~/pipelines/${id}/trigger`);
+    expect([triggered.status, triggered.body]).toEqual([200, 'The input is read now.']);
+    await send('PATCH', `/v1/~/pipelines/${id}`, { enabled: false });
+    expect((await send('POST', `/v2/~/pipelines/${id}/trigger`)).body.error).toMatch('paused');
+    const pushed = await build(await make('inputs', { type: 'monad-http' }));
+    await until(pushed.id, { status: 'Running' });
+    const refused = await send('POST', `/v2/~/pipelines/${pushed.id}/trigger`);
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('not polled')]);
+  });
+
   it('deletes the state and files of a deleted pipeline and of the pipelines of a deleted organization', async () => {
     const input = await make('inputs', { type: 'monad-http' });
     const { id } = await build(input);

@@ -69,6 +69,11 @@ export class Supervisor implements PipelineEngine {
     return running !== undefined && (nodeId === undefined || running.mayContain(nodeId));
   }
 
+  /** Returns a pipeline as it was applied last. */
+  pipeline(id: string): Pipeline | undefined {
+    return this.#running.get(id)?.pipeline;
+  }
+
   async status(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
     const running = this.#running.get(pipeline.id);
     if (running) return running.state(pipeline);

@@ -108,7 +108,7 @@ describe('after kill -9', () => {
   it(
     'of the service, the next one replaces its server and finds what was committed',
     async () => {
-      const kills = longOr(500, 4);
+      const kills = longOr(500, 3);
       let committed = 0;
       let orphan = 0;
       for (let kill = 1; kill <= kills; kill += 1) {
