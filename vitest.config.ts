@@ -12,7 +12,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
@@ -27,7 +27,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          // Two files at a time share two cores. Each starts a browser and a service; without
+          // Several files at a time share two cores. Each starts a browser and a service; without
           // isolation, modules are loaded once for all files.
           isolate: false,
         },

@@ -64,7 +64,7 @@ test('builds, opens, pauses and deletes a pipeline by keyboard without losing fo
 });
 
 // All four pages use the same element. The long run tests each page once and each scheme twice, the
-// short run one page per scheme.
+// short run one page.
 const variants = [
   ['script', 'light'],
   ['html', 'dark'],
@@ -72,7 +72,7 @@ const variants = [
   ['react', 'dark'],
 ] as const;
 
-test.each(variants.slice(...longOr([0], [1, 3])))(
+test.each(variants.slice(...longOr([0], [1, 2])))(
   '%s, %s: axe finds no violation and nothing is cut off at any width',
   async (kind, colorScheme) => {
     const name = `Seen on ${kind}, ${colorScheme}`;

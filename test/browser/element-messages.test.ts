@@ -37,6 +37,7 @@ const publicOrigin = () => world.origin.replace('localhost', PUBLIC);
 /** Opens a page of the public host, and collects what it logs. */
 async function open(body: string, options: PageOptions = {}): Promise<Page> {
   context = await browser.newContext();
+  await context.clock.install();
   const page = await world.open(context, body, { ...options, define: false });
   await page.goto(page.url().replace('localhost', PUBLIC));
   const errors: string[] = (logged = []);
@@ -44,8 +45,12 @@ async function open(body: string, options: PageOptions = {}): Promise<Page> {
   return page;
 }
 
-// `addScriptTag` fails if the page logs a policy violation.
-const define = (page: Page, script = 'define') => page.evaluate(`import('/${script}.js').then(() => undefined)`);
+/** Defines the elements, and lets the seconds pass after which they report a missing option. */
+async function define(page: Page, script = 'define'): Promise<void> {
+  // `addScriptTag` fails if the page logs a policy violation.
+  await page.evaluate(`import('/${script}.js').then(() => undefined)`);
+  await page.clock.fastForward(3_000);
+}
 const alert = (page: Page) => page.getByRole('alert').innerText();
 
 const frame = (attributes: string, content = '') =>
@@ -202,7 +207,7 @@ const faults: Record<string, () => Fault> = {
   [unregistered]: () => ({
     attributes: `${session} frame-origin="${world.service.url}/embed" load-timeout="1500"`,
     code: 'frame_timeout',
-    message: `${world.service.url}/embed/?parentOrigin=${publicOrigin()} is not a form, or ALLOWED_PARENT_ORIGINS lacks ${publicOrigin()}`,
+    message: `${world.service.url}/embed/?parentOrigin=${publicOrigin()} is not a form, or ALLOWED_PARENT_ORIGINS lacks its parentOrigin`,
   }),
   'a policy without frame-src': () => ({
     attributes: `${session} frame-origin="https://connect.example.com/embed"`,

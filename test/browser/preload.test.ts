@@ -223,7 +223,7 @@ describe('is mounted', () => {
     }, form.frameOrigin);
     await ready();
     expect(await iframes()).toBe(1);
-    expect(form.received).toHaveLength(1);
+    await expect.poll(() => form.received).toHaveLength(1);
   });
 
   test('in a shadow root', async () => {

@@ -1,5 +1,5 @@
 import { createConnectorFrame } from '@connector-frame/core/connect';
-import { MESSAGE_SOURCE, sendToFrame } from '@connector-frame/core/protocol';
+import { PROTOCOL_SOURCE, sendToFrame } from '@connector-frame/core/protocol';
 import { installContract, type Callbacks, type Settings } from './adapter.js';
 
 /** Identity of the mounted form. Any other change leaves the frame alone. */
@@ -30,7 +30,7 @@ installContract((box, first, callbacks) => {
         frame.destroy();
         frame = create();
       } else if (iframe && next.sessionToken !== undefined && next.sessionToken !== before.sessionToken) {
-        sendToFrame(iframe, { source: MESSAGE_SOURCE, type: 'session', sessionToken: next.sessionToken });
+        sendToFrame(iframe, { source: PROTOCOL_SOURCE, type: 'session', sessionToken: next.sessionToken });
       }
     },
     unmount: () => frame.destroy(),

@@ -95,6 +95,10 @@ async function insert(run: Script, tables: (keyof typeof recorded.tables)[]): Pr
   for (const table of tables)
     for (const row of recorded.tables[table]) {
       const json = JSON.stringify(row).replaceAll("'", "''");
-      await run(`insert into ${table} select * from json_populate_record(null::${table}, '${json}')`);
+      // Columns of later releases get their defaults.
+      const columns = Object.keys(row).join(', ');
+      await run(
+        `insert into ${table} (${columns}) select ${columns} from json_populate_record(null::${table}, '${json}')`,
+      );
     }
 }

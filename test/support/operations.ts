@@ -8,8 +8,12 @@ export interface Operation {
   /** Whether the operation requires no credentials. */
   isPublic: boolean;
   session: 'allow' | 'deny';
+  /** Slugs of the permissions that an API key needs. */
+  permissions: readonly string[];
   /** Names of the path parameters. */
   params: string[];
+  /** Required query parameters, each with a valid value; `undefined` for ids. */
+  query: readonly (readonly [name: string, value: string | undefined])[];
   /** Example of the request body; undefined if it takes none. */
   example?: Record<string, unknown>;
   /** Fields of the body that hold an id. */
@@ -27,10 +31,19 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
+interface Parameter {
+  in: string;
+  name: string;
+  required?: boolean;
+  schema: { enum?: string[]; example?: string };
+}
+
 interface DocumentOperation {
+  parameters?: Parameter[];
   operationId: string;
   'x-public'?: true;
   'x-session': 'allow' | 'deny';
+  'x-permissions'?: string[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
 }
 
@@ -51,7 +64,11 @@ export async function operationsOf(app: App): Promise<Operation[]> {
         path,
         isPublic: operation['x-public'] === true,
         session: operation['x-session'],
+        permissions: operation['x-permissions'] ?? [],
         params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+        query: (operation.parameters ?? [])
+          .filter((parameter) => parameter.in === 'query' && parameter.required)
+          .map(({ name, schema: { enum: values, example } }) => [name, values?.[0] ?? example] as const),
         idFields: Object.keys(schema?.properties ?? {}).filter((name) => /(^|_)id$/.test(name)),
         ...(schema?.example ? { example: schema.example } : {}),
       };
@@ -60,23 +77,27 @@ export async function operationsOf(app: App): Promise<Operation[]> {
 }
 
 /**
- * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}` and
- * `{letter}`: `nodes` and `dead-letters`, or a valid id that nothing has.
+ * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}`, `{edge}`
+ * and `{letter}`: `nodes`, `edges` and `dead-letters`, or a valid id that nothing has.
  */
 export type Ids = Record<string, string>;
 
 /**
- * Fills in the parameters of a path.
+ * Fills in the parameters of a path, and adds the required query.
  * @throws Error if a parameter has no value, so that each new route must define one
  */
 export function fillPath(operation: Operation, organization: { org: string; parent_org: string }, ids: Ids): string {
   const path = operation.path
     .replace('/{node}', `/${ids['nodes'] ?? 'no-node'}`)
+    .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
     .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);
-  return path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
+  const query = operation.query.map(([name, value]) => [name, value ?? ids[name.replace(/_ids$/, 's')] ?? '']);
+  const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
+  const filled = path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
     const value =
       name === 'org' || name === 'parent_org' ? organization[name] : ids[before === 'retry' ? 'pipelines' : before];
     if (value === undefined) throw new Error(`${operation.id}: no value for {${name}} after ${before}.`);
     return `${before}/${value}`;
   });
+  return `${filled}${search}`;
 }

@@ -58,7 +58,8 @@ function runner(id: string, input: 'push' | 'pages'): PipelineRunner {
     coordinator,
     holder: 'worker',
     folder: join(folder, id),
-    limits: { reconcile: 100, leaseTtl: 1_000 },
+    // A shorter lease can expire on a busy machine; then more records come twice.
+    limits: { reconcile: 100, leaseTtl: 30_000 },
   };
   return new PipelineRunner(options);
 }

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ConnectorTypeData, FieldSchema } from '@connector-frame/catalog';
 import { isGroup, isList, isUnion, variantsOf } from '@connector-frame/catalog/validate';
 import { kindOf } from './expected-form.js';
 
-/**
- * Returns the features of a type: kinds of fields by position, and the shared fragments its file
- * uses.
- */
+/** Returns the features of a type: kinds of fields by position. */
 function featuresOf(type: ConnectorTypeData): Set<string> {
   const found = new Set<string>();
   const inside = (fields: Readonly<Record<string, FieldSchema>>, where: string): void => {
@@ -21,8 +17,6 @@ function featuresOf(type: ConnectorTypeData): Set<string> {
   };
   inside(type.config.settings.properties, 'setting');
   inside(type.config.secrets.properties, 'secret');
-  const file = new URL(`../../../packages/catalog/types/${type.kind}s/${type.type_id}.json`, import.meta.url);
-  for (const [, name] of readFileSync(file, 'utf8').matchAll(/"\$ref": "([\w-]+)#/g)) found.add(`fragment ${name}`);
   return found;
 }
 
@@ -40,8 +34,8 @@ export function covering<T>(all: readonly T[], features: (each: T) => Iterable<s
 }
 
 /**
- * Returns types that together have every kind of field and every fragment, plus one in `part` of
- * the others, chosen by `seed`.
+ * Returns types that together have every kind of field, plus one in `part` of the others, chosen by
+ * `seed`.
  */
 export function sampleOf(types: readonly ConnectorTypeData[], seed: string, part: number): ConnectorTypeData[] {
   const sample = covering(types, featuresOf);

@@ -135,7 +135,7 @@ const describe = ({ operation, path, options }: Request): string =>
 function remember(known: Known, { operation, path }: Request, { status, body }: Answer): void {
   if (status > 201 || operation.method !== 'POST') return;
   const segment =
-    new URL(path, 'http://service').pathname.split('/').findLast((part) => /^[a-z-]{4,}$/.test(part)) ?? '';
+    new URL(path, 'http://service').pathname.split('/').findLast((part) => /^[a-z_-]{4,}$/.test(part)) ?? '';
   const add = (name: string, id: unknown): void => {
     if (typeof id === 'string') known.set(name, [...(known.get(name) ?? []), id]);
   };
