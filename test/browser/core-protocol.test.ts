@@ -147,7 +147,7 @@ test('a reloaded form gets a new init', async () => {
   await expect.poll(callbacks).toEqual([['ready']]);
   await page.frames()[1]?.evaluate(() => location.reload());
   await expect.poll(callbacks).toEqual([['ready'], ['ready']]);
-  // The page is told of `ready` before the frame has passed its init on to this test.
+  // The page receives `ready` before the frame has sent its init to this test.
   await expect.poll(() => frame.received).toEqual([required, required]);
   await close();
 });

@@ -39,6 +39,12 @@ test('idle: loads the frame when the page is idle, sends it nothing, and mountin
   await expect.poll(() => eventsOf(page)).toHaveLength(2);
 });
 
+test('idle: loads the frame on a page that is never idle', async () => {
+  const neverIdle = '<script>requestIdleCallback = (run, options) => options && setTimeout(run, options.timeout)</script>';
+  const page = await open(`${neverIdle}${tag('preload')}`);
+  await expect.poll(() => frames(page)).toBe(1);
+});
+
 test('hover: loads when the pointer enters the element', async () => {
   const page = await open(tag('preload="hover"'));
   await page.getByRole('heading').hover();

@@ -79,15 +79,18 @@ export class PreloadController implements ReactiveController {
   }
 }
 
+/** Milliseconds after which a page that is never idle preloads too. */
+const IDLE_TIMEOUT_MS = 2_000;
+
 /**
- * Calls `callback` when the page is idle, or after 500 ms in browsers without
- * `requestIdleCallback`.
+ * Calls `callback` when the page is idle, after two seconds at the latest, or after 500 ms in
+ * browsers without `requestIdleCallback`.
  *
  * @returns a function that cancels the call
  */
 function whenIdle(callback: () => void): () => void {
   if ('requestIdleCallback' in globalThis) {
-    const id = requestIdleCallback(callback);
+    const id = requestIdleCallback(callback, { timeout: IDLE_TIMEOUT_MS });
     return () => cancelIdleCallback(id);
   }
   const id = setTimeout(callback, 500);
