@@ -40,7 +40,8 @@ test('idle: loads the frame when the page is idle, sends it nothing, and mountin
 });
 
 test('idle: loads the frame on a page that is never idle', async () => {
-  const neverIdle = '<script>requestIdleCallback = (run, options) => options && setTimeout(run, options.timeout)</script>';
+  const neverIdle =
+    '<script>requestIdleCallback = (run, options) => options && setTimeout(run, options.timeout)</script>';
   const page = await open(`${neverIdle}${tag('preload')}`);
   await expect.poll(() => frames(page)).toBe(1);
 });
