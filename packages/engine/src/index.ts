@@ -75,11 +75,5 @@ export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './del
 export { observationIn, stateOf, type NodeState, type PipelineState } from './pipeline/pipeline-state.js';
 export { readPipelineState } from './control/read-pipeline-state.js';
 export { statusOf, type Facts } from './pipeline/status.js';
-export {
-  MUTATED_TYPES,
-  TIMESTAMP_FORMATS,
-  type Operation,
-  type OperationName,
-  type TransformConfig,
-} from './transforms/operation.js';
+export { MUTATED_TYPES, TIMESTAMP_FORMATS, type Operation, type TransformConfig } from './transforms/operation.js';
 export { parseTransform, readTransform } from './transforms/parse-transform.js';

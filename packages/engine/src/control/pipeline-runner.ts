@@ -410,7 +410,7 @@ export class PipelineRunner {
       definition,
       ...this.#input,
       outputs: components.outputs,
-      transforms: new Map([...components.transforms].map(([id, config]) => [id, compileTransform(config)])),
+      transforms: new Map([...components.transforms].map(([id, config]) => [id, compileTransform(config, components)])),
       bus,
       ...(this.#stream !== undefined && { stream: this.#stream }),
       reportListener: () => this.#listener?.reportState(),

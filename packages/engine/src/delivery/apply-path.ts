@@ -1,8 +1,8 @@
-import { MAX_BATCH_BYTES, type Batch } from '../connector-api/batch.js';
+import type { Batch } from '../connector-api/batch.js';
 import { deriveBatches, type Derived } from '../records/derive-batches.js';
 import { isRecord } from '../connector-api/record.js';
-import type { BatchStage, Transform } from '../transforms/compile-transform.js';
-import { TransformRejection } from '../transforms/transform-rejection.js';
+import type { BatchStage, EachStage } from '../transforms/compile-transform.js';
+import { applyToRecord, limited, reasonOf } from '../transforms/run-stages.js';
 import type { Counters } from '../pipeline/counters.js';
 import type { DeadLetter } from './dead-letters.js';
 import { deadLetter } from './deliver.js';
@@ -21,7 +21,6 @@ export interface PathContext {
 const STAGE_BYTES = 32 * 1024 * 1024;
 /** Maximum processing time of one stage for one batch, in milliseconds. */
 const STAGE_MS = 10_000;
-const TOO_LARGE = new TransformRejection('too_large', 'The record grew too large.');
 
 /**
  * Applies a path to a batch and returns the batches that reach the output, or `undefined` if
@@ -38,7 +37,7 @@ export async function applyPath(path: Path, batch: Batch, context: PathContext):
       if (!passing) continue;
       const { operation } = stage;
       let done: readonly Batch[] | undefined = [passing];
-      if (operation?.kind === 'each') done = mapRecords(stage, operation.apply, passing, context);
+      if (operation?.kind === 'each') done = mapRecords(stage, operation, passing, context);
       else if (operation) done = await expand(stage, operation, passing, budget, context);
       if (!done) return undefined;
       for (const each of done) {
@@ -99,14 +98,14 @@ function filter({ passes }: PathStage, batch: Batch): Batch | undefined {
   return indexes.length === 0 ? undefined : batch.pick(indexes);
 }
 
-function mapRecords(stage: PathStage, transform: Transform, batch: Batch, context: PathContext): readonly Batch[] {
+function mapRecords(stage: PathStage, operation: EachStage, batch: Batch, context: PathContext): readonly Batch[] {
   const lines: string[] = [];
   const kept: number[] = [];
   const rejected: DeadLetter[] = [];
   for (const [index, record] of batch.records.entries()) {
     try {
-      const line = JSON.stringify(transform(record, context.now));
-      if (Buffer.byteLength(line) > MAX_BATCH_BYTES) throw TOO_LARGE;
+      const line = applyToRecord(operation, record, { now: context.now, recordId: batch.recordId(index) });
+      if (line === undefined) continue;
       lines.push(line);
       kept.push(index);
     } catch (error) {
@@ -124,19 +123,16 @@ async function expand(
   maxBytes: number,
   context: PathContext,
 ): Promise<readonly Batch[] | undefined> {
-  const outcomes = await operation.run(batch.lines, { signal: context.aborted, maxBytes, maxMs: STAGE_MS });
+  const input = { lines: batch.lines, recordId: (index: number) => batch.recordId(index), now: context.now };
+  const outcomes = await operation.run(input, { signal: context.aborted, maxBytes, maxMs: STAGE_MS });
   if (!outcomes) return undefined;
   const derived: Derived[] = [];
   const rejected: DeadLetter[] = [];
-  for (const [index, outcome] of outcomes.entries()) {
+  for (const [index, given] of outcomes.entries()) {
+    const outcome = limited(given);
     if (typeof outcome === 'string') rejected.push(deadLetter(stage.nodeId, batch, index, outcome));
-    else if (outcome.some((line) => Buffer.byteLength(line) > MAX_BATCH_BYTES))
-      rejected.push(deadLetter(stage.nodeId, batch, index, reasonOf(TOO_LARGE)));
     else derived.push({ index, lines: outcome });
   }
   if (rejected.length > 0 && stage.first) context.reject(rejected);
   return deriveBatches(batch, derived);
 }
-
-const reasonOf = (error: unknown): string =>
-  error instanceof TransformRejection ? `${error.code}: ${error.message}` : 'transform_failed';

@@ -4,10 +4,10 @@ import type { Coordinator, Lease } from '../coordinator/coordinator.js';
 import type { PipelineDefinition } from '../pipeline/definition.js';
 import { routesOf } from '../pipeline/routes.js';
 import { compileTransform, type CompiledTransform } from '../transforms/compile-transform.js';
-import type { TransformConfig } from '../transforms/operation.js';
+import type { ResolveSecret, TransformConfig } from '../transforms/operation.js';
 import { waitBeforeRetry, type RunContext } from './deliver.js';
 import type { OutputPaths } from './deliver-paths.js';
-import { failureOf, type Input, type Output } from '../connector-api/index.js';
+import { ConnectorError, failureOf, type Input, type Output } from '../connector-api/index.js';
 import { runBufferedPages } from './run-buffered-pages.js';
 import { runPages } from './run-pages.js';
 import { runReplays } from './run-replays.js';
@@ -147,6 +147,7 @@ export function missingPart(
     inputs: ReadonlyMap<string, Input>;
     outputs: ReadonlyMap<string, Output>;
     transforms: ReadonlyMap<string, TransformConfig>;
+    resolveSecret?: ResolveSecret;
     problems?: ReadonlyMap<string, MissingPart>;
   },
 ): (MissingPart & { nodeId: string }) | undefined {
@@ -159,7 +160,7 @@ export function missingPart(
     if (type === 'input') return !parts.inputs.has(id);
     return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
   });
-  if (!missing) return unknownPart(definition, parts.transforms);
+  if (!missing) return unknownPart(definition, parts);
   const { id: nodeId, slug, component_type: type } = missing;
   const unknown = { code: 'no_runtime', message: `The ${type} ${slug} has no runtime here.` };
   return { nodeId, ...(parts.problems?.get(nodeId) ?? unknown) };
@@ -167,17 +168,24 @@ export function missingPart(
 
 /**
  * A pipeline stored by a later release may contain conditions or operations unknown to this one.
+ * Operations may also refer to secrets that are missing.
  */
 function unknownPart(
   definition: PipelineDefinition,
-  transforms: ReadonlyMap<string, TransformConfig>,
+  parts: { transforms: ReadonlyMap<string, TransformConfig>; resolveSecret?: ResolveSecret },
 ): ReturnType<typeof missingPart> {
+  let nodeId = definition.nodes[0]?.id ?? '';
   try {
-    compilePaths(definition, new Map([...transforms].map(([id, config]) => [id, compileTransform(config)])));
+    compilePaths(definition, new Map());
+    for (const [id, config] of parts.transforms) {
+      nodeId = id;
+      compileTransform(config, parts);
+    }
     return undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof ConnectorError) return { nodeId, code: error.code, message: error.message };
     const message = 'This release does not know a condition or an operation in this pipeline. Save it again.';
-    return { nodeId: definition.nodes[0]?.id ?? '', code: 'invalid_pipeline', message };
+    return { nodeId, code: 'invalid_pipeline', message };
   }
 }
 

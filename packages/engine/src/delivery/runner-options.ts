@@ -1,7 +1,7 @@
 import type { Bus } from '../bus/bus.js';
 import type { Coordinator } from '../coordinator/coordinator.js';
 import type { PipelineDefinition } from '../pipeline/definition.js';
-import type { TransformConfig } from '../transforms/operation.js';
+import type { ResolveSecret, TransformConfig } from '../transforms/operation.js';
 import type { Clock } from '../connector-api/clock.js';
 import type { Input, Output } from '../connector-api/index.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
@@ -12,6 +12,8 @@ export interface Components {
   readonly inputs: ReadonlyMap<string, Input>;
   readonly outputs: ReadonlyMap<string, Output>;
   readonly transforms: ReadonlyMap<string, TransformConfig>;
+  /** Returns the values of secrets that operations of transforms refer to. */
+  readonly resolveSecret?: ResolveSecret;
   /** Why a node has no implementation; a node without an entry is reported as `no_runtime`. */
   readonly problems?: ReadonlyMap<string, MissingPart>;
 }

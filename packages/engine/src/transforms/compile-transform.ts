@@ -1,43 +1,52 @@
-import { parseKeyPath } from '../connector-api/key-path.js';
-import { compileOperation, type Transform } from './compile-operation.js';
-import { JqProgram } from './jq/jq-program.js';
-import type { JqOutcome } from './jq/protocol.js';
-import type { TransformConfig } from './operation.js';
+import { compileCondition, type Predicate } from '../conditions/compile-condition.js';
+import { isRecord } from '../connector-api/record.js';
+import { Problems } from '../problem.js';
+import type {
+  BatchStage,
+  CompiledTransform,
+  EachStage,
+  ElseAction,
+  Operation,
+  ResolveSecret,
+  Transform,
+  TransformConfig,
+} from './operation.js';
+import { operationType } from './operations/index.js';
+import { runStages } from './run-stages.js';
 
-export type { Transform };
+export type { BatchStage, Bounds, CompiledTransform, EachStage, Transform } from './operation.js';
 
-/** A stage that runs synchronously, record by record. */
-export interface EachStage {
-  readonly kind: 'each';
-  readonly apply: Transform;
+export interface CompileOptions {
+  /** Returns the values of secrets that operations refer to. */
+  resolveSecret?: ResolveSecret | undefined;
 }
 
 /**
- * An asynchronous stage that processes many records at once. A record may result in none or
- * several.
+ * Compiles a transform.
+ * @throws {TypeError} for an operation stored by a later release
+ * @throws {ConnectorError} `secret_unreadable`: a secret that an operation needs is missing
  */
-export interface BatchStage {
-  readonly kind: 'batch';
-  /**
-   * @param lines records as JSON
-   * @returns the outcome of each record, in order; `undefined` if aborted by `signal`
-   * @throws {ConnectorError} of kind `retry`
-   */
-  run(lines: readonly string[], bounds: Bounds): Promise<readonly JqOutcome[] | undefined>;
+export function compileTransform(config: TransformConfig, { resolveSecret }: CompileOptions = {}): CompiledTransform {
+  const compiled = config.operations.map((operation) => compileOperation(operation, resolveSecret));
+  const holds = compileCondition(config.conditions);
+  if (holds === 'always') return joined(compiled);
+  const matches: Predicate = holds === 'never' ? () => false : holds;
+  return conditional(joined(compiled), matches, config.else_action ?? 'bypass');
 }
 
-export interface Bounds {
-  signal: AbortSignal;
-  /** Maximum output for all records in bytes; work in progress may exceed it. */
-  maxBytes: number;
-  /** Maximum processing time for all records in milliseconds. */
-  maxMs: number;
+function compileOperation(
+  { operation, arguments: given = {}, secrets }: Operation,
+  resolveSecret: ResolveSecret | undefined,
+): Transform | BatchStage {
+  const problems = new Problems();
+  const compile = isRecord(given) && operationType(operation)?.prepare({ arguments: given, secrets }, problems);
+  // An operation stored by a later release may be unknown.
+  if (!compile) throw new TypeError('This operation is not known.');
+  return compile(resolveSecret);
 }
 
-/** A compiled transform: its stages, in order. */
-export type CompiledTransform = readonly (EachStage | BatchStage)[];
-
-export function compileTransform({ operations }: TransformConfig): CompiledTransform {
+/** Joins operations that follow each other and run synchronously to one stage. */
+function joined(operations: readonly (Transform | BatchStage)[]): CompiledTransform {
   const stages: (EachStage | BatchStage)[] = [];
   let steps: Transform[] = [];
   const flush = (): void => {
@@ -45,25 +54,56 @@ export function compileTransform({ operations }: TransformConfig): CompiledTrans
     steps = [];
   };
   for (const operation of operations) {
-    if (operation.operation === 'jq') {
+    if (typeof operation === 'function') steps.push(operation);
+    else {
       flush();
-      const { query, key, prevent_data_dropping: keeps = false } = operation.arguments;
-      const program = new JqProgram(query, key === undefined ? undefined : parseKeyPath(key));
-      stages.push({
-        kind: 'batch',
-        run: async (lines, bounds) => {
-          const outcomes = await program.run(lines, bounds);
-          return keeps
-            ? outcomes?.map((outcome, index) => (outcome.length > 0 ? outcome : [lines[index] ?? '']))
-            : outcomes;
-        },
-      });
-    } else steps.push(compileOperation(operation));
+      stages.push(operation);
+    }
   }
   flush();
   return stages;
 }
 
 function inOrder(steps: readonly Transform[]): Transform {
-  return (record, now) => steps.reduce((changed, step) => step(changed, now), record);
+  return (record, context) => {
+    let changed: typeof record | undefined = record;
+    for (const step of steps) {
+      changed = step(changed, context);
+      if (changed === undefined) return undefined;
+    }
+    return changed;
+  };
+}
+
+/** Applies stages to the records for which a condition holds; the others pass or are dropped. */
+function conditional(stages: CompiledTransform, holds: Predicate, otherwise: ElseAction): CompiledTransform {
+  if (otherwise === 'drop')
+    return [{ kind: 'each', apply: (record) => (holds(record) ? record : undefined) }, ...stages];
+  const [only, ...more] = stages;
+  if (!only) return [];
+  if (only.kind === 'each' && more.length === 0)
+    return [{ kind: 'each', apply: (record, context) => (holds(record) ? only.apply(record, context) : record) }];
+  return [bypassing(stages, holds)];
+}
+
+/** All stages as one, so that a record that bypasses the first one bypasses the others, too. */
+function bypassing(stages: CompiledTransform, holds: Predicate): BatchStage {
+  return {
+    kind: 'batch',
+    async run({ lines, recordId, now }, bounds) {
+      const chosen = [...lines.keys()].filter((index) => {
+        const record: unknown = JSON.parse(lines[index] ?? '{}');
+        return isRecord(record) && holds(record);
+      });
+      const input = {
+        lines: chosen.map((index) => lines[index] ?? '{}'),
+        recordId: (index: number) => recordId(chosen[index] ?? index),
+        now,
+      };
+      const outcomes = await runStages(stages, input, bounds);
+      if (!outcomes) return undefined;
+      const changed = new Map(chosen.map((index, at) => [index, outcomes[at]]));
+      return lines.map((line, index) => changed.get(index) ?? [line]);
+    },
+  };
 }

@@ -1,47 +1,14 @@
-import type { JsonValue } from '../connector-api/record.js';
+import type { DataRecord, JsonValue } from '../connector-api/record.js';
+import type { LogicalCondition } from '../conditions/condition.js';
 
-/**
- * The operations of a transform, with their arguments in the stored format. Keys are paths:
- * `actor.email`.
- */
-export interface OperationArguments {
-  /**
-   * Moves the value of `key` to `new_key`, replacing any value there. A record without the key is
-   * unchanged.
-   */
-  rename_key: { key: string; new_key: string };
-  drop_key: { key: string };
-  /** Sets `value` at `key`, replacing any value there. */
-  add: { key: string; value: JsonValue };
-  /**
-   * Replaces the object or array at `key` by keys next to it: `user.name` becomes `user_name`,
-   * `ids.0` becomes `ids_0`. Without `key`, flattens the whole record. `base`: prefix of the new
-   * keys, default the last part of `key`. `delimiter`: default `_`. Empty objects and arrays are
-   * unchanged.
-   */
-  flatten: { key?: string; base?: string; delimiter?: string };
-  /**
-   * Converts the value at `key` to another type. A value that can't be converted rejects the
-   * record. A record without the key is unchanged.
-   */
-  mutate_type: { key: string; type: MutatedType };
-  /** Sets the processing time at `key`. `format`: default `rfc3339`. */
-  timestamp: { key: string; format?: TimestampFormat };
-  /**
-   * Replaces each record by the outputs of a jq program: none drops the record, several create
-   * several records. Each output must be an object, or any value if `key` says where to put it in
-   * the record. A program has access to one record only. `prevent_data_dropping`: a record without
-   * outputs is unchanged.
-   */
-  jq: { query: string; key?: string; prevent_data_dropping?: boolean };
+/** One operation of a transform, as it is stored. `operationType` finds its definition. */
+export interface Operation {
+  readonly operation: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** References to secrets by the name that the operation gives them. */
+  readonly secrets?: Readonly<Record<string, unknown>>;
+  readonly description?: string;
 }
-
-export type OperationName = keyof OperationArguments;
-export type Operation = {
-  [Name in OperationName]: { readonly operation: Name; readonly arguments: Readonly<OperationArguments[Name]> };
-}[OperationName];
-/** An operation that maps one record to one record synchronously. */
-export type RecordOperation = Exclude<Operation, { readonly operation: 'jq' }>;
 
 export const MUTATED_TYPES = ['string', 'int', 'float', 'bool', 'json'] as const;
 export type MutatedType = (typeof MUTATED_TYPES)[number];
@@ -53,16 +20,75 @@ export type MutatedType = (typeof MUTATED_TYPES)[number];
 export const TIMESTAMP_FORMATS = ['rfc3339', 'iso8601', 'unix', 'unix_milli', 'unix_nano'] as const;
 export type TimestampFormat = (typeof TIMESTAMP_FORMATS)[number];
 
+/** What happens to a record for which the conditions of a transform don't hold. */
+export const ELSE_ACTIONS = ['bypass', 'drop'] as const;
+export type ElseAction = (typeof ELSE_ACTIONS)[number];
+
 /** Configuration of a transform component. */
 export interface TransformConfig {
   readonly operations: readonly Operation[];
+  /** The operations apply to the records for which this holds. Absent: to all. */
+  readonly conditions?: LogicalCondition;
+  /** What happens to the other records: they pass unchanged (`bypass`, the default) or are dropped. */
+  readonly else_action?: ElseAction;
 }
 
-/** Aliases of the operations, accepted as input and never written. */
-export const OPERATION_ALIASES: Readonly<Record<string, OperationName>> = {
-  rename: 'rename_key',
-  drop: 'drop_key',
-  flatten_all: 'flatten',
-  flattenall: 'flatten',
-  utc_timestamp: 'timestamp',
-};
+/** What an operation knows of a record besides its content. */
+export interface RecordContext {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The same in every redelivery. */
+  readonly recordId: string;
+}
+
+/**
+ * Returns a modified copy of a record, or `undefined` to drop it.
+ * @throws {TransformRejection} if an operation can't be applied to this record
+ */
+export type Transform = (record: DataRecord, context: RecordContext) => DataRecord | undefined;
+
+/** Result of a record: the JSON of each output, or why it goes to the dead letters. */
+export type Outcome = readonly string[] | string;
+
+/** A stage that runs synchronously, record by record. */
+export interface EachStage {
+  readonly kind: 'each';
+  readonly apply: Transform;
+}
+
+/** Records as JSON, and what is known about them. */
+export interface StageInput {
+  readonly lines: readonly string[];
+  readonly recordId: (index: number) => string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * An asynchronous stage that processes many records at once. A record may result in none or
+ * several.
+ */
+export interface BatchStage {
+  readonly kind: 'batch';
+  /**
+   * @returns the outcome of each record, in order; `undefined` if aborted by `signal`
+   * @throws {ConnectorError} of kind `retry`
+   */
+  run(input: StageInput, bounds: Bounds): Promise<readonly Outcome[] | undefined>;
+}
+
+export interface Bounds {
+  signal: AbortSignal;
+  /** Maximum output for all records in bytes; work in progress may exceed it. */
+  maxBytes: number;
+  /** Maximum processing time for all records in milliseconds. */
+  maxMs: number;
+}
+
+/** A compiled transform: its stages, in order. */
+export type CompiledTransform = readonly (EachStage | BatchStage)[];
+
+/** Returns the value of a secret of the organization, or `undefined` if it has none with this id. */
+export type ResolveSecret = (id: string) => string | undefined;
+
+export type { JsonValue };

@@ -12,7 +12,7 @@ async function run(record: DataRecord, ...steps: readonly [string, object][]): P
   const parsed = await parseTransform({ operations });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return compileTransform(parsed.transform).reduce(
-    (changed, stage) => (stage.kind === 'each' ? stage.apply(changed, NOW) : changed),
+    (changed, stage) => (stage.kind === 'each' ? (stage.apply(changed, { now: NOW, recordId: 'b.0' }) ?? {}) : changed),
     record,
   );
 }

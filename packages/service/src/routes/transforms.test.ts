@@ -69,7 +69,14 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
         { operation: 'flatten', arguments: { key: 'user' } },
         { operation: 'jq', arguments: { query: 'select(.a)', prevent_data_dropping: true } },
         { operation: 'jq', arguments: { key: '', query: '.', prevent_data_dropping: false } },
+        { operation: 'mask', arguments: { key: 'user', mode: { type: 'PARTIAL', keep_last: 2 } }, secrets: {} },
+        {
+          operation: 'convert_timestamp',
+          arguments: { source_key: 'time', target_format: 'unix', target_timezone: '' },
+        },
       ],
+      conditions: { operator: 'and', conditions: [{ type_id: 'key_exists', config: { key: 'a' } }] },
+      else_action: 'drop',
     };
     const made = await call('POST', 'transforms', { name: 'As given', config });
     expect([made.status, made.body.config]).toEqual([version === 'v1' ? 200 : 201, config]);
@@ -85,19 +92,31 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     const operations = [
       { operation: 'drop_key', arguments: { key: 'a', keys: ['b'] } },
       { operation: 'jq', arguments: { query: '.', prevent_data_droping: true } },
-      { operation: 'drop_key', arguments: { key: 'a' }, secrets: {} },
+      { operation: 'drop_key', arguments: { key: 'a' }, secrets: { other: {} }, note: '' },
       { operation: 'jq', arguments: { query: '.', prevent_data_dropping: 'yes' } },
     ];
-    const refused = await send('POST', 'transforms', { name: 'x', config: { operations, conditions: {} } });
+    const refused = await send('POST', 'transforms', { name: 'x', config: { operations, conditions: {}, filter: {} } });
     expect(refused.status).toBe(422);
     expect(
       refused.body.additional_details.issues.map(({ path, code }: Record<string, string>) => [path, code]),
     ).toEqual([
-      ['/config/conditions', 'unknown'],
+      ['/config/filter', 'unknown'],
       ['/config/operations/0/arguments/keys', 'unknown'],
       ['/config/operations/1/arguments/prevent_data_droping', 'unknown'],
-      ['/config/operations/2/secrets', 'unknown'],
+      ['/config/operations/2/note', 'unknown'],
+      ['/config/operations/2/secrets/other', 'unknown'],
       ['/config/operations/3/arguments/prevent_data_dropping', 'type'],
+      ['/config/conditions/operator', 'unknown'],
+    ]);
+  });
+
+  it('rejects operations that need a secret, as there are no shared secrets', async () => {
+    const secrets = { encryption_key: { id: 'some-secret' } };
+    const config = { operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets }] };
+    const refused = await send('POST', 'transforms', { name: 'x', config });
+    expect(refused).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
+    expect(refused.body.additional_details.issues).toMatchObject([
+      { path: '/config/operations/0/secrets/encryption_key', message: expect.stringContaining('no shared secrets') },
     ]);
   });
 

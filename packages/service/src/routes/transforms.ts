@@ -14,7 +14,7 @@ import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const Config = z.looseObject({ operations: z.array(z.unknown()) }).openapi({
   description:
-    'Operations applied to each record, in order: `{ operation, arguments, description? }`. Stored and returned as given.',
+    'Operations applied to each record, in order: `{ operation, arguments, description?, secrets? }`; optionally `conditions`, and an `else_action` for the records for which they do not hold: `bypass` (default) or `drop`. Stored and returned as given.',
 });
 const Description = z.string().max(2_000);
 
@@ -45,8 +45,11 @@ const TransformBody = z
           operation: z.string(),
           arguments: z.record(z.string(), z.unknown()).optional(),
           description: z.string().optional(),
+          secrets: z.record(z.string(), z.unknown()).optional(),
         }),
       ),
+      conditions: z.record(z.string(), z.unknown()).optional(),
+      else_action: z.enum(['bypass', 'drop']).optional(),
     }),
     managed_by: z.literal('customer'),
     created_at: Timestamp,

@@ -172,7 +172,7 @@ test('accepts a program of the maximum length; rejects longer and invalid ones',
   for (const [query, code] of [
     [long(20 * 1024), 'too_long'],
     ['', 'required'],
-    [7, 'required'],
+    [7, 'type'],
     ['. | \0 .', 'invalid'],
     ['.[', 'invalid'],
   ])
