@@ -9,6 +9,7 @@ export const errorTypes = [
   'invalid_pipeline',
   'secret_reentry_required',
   'secret_destination_mismatch',
+  'secret_not_allowed',
   'secret_unreadable',
   'test_failed',
   'no_test',

@@ -16,6 +16,8 @@ import {
   type TestService,
 } from '../../../test/support/service.js';
 
+const valueOf = (value: string) => ({ value: { 'x-key': value } });
+
 /**
  * No response, log line, column or metric contains a secret. `canary-types.test.ts` covers every
  * connector type.
@@ -27,6 +29,8 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     replaced: 'canary/replaced "0003" ümlaut+',
     tested: 'canary/tested "0004" ümlaut+',
     refused: 'canary/refused "0005" ümlaut+',
+    shared: 'canary/shared "0007" ümlaut+',
+    rotated: 'canary/rotated "0008" ümlaut+',
     name: 'canary/in-a-map-key-0006',
   };
   const answers: string[] = [];
@@ -98,6 +102,26 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     await expect.poll(state).toMatchObject({ status: 'Erroring', waiting: 1 });
     for (const about of ['logs', 'metrics']) await call('GET', `${pipeline}/${about}`, key);
 
+    // A secret that two outputs share.
+    const secrets = `/v2/${acme.team}/secrets`;
+    const shared = await call('POST', secrets, {
+      ...key,
+      body: { name: 'Shared', ...valueOf(canaries.shared) },
+      headers: { 'idempotency-key': 'canary-secret' },
+    });
+    expect(shared.status).toBe(201);
+    const reference = { settings, secrets: { auth_headers: { id: shared.body.id } } };
+    const user = await call('POST', outputs, { ...key, body: { name: 'User', type: 'http', config: reference } });
+    expect(user.status).toBe(200);
+    await call('PATCH', `${secrets}/${shared.body.id}`, { ...key, body: valueOf(canaries.rotated) });
+    for (const at of ['', `/${shared.body.id}`]) await call('GET', `${secrets}${at}`, key);
+    await call('DELETE', `${secrets}/${shared.body.id}`, key);
+    const echoed = await call('POST', `${outputs}/test-connection`, {
+      ...key,
+      body: { type: 'http', config: reference },
+    });
+    expect(echoed.body.error_type).toBe('test_failed');
+
     // Rejected requests that contain a secret.
     const refused = body(canaries.refused);
     const broken: [string, string, unknown][] = [
@@ -117,6 +141,8 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
       ['PUT', path, { name: 7, config: refused.config }],
       ['POST', `${outputs}?test_connection=${encodeURIComponent(canaries.refused)}`, refused],
       ['POST', `/v2/nowhere/outputs`, refused],
+      ['POST', secrets, { name: 'S', value: canaries.refused, destinations: [{ type: canaries.refused }] }],
+      ['POST', secrets, { name: 'S', value: [canaries.refused] }],
     ];
     for (const [method, at, sent] of broken) {
       const { status } = await call(method, at, { session, body: sent });

@@ -25,6 +25,9 @@ const descriptions = {
   'role:delete': 'Delete roles',
   'role:read': 'Read roles and the list of permissions',
   'role:write': 'Create and change roles',
+  'secrets:delete': 'Delete secrets',
+  'secrets:read': 'Read the names, destinations and users of secrets, never their values',
+  'secrets:write': 'Create, rotate and rename secrets, and use secrets that are not restricted at new destinations',
   'session:create': 'Create sessions for the form',
   'transform:delete': 'Delete transforms',
   'transform:read': 'Read transforms',
@@ -80,7 +83,7 @@ export interface DefaultRole {
   permissions: readonly Permission[];
 }
 
-const CONTRIBUTOR = /^(apikey|input|output|pipeline|session|transform):/;
+const CONTRIBUTOR = /^(apikey|input|output|pipeline|secrets|session|transform):/;
 
 /** The protected roles of every organization. */
 export const defaultRoles = {

@@ -53,5 +53,9 @@ export function requireCovered(principal: Principal, typeId: string): void {
   if (!coversType(principal, typeId)) throw notFound();
 }
 
+/** Returns whether a caller may use a secret of the organization: a session only those it names. */
+export const mayReferTo = (principal: Principal, secretId: string): boolean =>
+  principal.type === 'key' || (principal.session.secretIds?.includes(secretId) ?? false);
+
 const coversType = (principal: Principal, typeId: string): boolean =>
   principal.type === 'key' || principal.session.typeIds === undefined || principal.session.typeIds.includes(typeId);

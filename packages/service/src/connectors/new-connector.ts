@@ -64,7 +64,7 @@ export async function newConnector(
     async insert(tables) {
       const stored = { ...connector, port: await ingest.ports.take(tables, type) };
       await tables.connectors.insert(stored);
-      return [stored, await storePlan(plan, stored, tables, vault, now)];
+      return [stored, await storePlan(plan, { connector: stored, tables, vault, now })];
     },
   };
 }

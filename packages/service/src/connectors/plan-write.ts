@@ -4,7 +4,10 @@ import { givenSettings } from './given-settings.js';
 import { ApiError, notFound } from '../api-error.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
-import type { ConnectorSecrets, StoredSecret } from '../store/store.js';
+import { listedDestination } from '../secrets/listed-destination.js';
+import type { ConnectorSecrets, OrganizationSecret, StoredSecret } from '../store/store.js';
+import type { ListedDestination } from '../store/tables.js';
+import { checkReferences, issuesOfValue, type CheckedReference, type Reference } from './referred-secrets.js';
 import { checkKept, type Kept, type KeptSecret } from './reused-secrets.js';
 import { runtimeConfig } from './runtime-config.js';
 import { checkSecretValues, type SecretWrite } from './secret-write.js';
@@ -29,6 +32,23 @@ export interface PlanOptions {
    * secret by id.
    */
   find(id: string): Promise<ConnectorSecrets | undefined>;
+  /** Returns a secret of the organization, if the caller may refer to that secret by id. */
+  findShared(id: string): Promise<OrganizationSecret | undefined>;
+  /** Whether the caller may add destinations to secrets of the organization. */
+  mayAdd: boolean;
+}
+
+/** A secret to store. With neither `reference` nor `shares`, it belongs to the connector alone. */
+export interface ChangedSecret {
+  field: string;
+  value: SecretValue;
+  name: string;
+  description: string;
+  replaces?: StoredSecret;
+  /** The secret of the organization that the field refers to. */
+  reference?: CheckedReference;
+  /** The secret of another connector that both will refer to. */
+  shares?: { secret: StoredSecret; destination: ListedDestination };
 }
 
 /** A validated write. Nothing is stored yet. */
@@ -38,7 +58,7 @@ export interface WritePlan {
   /** Returns the destination that the secret of a field is sealed for. */
   destination(field: string): Destination;
   kept: KeptSecret[];
-  changed: { field: string; value: SecretValue; name: string; description: string; replaces?: StoredSecret }[];
+  changed: ChangedSecret[];
   removed: StoredSecret[];
 }
 
@@ -61,15 +81,24 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
     if (before && isDeclared(secret.field) && write.secrets[secret.field] === undefined)
       kept.set(secret.field, { secret, from: before });
   const typed: Record<string, SecretValue> = {};
+  const references = new Map<string, Reference>();
   for (const [field, value] of Object.entries(write.secrets)) {
     if (value === null) continue;
     if ('value' in value) typed[field] = value.value;
     else {
-      const from = before?.secrets.some(({ id }) => id === value.id) ? before : await options.find(value.id);
-      const secret = from?.secrets.find(({ id }) => id === value.id);
-      if (!from || !secret) throw notFound();
-      kept.set(field, { secret, from });
+      const own = before?.secrets.find((secret) => (secret.secretId ?? secret.id) === value.id);
+      const isKept = own !== undefined && (own.secretId === null || own.field === field);
+      const shared = isKept ? undefined : await options.findShared(value.id);
+      if (shared) references.set(field, { shared, isNamed: true });
+      else kept.set(field, before && own && isKept ? { secret: own, from: before } : await findOwn(value.id));
     }
+  }
+
+  async function findOwn(id: string): Promise<Kept> {
+    const from = await options.find(id);
+    const secret = from?.secrets.find((row) => row.id === id && row.secretId === null);
+    if (!from || !secret) throw notFound();
+    return { secret, from };
   }
 
   // Defaults apply when the connector runs. What is stored is what was given.
@@ -77,20 +106,28 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   const config: ConnectorConfig = { settings, secrets: typed };
   const issues = [
     ...(write.issues ?? []),
-    ...validateConfig(type.config, config, { kept: new Set(kept.keys()) }),
-    ...[...kept.keys()]
+    ...validateConfig(type.config, config, { kept: new Set([...kept.keys(), ...references.keys()]) }),
+    ...[...kept.keys(), ...references.keys()]
       .filter((field) => !isDeclared(field))
       .map((field): Issue => ({ path: `/secrets/${field}`, code: 'unknown_property' })),
   ];
   if (issues.length > 0) throw invalidConfig(issues);
 
   // Give each kept secret a placeholder value: pruning then tells whether its field is shown.
-  const standIns = Object.fromEntries([...kept.keys()].map((field) => [field, 'kept']));
+  const standIns = Object.fromEntries([...kept.keys(), ...references.keys()].map((field) => [field, 'kept']));
   const pruned = pruneConfig(type.config, { settings, secrets: { ...typed, ...standIns } });
   const shown = new Set(Object.keys(pruned.secrets));
   for (const field of kept.keys()) if (!shown.has(field)) kept.delete(field);
+  for (const field of references.keys()) if (!shown.has(field)) references.delete(field);
   const shownTyped = new Map(Object.entries(typed).filter(([field]) => shown.has(field)));
   const checked = checkKept({ type, settings: pruned.settings, typed: shownTyped, kept }, options.vault);
+
+  for (const [field, shared] of checked.moved)
+    references.set(field, { shared, isNamed: write.secrets[field] !== undefined });
+  const referring = { type, settings: pruned.settings, marked: checked.marked, references, mayAdd: options.mayAdd };
+  const referred = checkReferences(referring, options.vault);
+  const unfit = [...referred].flatMap(([field, { value }]) => issuesOfValue(type, pruned.settings, field, value));
+  if (unfit.length > 0) throw invalidConfig(unfit);
 
   const ofSettings = createDestination(type, pruned.settings);
   const ofAll = createDestination(type, pruned.settings, checked.marked);
@@ -104,7 +141,8 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   for (const field of shown) {
     const secret = checked.kept.get(field);
     const replaces = stored.find((row) => row.field === field);
-    const value = secret?.value ?? typed[field];
+    const reference = referred.get(field);
+    const value = secret?.value ?? reference?.value ?? typed[field];
     if (secret && secret.secret.id === replaces?.id) plan.kept.push(secret);
     else if (value !== undefined)
       plan.changed.push({
@@ -112,9 +150,15 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
         value,
         ...describe(write, field, secret?.secret ?? replaces),
         ...(replaces ? { replaces } : {}),
+        ...(reference ? { reference } : {}),
+        ...(secret ? { shares: { secret: secret.secret, destination: here() } } : {}),
       });
   }
   return plan;
+
+  function here(): ListedDestination {
+    return listedDestination(type, pruned.settings, checked.marked, options.vault);
+  }
 }
 
 /** Returns the configuration with secrets in plain text, for a connection test. */

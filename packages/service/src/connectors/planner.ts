@@ -1,5 +1,6 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { mayReferTo } from '../auth/session-scope.js';
 import type { Principal } from '../auth/principal.js';
 import { invalidRequest } from '../api-error.js';
 import type { OrganizationVault } from '../secrets/vault.js';
@@ -43,6 +44,9 @@ export function createPlanner({ catalog }: { catalog: Catalog }, kind: Connector
           const secret = principal.type === 'key' ? await tables.secrets.get(organization.id, id) : undefined;
           return secret && tables.connectors.withSecrets(organization.id, secret.connectorId);
         },
+        findShared: async (id) =>
+          mayReferTo(principal, id) ? tables.organizationSecrets.get(organization.id, id) : undefined,
+        mayAdd: principal.type === 'key' && principal.permissions.has('secrets:write'),
       }),
   };
 }

@@ -4,7 +4,7 @@ import { SealError } from '../secrets/cipher.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import { openSecret, openSecrets, type OpenedSecrets } from '../secrets/open-secrets.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
-import type { ConnectorSecrets, StoredSecret } from '../store/store.js';
+import type { ConnectorSecrets, OrganizationSecret, StoredSecret } from '../store/store.js';
 
 /** A stored secret that a write keeps or refers to, and the connector it belongs to. */
 export interface Kept {
@@ -41,14 +41,16 @@ type Failure = { reason: 'moved' | 'mismatch' | 'unreadable'; changed: readonly 
  * Opens the secrets that a write keeps, and checks that the write leaves their destination
  * unchanged.
  *
- * @returns the kept secrets by field, and the values of all secrets that are marked themselves
+ * @returns the kept secrets by field, the values of all secrets that are marked themselves, and the
+ *   fields that refer to a secret of the organization whose destination the write changes: the list
+ *   of that secret decides
  * @throws ApiError 422 `secret_reentry_required`, `secret_destination_mismatch` or
  *   `secret_unreadable`, naming the fields
  */
 export function checkKept(
   { type, settings, typed, kept }: KeptWrite,
   vault: OrganizationVault,
-): { kept: Map<string, KeptSecret>; marked: Map<string, SecretValue> } {
+): { kept: Map<string, KeptSecret>; marked: Map<string, SecretValue>; moved: Map<string, OrganizationSecret> } {
   const opened = new Map<ConnectorSecrets, OpenedSecrets>();
   const open = (from: ConnectorSecrets): OpenedSecrets => {
     const known = opened.get(from) ?? openSecrets(type, from.connector.settings, from.secrets, vault);
@@ -61,12 +63,17 @@ export function checkKept(
   // the other secrets again, even if its value is unchanged.
   const hasNewAddress = marked.size > 0;
   const found = new Map<string, KeptSecret>();
+  const moved = new Map<string, OrganizationSecret>();
   const failures = new Map<string, Failure>();
 
   function check(field: string, { secret, from }: Kept, after: Destination, before: Destination): void {
     const opening = open(from).openings.get(secret.field);
+    const move = (): void => {
+      if (secret.shared) moved.set(field, secret.shared);
+      else failures.set(field, { reason: 'moved', changed: [] });
+    };
     const isOther = secret.field !== field || from.connector.type !== type.type_id || from.connector.kind !== type.kind;
-    if (isOther || hasNewAddress || !opening) return void failures.set(field, { reason: 'moved', changed: [] });
+    if (isOther || hasNewAddress || !opening) return move();
     const isSame = before.text() === after.text();
     if (!opening.error && isSame) return void found.set(field, opening);
     // The settings may have been changed in the database directly, and this write may restore them.
@@ -74,7 +81,7 @@ export function checkKept(
     if (!repaired.error && repaired.isCurrent) return void found.set(field, repaired);
     if (opening.error instanceof SealError) failures.set(field, { reason: 'unreadable', changed: [] });
     else if (isSame && opening.error) failures.set(field, { reason: 'mismatch', changed: opening.error.changed });
-    else failures.set(field, { reason: 'moved', changed: [] });
+    else move();
   }
 
   const ofSettings = createDestination(type, settings);
@@ -90,7 +97,7 @@ export function checkKept(
       check(field, each, ofAll, createDestination(type, each.from.connector.settings, open(each.from).marked));
 
   if (failures.size > 0) throw toHttpError(failures);
-  return { kept: found, marked };
+  return { kept: found, marked, moved };
 }
 
 const REFUSALS = {
@@ -107,6 +114,10 @@ const REFUSALS = {
     'A stored secret was modified outside of the service and cannot be read. Enter it again.',
   ],
 } as const;
+
+/** Creates the error for secrets that can't be kept because the write changes their destination. */
+export const reentryRequired = (fields: readonly string[]): ApiError =>
+  toHttpError(new Map(fields.map((field) => [field, { reason: 'moved', changed: [] }])));
 
 function toHttpError(failures: ReadonlyMap<string, Failure>): ApiError {
   const all = [...failures.values()];

@@ -4,16 +4,24 @@ import type { SecretValue } from '../secrets/vault.js';
 
 const Text = z.string();
 
+/** The value of a secret. */
+export const SecretText = z
+  .union([Text, z.record(Text, Text)])
+  .openapi({ description: 'A string, or a map of strings.' });
+
 /** A secret in a write: a new value, or an existing secret of the organization by its id. */
 export const SecretWrite = z
   .union([
     z.strictObject({
-      value: z.union([Text, z.record(Text, Text)]).openapi({ description: 'A string, or a map of strings.' }),
+      value: SecretText,
       name: z.string().max(200).optional(),
       description: z.string().max(2_000).optional(),
     }),
     z.strictObject({
-      id: z.string().openapi({ description: 'ID of a stored secret of the same field and destination.' }),
+      id: z.string().openapi({
+        description:
+          'ID of a secret of the organization, or of the secret of another connector with the same field and destination. Both use the same secret then.',
+      }),
     }),
   ])
   .openapi('SecretWrite');
@@ -36,6 +44,15 @@ export function checkSecretValues(writes: Readonly<Record<string, SecretWrite | 
   throw invalidRequest('A secret is empty or masked. Send its value, null to clear it, or leave it out to keep it.', {
     issues,
   });
+}
+
+/**
+ * Rejects a value that can only be a mistake, as `checkSecretValues` does.
+ * @throws ApiError 400
+ */
+export function requireRealValue(value: SecretValue): void {
+  const code = problemOf(value);
+  if (code) throw invalidRequest('The value is empty or masked.', { issues: [{ path: '/value', code }] });
 }
 
 function problemOf(value: SecretValue): 'required' | 'masked' | undefined {

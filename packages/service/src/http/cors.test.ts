@@ -84,6 +84,7 @@ describe('cross-origin requests (S24)', () => {
     const inputs = (await make('inputs', exampleBody(typeOf('input', 'okta-systemlog')))).id;
     const outputs = (await make('outputs', exampleBody(typeOf('output', 'http')))).id;
     const transforms = (await make('transforms', { name: 'T', config: { operations: [] } })).id;
+    const secrets = (await make('secrets', { name: 'S', value: 'value' })).id;
     const { pipeline_id: pipelines } = await make('integrations', {
       input_id: inputs,
       name: 'P',
@@ -93,6 +94,7 @@ describe('cross-origin requests (S24)', () => {
       inputs,
       outputs,
       transforms,
+      secrets,
       pipelines,
       organizations: acme.team,
       'api-keys': acme.id,

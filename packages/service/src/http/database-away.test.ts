@@ -53,11 +53,13 @@ describe('a database that is away', () => {
     const outputs = (await make('outputs', exampleBody(typeOf('output', 'http')))).id;
     const built = await make('integrations', { input_id: inputs, name: 'P', output: { id: outputs } });
     const transforms = (await make('transforms', { name: 'T', config: { operations: [] } })).id;
+    const secrets = (await make('secrets', { name: 'S', value: 'value' })).id;
     const keys = await service.call('GET', `/v3/${tenant.id}/api-keys`, { key });
     ids = {
       inputs,
       outputs,
       transforms,
+      secrets,
       pipelines: built.pipeline_id,
       organizations: team,
       'api-keys': keys.body.api_keys[0].id,

@@ -155,6 +155,10 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'T', config: { operations: [] } },
     });
+    const { body: secret } = await service.call('POST', `/v2/${acme.team}/secrets`, {
+      key: acme.key,
+      body: { name: 'S', value: 'value' },
+    });
     const { body: role } = await service.call('POST', `/v2/${acme.team}/roles`, {
       key: acme.key,
       body: { name: 'R', permission_ids: ['input:read'] },
@@ -180,6 +184,7 @@ describe('read-only fields (S25)', () => {
         .replace('outputs/{id}', `outputs/${output.id}`)
         .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
         .replace('transforms/{id}', `transforms/${transform.id}`)
+        .replace('secrets/{id}', `secrets/${secret.id}`)
         .replace('roles/{id}', `roles/${role.id}`)
         .replace('api_keys/{id}', `api_keys/${key.id}`)
         .replace('organizations/{id}', `organizations/${acme.team}`);

@@ -39,6 +39,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     const make = async (path: string, body: object) =>
       (await service.call('POST', `/v2/${tenant.team}/${path}`, { key: tenant.key, body })).body;
     const transforms = (await make('transforms', { name: 'T', config: { operations: [] } })).id;
+    const secrets = (await make('secrets', { name: 'S', value: 'value' })).id;
     const pipelines = (await make('integrations', { input_id: inputs, name: 'P', output: { id: outputs } }))
       .pipeline_id;
     const role = { name: 'R', permission_ids: ['input:read'] };
@@ -55,6 +56,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         outputs,
         pipelines,
         transforms,
+        secrets,
         nodes,
         'dead-letters': `${nodes}.1`,
         organizations: tenant.team,
@@ -69,7 +71,16 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
   const everythingOf = ({ tenant }: World) =>
     service.database.script(async (run) => {
       const owned: unknown[] = [];
-      for (const table of ['connectors', 'secrets', 'api_keys', 'data_keys', 'pipelines', 'transforms', 'roles']) {
+      for (const table of [
+        'connectors',
+        'secrets',
+        'organization_secrets',
+        'api_keys',
+        'data_keys',
+        'pipelines',
+        'transforms',
+        'roles',
+      ]) {
         owned.push(
           await run(`select * from ${table} where organization_id in ('${tenant.id}', '${tenant.team}') order by id`),
         );

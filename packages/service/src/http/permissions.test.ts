@@ -63,6 +63,7 @@ describe('permissions of API keys', () => {
       pipelines,
       nodes: body.nodes[0].id,
       transforms: await create('transforms', { name: 'T', config: { operations: [] } }),
+      secrets: await create('secrets', { name: 'S', value: 'value' }),
       roles: await create('roles', { name: 'R', permission_ids: ['input:read'] }),
       organizations: acme.team,
       api_keys: key,

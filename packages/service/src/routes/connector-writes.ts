@@ -176,7 +176,7 @@ async function update(
     );
     after.settings = plan.settings;
     await tables.connectors.update(after);
-    return saved(context, after, await storePlan(plan, after, tables, vault, now));
+    return saved(context, after, await storePlan(plan, { connector: after, tables, vault, now }));
   });
   await notifyEngine(context, organization.id, params.id);
   return response;

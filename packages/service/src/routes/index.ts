@@ -21,6 +21,7 @@ import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
 import { roleKeyRoutes } from './role-keys.js';
 import { roleRoutes } from './roles.js';
+import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
 import { transformRoutes } from './transforms.js';
 
@@ -55,6 +56,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...pipelineWriteRoutes(context),
     ...transformRoutes(context),
     ...integrationRoutes(context),
+    ...secretRoutes(context),
     ...sessionRoutes(context),
     ...organizationRoutes(context),
     ...apiKeyRoutes(context),

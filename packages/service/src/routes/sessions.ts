@@ -21,6 +21,10 @@ const MintBody = z
     connector_id: Id.optional().openapi({
       description: 'Limits the session to reading, updating and testing this connector.',
     }),
+    secret_ids: z.array(Id).min(1).max(100).optional().openapi({
+      description:
+        'Secrets of the organization that connectors may refer to by id, at the destinations that each lists. Default: none.',
+    }),
     parent_origins: z.array(Origin).min(1).max(20).optional().openapi({
       description: 'Origins of pages that may embed the frame. Default: all that the organization allows.',
     }),
@@ -123,7 +127,17 @@ async function readScope(
     ...(kind ? { kind } : {}),
     ...(body.type_ids ? { typeIds: body.type_ids } : {}),
     ...(body.connector_id === undefined ? {} : { connectorId: body.connector_id }),
+    ...(body.secret_ids ? { secretIds: await ownSecrets(store, organization.id, body.secret_ids) } : {}),
   };
+}
+
+/**
+ * Returns the ids, each of which must be a secret of the organization.
+ * @throws ApiError 404
+ */
+async function ownSecrets(store: Store, organizationId: string, ids: readonly string[]): Promise<readonly string[]> {
+  for (const id of ids) if (!(await store.organizationSecrets.get(organizationId, id))) throw notFound();
+  return ids;
 }
 
 /**

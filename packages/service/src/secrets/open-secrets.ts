@@ -2,6 +2,7 @@ import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Reseal, StoredSecret } from '../store/store.js';
 import { SealError } from './cipher.js';
 import { createDestination, isMarkedSecret, type Destination } from './destination.js';
+import { openReference, sealReference } from './references.js';
 import { DestinationError, type OrganizationVault, type SecretValue } from './vault.js';
 
 /** An opened secret, or the reason why it could not be opened. */
@@ -42,7 +43,11 @@ export function openSecrets(
       const opening = openSecret(secret, destination, vault);
       openings.set(secret.field, opening);
       if (!opening.error && !opening.isCurrent)
-        reseals.push({ id: secret.id, before: secret.sealed, sealed: vault.seal(secret, opening.value, destination) });
+        reseals.push({
+          id: secret.id,
+          before: secret.sealed,
+          sealed: sealAgain(secret, opening.value, destination, vault),
+        });
     }
   };
   const declared = rows.filter(({ field }) => Object.hasOwn(type.config.secrets.properties, field));
@@ -60,9 +65,21 @@ export function openSecrets(
 /** Opens one secret. Returns a `DestinationError` or `SealError`; throws any other error. */
 export function openSecret(secret: StoredSecret, destination: Destination, vault: OrganizationVault): Opening {
   try {
-    return { secret, ...vault.open(secret, destination) };
+    const isOwn = secret.secretId === null;
+    return { secret, ...(isOwn ? vault.open(secret, destination) : openReference(secret, destination, vault)) };
   } catch (error) {
     if (error instanceof DestinationError || error instanceof SealError) return { secret, error };
     throw error;
   }
 }
+
+/** Seals an opened secret for what is marked now: its value, or its reference. */
+export const sealAgain = (
+  secret: StoredSecret,
+  value: SecretValue,
+  destination: Destination,
+  vault: OrganizationVault,
+): Buffer =>
+  secret.secretId === null
+    ? vault.seal(secret, value, destination)
+    : sealReference(secret, secret.secretId, destination, vault);

@@ -39,6 +39,8 @@ export interface OrganizationVault {
    * @throws SealError
    */
   migrateFormat1(secret: SealedSecret): Buffer;
+  /** Returns a keyed digest of a text that must be recognized but not stored. */
+  digest(text: string): string;
 }
 
 /** A secret was sealed for another destination or transport than its connector has now. */
@@ -237,6 +239,8 @@ function organizationVault(
       const binding = bindingOf(bindingKey, secret, new Map([[FORMAT_1, secret.destination ?? '']]));
       return seal(key, at(secret), plain, JSON.stringify(binding));
     },
+
+    digest: (text) => createHmac('sha256', bindingKey).update(`text ${text}`).digest('base64url'),
   };
 }
 

@@ -73,6 +73,14 @@ export function createConnectors(queries: Queries): Connectors {
       await queries.update(table).set(change).where(eq(table.id, id));
     },
 
+    async touch(ids) {
+      if (ids.length === 0) return;
+      await queries
+        .update(table)
+        .set({ version: sql`${table.version} + 1` })
+        .where(inArray(table.id, [...ids]));
+    },
+
     async remove(id) {
       await queries.delete(table).where(eq(table.id, id));
     },

@@ -4,6 +4,7 @@ import { createConnectors } from './connectors.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
+import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
 import { createPipelines } from './pipelines.js';
@@ -38,6 +39,7 @@ function tables(queries: Queries): Tables {
     roles: createRoles(queries),
     connectors: createConnectors(queries),
     secrets: createSecrets(queries),
+    organizationSecrets: createOrganizationSecrets(queries),
     dataKeys: createDataKeys(queries),
     transforms: createTransforms(queries),
     pipelines: createPipelines(queries),

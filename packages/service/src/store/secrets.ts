@@ -1,8 +1,8 @@
-import { and, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Secrets } from './store.js';
-import { secrets as table } from './tables.js';
-import { readWithSecrets } from './with-secrets.js';
+import { organizationSecrets, secrets as table } from './tables.js';
+import { isReferredTo, readWithSecrets } from './with-secrets.js';
 
 export function createSecrets(queries: Queries): Secrets {
   return {
@@ -10,25 +10,31 @@ export function createSecrets(queries: Queries): Secrets {
       const [row] = await queries
         .select()
         .from(table)
-        .where(and(eq(table.organizationId, organizationId), eq(table.id, id)));
-      return row;
+        .where(and(eq(table.organizationId, organizationId), eq(table.id, id), isNull(table.secretId)));
+      return row && { ...row, shared: null };
     },
 
-    ofConnector(connectorId) {
-      return queries.select().from(table).where(eq(table.connectorId, connectorId));
+    async ofConnector(connectorId) {
+      const rows = await queries
+        .select({ secret: table, shared: organizationSecrets })
+        .from(table)
+        .leftJoin(organizationSecrets, isReferredTo)
+        .where(eq(table.connectorId, connectorId));
+      return rows.map(({ secret, shared }) => ({ ...secret, shared }));
     },
 
     async notes(connectorIds) {
       if (connectorIds.length === 0) return [];
       return queries
         .select({
-          id: table.id,
+          id: sql<string>`coalesce(${table.secretId}, ${table.id})`,
           connectorId: table.connectorId,
           field: table.field,
-          name: table.name,
-          updatedAt: table.updatedAt,
+          name: sql<string>`coalesce(${organizationSecrets.name}, ${table.name})`,
+          updatedAt: sql<Date>`coalesce(${organizationSecrets.updatedAt}, ${table.updatedAt})`.mapWith(table.updatedAt),
         })
         .from(table)
+        .leftJoin(organizationSecrets, isReferredTo)
         .where(inArray(table.connectorId, [...connectorIds]));
     },
 
@@ -40,6 +46,8 @@ export function createSecrets(queries: Queries): Secrets {
         .onConflictDoUpdate({
           target: [table.connectorId, table.field],
           set: {
+            id: sql`excluded.id`,
+            secretId: sql`excluded.secret_id`,
             name: sql`excluded.name`,
             description: sql`excluded.description`,
             keyId: sql`excluded.key_id`,
@@ -48,6 +56,15 @@ export function createSecrets(queries: Queries): Secrets {
             updatedAt: sql`excluded.updated_at`,
           },
         });
+    },
+
+    async refer({ id, before, sealed, secretId }) {
+      const changed = await queries
+        .update(table)
+        .set({ sealed, secretId, destination: null })
+        .where(and(eq(table.id, id), eq(table.sealed, before), isNull(table.secretId)))
+        .returning({ id: table.id });
+      return changed.length > 0;
     },
 
     async reseal(reseals) {

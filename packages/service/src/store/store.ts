@@ -12,6 +12,7 @@ import type {
   CountsByNode,
   dataKeys,
   organizations,
+  organizationSecrets,
   pipelines,
   roles,
   secrets,
@@ -38,10 +39,31 @@ export interface ApiKey extends StoredApiKey {
 export type StoredRole = InferSelectModel<typeof roles>;
 /** A configured connector without its secrets. `version` increases by one with each change. */
 export type Connector = InferSelectModel<typeof connectors>;
-/** A secret as stored in the database. */
-export type StoredSecret = InferSelectModel<typeof secrets>;
-/** Metadata of a secret that clients may read. */
-export type SecretNote = Pick<StoredSecret, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
+/** A secret that several connectors can use. `version` increases by one with each change. */
+export type OrganizationSecret = InferSelectModel<typeof organizationSecrets>;
+/** A row of the secrets of a connector. */
+export type SecretRow = InferSelectModel<typeof secrets>;
+/** A secret of a connector, with the secret of the organization that it refers to, or null. */
+export interface StoredSecret extends SecretRow {
+  shared: OrganizationSecret | null;
+}
+/** Metadata of a connector's secret that clients may read. A reference has the id it refers to. */
+export type SecretNote = Pick<SecretRow, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
+
+/** Metadata of any secret: of one that connectors share, or of one that belongs to a connector. */
+export interface ListedSecret extends Pick<
+  OrganizationSecret,
+  'id' | 'organizationId' | 'name' | 'description' | 'createdAt' | 'updatedAt'
+> {
+  /** The connector whose own secret it is, or null. */
+  connectorId: string | null;
+}
+
+/** A connector that uses a secret in one of its fields. */
+export interface SecretUse extends Pick<Connector, 'id' | 'kind' | 'type' | 'name'> {
+  secretId: string;
+  field: string;
+}
 
 /** A connector and all of its secrets, from one consistent read. */
 export interface ConnectorSecrets {
@@ -154,6 +176,8 @@ export interface Connectors {
   hold(organizationId: string, ids: readonly string[]): Promise<Pick<Connector, 'id' | 'kind'>[]>;
   list(organizationId: string, kind: ConnectorKind, page: Page): Promise<Rows<Connector>>;
   update(connector: Connector): Promise<void>;
+  /** Increments the versions of connectors, so that the engine applies them again. */
+  touch(ids: readonly string[]): Promise<void>;
   remove(id: string): Promise<void>;
   /**
    * Returns a connector of any organization. Call it only after the sender has presented that
@@ -169,14 +193,34 @@ export interface Connectors {
   withoutPort(types: readonly string[]): Promise<Connector[]>;
 }
 
+/** Secrets that several connectors can use, and a view of all secrets. */
+export interface OrganizationSecrets {
+  insert(secret: OrganizationSecret): Promise<void>;
+  get(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
+  /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
+  lock(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
+  update(secret: OrganizationSecret): Promise<void>;
+  remove(id: string): Promise<void>;
+  /** Returns the metadata of all secrets of an organization, also of those of its connectors. */
+  list(organizationId: string, page: Page): Promise<Rows<ListedSecret>>;
+  /** Returns the connectors that use these secrets, oldest first, also the owners of their own. */
+  uses(organizationId: string, ids: readonly string[]): Promise<SecretUse[]>;
+}
+
 export interface Secrets {
+  /** Returns a connector's own secret. */
   get(organizationId: string, id: string): Promise<StoredSecret | undefined>;
   ofConnector(connectorId: string): Promise<StoredSecret[]>;
   /** Returns the metadata of the secrets of several connectors, never the sealed values. */
   notes(connectorIds: readonly string[]): Promise<SecretNote[]>;
   /** Inserts each secret, or replaces the one that its connector had in that field. */
-  put(secrets: readonly StoredSecret[]): Promise<void>;
+  put(secrets: readonly SecretRow[]): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
+  /**
+   * Turns a connector's own secret into a reference. Returns false if its row no longer contains
+   * `before`.
+   */
+  refer(reference: Reseal & { secretId: string }): Promise<boolean>;
   /**
    * Stores resealed values and moves their rows out of format 1. A row that was changed in the
    * meantime keeps the change.
@@ -289,6 +333,7 @@ export interface Tables {
   readonly roles: Roles;
   readonly connectors: Connectors;
   readonly secrets: Secrets;
+  readonly organizationSecrets: OrganizationSecrets;
   readonly dataKeys: DataKeys;
   readonly transforms: Transforms;
   readonly pipelines: Pipelines;

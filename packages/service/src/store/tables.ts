@@ -88,6 +88,35 @@ export const freedPorts = pgTable('freed_ports', {
   freedAt: timestamptz('freed_at').notNull(),
 });
 
+/** A destination that a secret may be sent to: a connector type, and the settings that address it. */
+export interface ListedDestination {
+  kind: ConnectorKind;
+  type: string;
+  /** The settings, as clients give and read them. */
+  settings: Readonly<Record<string, unknown>>;
+  /** Canonical text of the type and of all settings that are bound, to compare destinations. */
+  text: string;
+  /** Keyed digest of the connector's secrets that are addresses themselves, if it has any. */
+  secrets?: string;
+}
+
+/** Secrets that several connectors can use. */
+export const organizationSecrets = pgTable('organization_secrets', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  keyId: text('key_id').notNull(),
+  sealed: bytes('sealed').notNull(),
+  destinations: jsonb('destinations').$type<readonly ListedDestination[]>().notNull(),
+  /** Whether only a caller who knows the value can add destinations. */
+  restricted: boolean('restricted').notNull(),
+  version: integer('version').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+/** Secrets of connectors: their own values, or references to secrets of the organization. */
 export const secrets = pgTable('secrets', {
   id: text('id').primaryKey(),
   organizationId: text('organization_id').notNull(),
@@ -104,6 +133,8 @@ export const secrets = pgTable('secrets', {
   destination: text('destination'),
   createdAt: timestamptz('created_at').notNull(),
   updatedAt: timestamptz('updated_at').notNull(),
+  /** The secret of the organization that this row refers to. `sealed` contains its id then. */
+  secretId: text('secret_id'),
 });
 
 /** A node as stored, including client fields that the service does not know. */

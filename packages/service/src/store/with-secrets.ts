@@ -1,7 +1,13 @@
-import { eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { ConnectorSecrets } from './store.js';
-import { connectors, secrets } from './tables.js';
+import { connectors, organizationSecrets, secrets } from './tables.js';
+
+/** Joins the secret of the organization that a row refers to. */
+export const isReferredTo = and(
+  eq(organizationSecrets.id, secrets.secretId),
+  eq(organizationSecrets.organizationId, secrets.organizationId),
+);
 
 /**
  * Returns connectors with their secrets, ordered by id. One statement reads both: secrets
@@ -11,15 +17,16 @@ import { connectors, secrets } from './tables.js';
 export async function readWithSecrets(queries: Queries, ids: readonly string[]): Promise<ConnectorSecrets[]> {
   if (ids.length === 0) return [];
   const rows = await queries
-    .select({ connector: connectors, secret: secrets })
+    .select({ connector: connectors, secret: secrets, shared: organizationSecrets })
     .from(connectors)
     .leftJoin(secrets, eq(secrets.connectorId, connectors.id))
+    .leftJoin(organizationSecrets, isReferredTo)
     .where(inArray(connectors.id, [...ids]))
     .orderBy(connectors.id, secrets.id);
   const found = new Map<string, ConnectorSecrets>();
-  for (const { connector, secret } of rows) {
+  for (const { connector, secret, shared } of rows) {
     const known = found.get(connector.id) ?? { connector, secrets: [] };
-    if (secret) known.secrets.push(secret);
+    if (secret) known.secrets.push({ ...secret, shared });
     found.set(connector.id, known);
   }
   return [...found.values()];

@@ -22,6 +22,9 @@ export function fingerprintOf({ pipeline, connectors, secrets, transforms }: Run
   ];
   hash.update(JSON.stringify(graph));
   const sorted = secrets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  for (const { id, field, sealed } of sorted) hash.update(`\n${id} ${field} `).update(sealed);
+  for (const { id, field, sealed, shared } of sorted) {
+    hash.update(`\n${id} ${field} `).update(sealed);
+    if (shared) hash.update(shared.sealed);
+  }
   return hash.digest('base64');
 }

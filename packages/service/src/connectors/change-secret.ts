@@ -1,0 +1,150 @@
+import type { Catalog } from '@connector-frame/catalog';
+import { ApiError, notFound } from '../api-error.js';
+import { listedDestination } from '../secrets/listed-destination.js';
+import { openSecrets } from '../secrets/open-secrets.js';
+import { isSameDestination, mayBeSentTo, openShared, sealShared } from '../secrets/references.js';
+import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
+import type { OrganizationSecret, SecretUse, Tables } from '../store/store.js';
+import type { ListedDestination } from '../store/tables.js';
+import { issuesOfValue } from './referred-secrets.js';
+import { runtimeConfig } from './runtime-config.js';
+
+/** A change of a secret of the organization. What is absent stays. */
+export interface SecretChange {
+  name?: string | undefined;
+  description?: string | undefined;
+  value?: SecretValue | undefined;
+  /** The complete list; null: any destination of a connector whose writer may add it. */
+  destinations?: readonly ListedDestination[] | null | undefined;
+}
+
+interface ChangeTools {
+  /** The tables of the transaction. */
+  tables: Tables;
+  vault: OrganizationVault;
+  catalog: Catalog;
+  now: Date;
+}
+
+/**
+ * Changes a secret for all connectors that use it.
+ *
+ * @returns the secret, and the connectors whose pipelines must apply the new value
+ * @throws ApiError 404, 409, or 422 `invalid_config` or `secret_reentry_required`
+ */
+export async function changeSecret(
+  organizationId: string,
+  id: string,
+  change: SecretChange,
+  tools: ChangeTools,
+): Promise<{ secret: OrganizationSecret; uses: SecretUse[]; applyTo: string[] }> {
+  const { tables, vault, now } = tools;
+  // Connectors first, as in their own writes.
+  const locked = await lockUsers(organizationId, id, tables);
+  const before = await tables.organizationSecrets.lock(organizationId, id);
+  if (!before) throw notFound();
+  const uses = await tables.organizationSecrets.uses(organizationId, [id]);
+  if (uses.some((use) => !locked.has(use.id)))
+    throw new ApiError(409, 'conflict', 'A connector began to use the secret at the same time. Try again.');
+
+  const after = withChange(before, change, now);
+  if (change.value !== undefined) await requireFitting(organizationId, uses, change.value, tools);
+  if (change.destinations) await requireNoUseElsewhere(organizationId, uses, after, tools);
+  if (change.value !== undefined || change.destinations !== undefined)
+    after.sealed = sealShared(after, change.value ?? openShared(before, vault), vault);
+  await tables.organizationSecrets.update(after);
+  const applyTo = change.value === undefined ? [] : [...new Set(uses.map((use) => use.id))];
+  await tables.connectors.touch(applyTo);
+  return { secret: after, uses, applyTo };
+}
+
+async function lockUsers(organizationId: string, id: string, tables: Tables): Promise<Set<string>> {
+  const uses = await tables.organizationSecrets.uses(organizationId, [id]);
+  const rows = await tables.connectors.lockAll(
+    organizationId,
+    uses.map((use) => use.id),
+  );
+  return new Set(rows.map((row) => row.id));
+}
+
+function withChange(before: OrganizationSecret, change: SecretChange, now: Date): OrganizationSecret {
+  const after = {
+    ...before,
+    name: change.name ?? before.name,
+    description: change.description ?? before.description,
+    version: before.version + 1,
+    updatedAt: now,
+  };
+  const { destinations } = change;
+  if (destinations === undefined) return after;
+  // Only who knows the value may widen the list: it decides where the value is sent.
+  const isWider = destinations === null ? before.restricted : !destinations.every((one) => mayBeSentTo(before, one));
+  if (isWider && change.value === undefined)
+    throw new ApiError(422, 'secret_reentry_required', 'New destinations require the value of the secret.', {
+      details: { issues: [{ path: '/value', code: 'required' }] },
+    });
+  return { ...after, destinations: destinations ?? before.destinations, restricted: destinations !== null };
+}
+
+/**
+ * Requires that a value is valid in every field that uses the secret.
+ * @throws ApiError 422 naming the connectors
+ */
+async function requireFitting(
+  organizationId: string,
+  uses: readonly SecretUse[],
+  value: SecretValue,
+  { tables, catalog }: ChangeTools,
+): Promise<void> {
+  for (const { id, kind, type: typeId, field } of uses) {
+    const type = catalog.get(kind, typeId);
+    const connector = await tables.connectors.get(organizationId, kind, id);
+    if (!type || !connector) continue;
+    const { settings } = runtimeConfig(type, connector.settings, {});
+    const issues = issuesOfValue(type, settings, field, value);
+    if (issues.length === 0) continue;
+    throw new ApiError(422, 'invalid_config', 'The value is not valid in a connector that uses the secret.', {
+      details: {
+        issues: issues.map(({ code }) => ({ path: '/value', code })),
+        [kind]: { id, type: typeId, field },
+      },
+    });
+  }
+}
+
+/**
+ * Requires that the list contains the destinations of all connectors that use the secret.
+ * @throws ApiError 409 naming the others
+ */
+async function requireNoUseElsewhere(
+  organizationId: string,
+  uses: readonly SecretUse[],
+  secret: OrganizationSecret,
+  { tables, vault, catalog }: ChangeTools,
+): Promise<void> {
+  const others: SecretUse[] = [];
+  for (const use of uses) {
+    const type = catalog.get(use.kind, use.type);
+    const found = await tables.connectors.withSecrets(organizationId, use.id);
+    if (!type || !found) continue;
+    const { marked } = openSecrets(type, found.connector.settings, found.secrets, vault);
+    const destination = listedDestination(type, found.connector.settings, marked, vault);
+    if (!secret.destinations.some((one) => isSameDestination(one, destination))) others.push(use);
+  }
+  if (others.length > 0)
+    throw new ApiError(409, 'conflict', 'Connectors send the secret to a destination that the list lacks.', {
+      details: namesOf(others),
+    });
+}
+
+const MOST_NAMED = 20;
+
+/** Returns connectors by kind, for the details of an error. */
+export function namesOf(uses: readonly SecretUse[]): Record<string, unknown> {
+  const of = (wanted: SecretUse['kind']) =>
+    uses
+      .filter(({ kind }) => kind === wanted)
+      .slice(0, MOST_NAMED)
+      .map(({ id, type, name }) => ({ id, type, name }));
+  return { inputs: of('input'), outputs: of('output'), total: uses.length };
+}

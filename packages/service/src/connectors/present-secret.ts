@@ -1,0 +1,94 @@
+import { z } from '@hono/zod-openapi';
+import type { ListedSecret, OrganizationSecret, SecretUse } from '../store/store.js';
+import type { ListedDestination } from '../store/tables.js';
+
+const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+
+/** A secret in responses to writes. Its value is in no response. */
+export const SecretBody = z
+  .object({
+    id: z.string(),
+    organization_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    share_details: z
+      .object({ shared_with_me: z.boolean(), shared_with_children: z.boolean() })
+      .openapi({ description: 'Secrets are not shared between organizations.' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .openapi('Secret');
+
+const ComponentReference = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['input', 'output']),
+    type: z.string().openapi({ description: '`type_id` of its connector type.' }),
+    name: z.string(),
+  })
+  .openapi('ComponentReference');
+
+const uses = z.array(ComponentReference);
+
+/** A secret in lists and reads. */
+export const SecretWithUses = SecretBody.extend({
+  inputs: uses.openapi({ description: 'The inputs that use it, oldest first.' }),
+  outputs: uses.openapi({ description: 'The outputs that use it, oldest first.' }),
+}).openapi('SecretWithUses');
+
+export const DestinationBody = z
+  .object({
+    kind: z.enum(['input', 'output']),
+    type: z.string().openapi({ description: '`type_id` of a connector type.' }),
+    settings: z.record(z.string(), z.unknown()).openapi({
+      description: 'The settings that address it and protect the connection. Absent ones have their defaults.',
+    }),
+  })
+  .openapi('SecretDestination');
+
+/** A secret in full. */
+export const FullSecret = SecretWithUses.extend({
+  destinations: z.array(DestinationBody).openapi({ description: 'Where it may be sent.' }),
+  restricted: z.boolean().openapi({
+    description:
+      'Whether adding a destination requires the value. If not, a connector that refers to it adds its destination.',
+  }),
+}).openapi('FullSecret');
+
+/** Formats a secret for an API response. */
+export const presentSecret = (secret: Omit<ListedSecret, 'connectorId'>): z.output<typeof SecretBody> => ({
+  id: secret.id,
+  organization_id: secret.organizationId,
+  name: secret.name,
+  description: secret.description,
+  share_details: { shared_with_me: false, shared_with_children: false },
+  created_at: secret.createdAt.toISOString(),
+  updated_at: secret.updatedAt.toISOString(),
+});
+
+/** Formats the connectors that use a secret, by kind. */
+export function presentUses(uses: readonly SecretUse[], secretId: string) {
+  const own = uses.filter((use) => use.secretId === secretId);
+  const of = (wanted: SecretUse['kind']) => {
+    const found = new Map(own.filter(({ kind }) => kind === wanted).map((use) => [use.id, use]));
+    return Array.from(found.values(), ({ id, kind, type, name }) => ({ id, kind, type, name }));
+  };
+  return { inputs: of('input'), outputs: of('output') };
+}
+
+/** Formats a secret with its destinations. */
+export const presentFull = (
+  secret: Omit<ListedSecret, 'connectorId'> & Pick<OrganizationSecret, 'destinations' | 'restricted'>,
+  uses: readonly SecretUse[],
+): z.output<typeof FullSecret> => ({
+  ...presentSecret(secret),
+  ...presentUses(uses, secret.id),
+  destinations: secret.destinations.map(presentDestination),
+  restricted: secret.restricted,
+});
+
+const presentDestination = ({ kind, type, settings }: ListedDestination): z.output<typeof DestinationBody> => ({
+  kind,
+  type,
+  settings,
+});
