@@ -37,6 +37,7 @@ test('after a source of the service was written, the service restarts and the pa
   const urlOf = (): string | undefined => printed.find((line) => line.startsWith('ready '))?.slice('ready '.length);
   const isReadyOrGone = (): boolean => urlOf() !== undefined || child.exitCode !== null;
   await expect.poll(isReadyOrGone, { timeout: 150_000 }).toBe(true);
+  if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${printed.join('\n')}`);
 
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());

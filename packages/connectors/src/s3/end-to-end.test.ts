@@ -115,6 +115,8 @@ describe('with s3rver', () => {
           secrets,
         ),
       },
+      // A pause waits for the write.
+      limits: { grace: 30_000 },
     });
     await runner.start();
     for (let n = 0; n < 1_200; n += 300) await runner.sink.append(numbered(300, n));
