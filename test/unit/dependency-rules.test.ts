@@ -118,6 +118,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'readiness.ts',
       'secrets',
       'store',
+      'semaphore.ts',
     ],
   },
 };

@@ -8,6 +8,7 @@ import { isSyntheticEnabled } from './synthetic/input.js';
 export { createDevNullOutput } from './dev-null/output.js';
 export { createFileOutput, type FileOutputOptions } from './file/file-output.js';
 export { createSyntheticInput, type SyntheticInputOptions } from './synthetic/synthetic-input.js';
+export { exampleRecord, RECORD_TYPES } from './synthetic/shape-of.js';
 export { isSyntheticEnabled };
 
 /**

@@ -25,6 +25,7 @@ export {
   type LogicalCondition,
   type LogicalOperator,
 } from './conditions/condition.js';
+export { describeConditions, type ConditionInfo } from './conditions/describe-conditions.js';
 export { isCondition, validateCondition } from './conditions/validate-condition.js';
 export type { Committed, Coordinator, Cursor, Desired, Lease, Report } from './coordinator/coordinator.js';
 export { createEmbeddedCoordinator, type EmbeddedCoordinatorOptions } from './coordinator/embedded-coordinator.js';
@@ -77,3 +78,5 @@ export { readPipelineState } from './control/read-pipeline-state.js';
 export { statusOf, type Facts } from './pipeline/status.js';
 export { MUTATED_TYPES, TIMESTAMP_FORMATS, type Operation, type TransformConfig } from './transforms/operation.js';
 export { parseTransform, readTransform } from './transforms/parse-transform.js';
+export { describeOperation, OPERATION_TYPES, type OperationInfo } from './transforms/operations/index.js';
+export { tryCondition, tryTransform, type Tried, type TryOptions } from './transforms/sandbox.js';

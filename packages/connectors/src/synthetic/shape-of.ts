@@ -1,4 +1,5 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { auth0Logs } from './shapes/auth0.js';
 import { cloudTrail, guardDuty } from './shapes/aws.js';
 import { azureActivityLogs } from './shapes/azure.js';
@@ -77,4 +78,20 @@ export function shapeOf({ type_id: id, name, vendor, category }: ShapedType): Ma
   if (own) return compileShape(own);
   const shape = byCategory.find(([words]) => words.test(category))?.[1] ?? auditEvent;
   return compileShape({ ...shape, record: { vendor, product: name, ...shape.record } });
+}
+
+/** The record types of `exampleRecord`. */
+export const RECORD_TYPES: readonly string[] = [...byType.keys()];
+
+/**
+ * Returns a synthetic record of a type, or `undefined` if the type is unknown.
+ * @param number the same number and time give the same record
+ * @param at milliseconds since the epoch
+ *
+ * @example
+ * exampleRecord('okta-systemlog', 0, Date.now());
+ */
+export function exampleRecord(type: string, number: number, at: number): DataRecord | undefined {
+  const shape = byType.get(type);
+  return shape && compileShape(shape)(number, at);
 }

@@ -2,6 +2,7 @@ import { isRecord, type DataRecord, type JsonValue } from '../connector-api/reco
 import type { LeafCondition, LeafConfig, LeafType, LogicalCondition, LogicalOperator } from './condition.js';
 import { parseKeyPath, valueAt } from '../connector-api/key-path.js';
 import { orderOf } from './order-of.js';
+import { compilePattern } from './pattern/compile-pattern.js';
 
 export type Predicate = (record: DataRecord) => boolean;
 type Test = (value: JsonValue | undefined) => boolean;
@@ -52,7 +53,13 @@ const leaves: Record<LeafType, (config: LeafConfig) => Test> = {
   greater_than_or_equal: (config) => ordered(config, (value, expected) => value >= expected),
   less_than: (config) => ordered(config, (value, expected) => value < expected),
   less_than_or_equal: (config) => ordered(config, (value, expected) => value <= expected),
+  matches_regex: (config) => {
+    const matches = compilePattern(patternOf(config), config.case_insensitive);
+    return (value) => typeof value === 'string' && matches(value);
+  },
 };
+
+const patternOf = ({ pattern, value }: LeafConfig): string => pattern ?? (typeof value === 'string' ? value : '');
 
 function listIn({ value, values }: LeafConfig): readonly (JsonValue | undefined)[] {
   if (values) return values;

@@ -25,6 +25,7 @@ export interface LogicalCondition {
  *   element equals the value
  * - `greater_than`, `greater_than_or_equal`, `less_than`, `less_than_or_equal`: for numbers,
  *   numeric strings, or two RFC 3339 times
+ * - `matches_regex`: a string contains a match of the regular expression `pattern`, or `value`
  */
 export interface LeafCondition {
   readonly type_id: LeafType;
@@ -44,6 +45,7 @@ export const LEAF_TYPES = [
   'greater_than_or_equal',
   'less_than',
   'less_than_or_equal',
+  'matches_regex',
 ] as const;
 export type LeafType = (typeof LEAF_TYPES)[number];
 
@@ -55,6 +57,8 @@ export interface LeafConfig {
   readonly value?: JsonValue;
   /** For `equals_any` and `key_values`. */
   readonly values?: readonly JsonValue[];
+  /** For `matches_regex`. */
+  readonly pattern?: string;
   readonly not?: boolean;
   readonly case_insensitive?: boolean;
 }

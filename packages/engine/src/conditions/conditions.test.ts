@@ -125,7 +125,22 @@ test.each([
     '/conditions/0/conditions/0/type_id',
     'unknown',
   ],
-  [leaf('matches_regex', { key: 'a', pattern: '(a+)+$' }), '/conditions/0/type_id', 'not_supported'],
+  [leaf('matches_regex', { key: 'a' }), '/conditions/0/config/value', 'required'],
+  [leaf('matches_regex', { key: 'a', pattern: '(a' }), '/conditions/0/config/pattern', 'invalid'],
+  [leaf('matches_regex', { key: 'a', pattern: '(?=a)b' }), '/conditions/0/config/pattern', 'invalid'],
+  [leaf('matches_regex', { key: 'a', pattern: '(a)\\1' }), '/conditions/0/config/pattern', 'invalid'],
+  [leaf('matches_regex', { key: 'a', pattern: '((a{50}){50}){50}' }), '/conditions/0/config/pattern', 'invalid'],
+  [
+    {
+      operator: 'or',
+      conditions: ['a{90}', 'b{90}', 'c{90}'].map((pattern) => ({
+        type_id: 'matches_regex',
+        config: { key: 'a', pattern },
+      })),
+    },
+    '/conditions/2/config/pattern',
+    'too_many',
+  ],
   [leaf('sample', { percent: 5 }), '/conditions/0/type_id', 'not_supported'],
   [leaf('toString', { key: 'a' }), '/conditions/0/type_id', 'unknown'],
   [{ operator: 'and', conditions: [{ type_id: 'equals' }] }, '/conditions/0/config', 'required'],

@@ -3,16 +3,17 @@ import { isRecord, type DataRecord } from '../connector-api/record.js';
 import { LEAF_TYPES, LOGICAL_OPERATORS, type LogicalCondition } from './condition.js';
 import { parseKeyPath } from '../connector-api/key-path.js';
 import { orderOf } from './order-of.js';
+import { checkPattern } from './pattern/compile-pattern.js';
 
 const MAX_DEPTH = 8;
 const MAX_CONDITIONS = 200;
+/** Maximum number of states of all patterns. It bounds the time per character of a record. */
+const MAX_PATTERN_STATES = 200;
 const LIST_TYPES: readonly unknown[] = ['equals_any', 'key_values'];
 const ORDER_TYPES: readonly unknown[] = ['greater_than', 'greater_than_or_equal', 'less_than', 'less_than_or_equal'];
 const TEXT_TYPES: readonly unknown[] = ['starts_with', 'ends_with'];
 /** Leaf types that other services with this format support and this engine does not. */
 const NOT_HERE: Readonly<Record<string, string>> = {
-  matches_regex:
-    'use contains, starts_with, ends_with, or test in a jq transform: a pattern could hold up every pipeline',
   sample: 'records are never left out at random',
   sample_rate: 'records are never left out at random',
 };
@@ -26,7 +27,7 @@ const NOT_HERE: Readonly<Record<string, string>> = {
  * ```
  */
 export function validateCondition(value: unknown, problems = new Problems()): readonly Problem[] {
-  logical(value, problems, { depth: 1, count: 0 });
+  logical(value, problems, { depth: 1, count: 0, states: 0 });
   return problems.list;
 }
 
@@ -38,6 +39,8 @@ export function isCondition(value: unknown): value is LogicalCondition {
 interface Budget {
   depth: number;
   count: number;
+  /** States of patterns. */
+  states: number;
 }
 
 function logical(value: unknown, problems: Problems, budget: Budget): void {
@@ -57,7 +60,7 @@ function logical(value: unknown, problems: Problems, budget: Budget): void {
     return inside.add('too_many', `An edge has at most ${MAX_CONDITIONS} conditions in all.`);
   for (const [index, child] of conditions.entries()) {
     const isLeaf = isRecord(child) && child['type_id'] !== undefined;
-    if (isLeaf) leaf(child, inside.at(index));
+    if (isLeaf) leaf(child, inside.at(index), budget);
     else {
       budget.depth += 1;
       logical(child, inside.at(index), budget);
@@ -66,7 +69,7 @@ function logical(value: unknown, problems: Problems, budget: Budget): void {
   }
 }
 
-function leaf({ type_id: type, config }: DataRecord, problems: Problems): void {
+function leaf({ type_id: type, config }: DataRecord, problems: Problems, budget: Budget): void {
   if (!LEAF_TYPES.some((known) => known === type)) {
     const reason = typeof type === 'string' && Object.hasOwn(NOT_HERE, type) ? NOT_HERE[type] : undefined;
     return reason === undefined
@@ -83,6 +86,7 @@ function leaf({ type_id: type, config }: DataRecord, problems: Problems): void {
       inside.at(flag).add('type', `It is true or false, not ${shown(config[flag])}.`);
   }
   if (type === 'key_exists' || type === 'is_empty') return;
+  if (type === 'matches_regex') return pattern(config, inside, budget);
   if (LIST_TYPES.includes(type)) {
     const [place, list] = values === undefined ? ['value', value] : ['values', values];
     const items: readonly unknown[] = Array.isArray(list) ? list : [list];
@@ -98,6 +102,19 @@ function leaf({ type_id: type, config }: DataRecord, problems: Problems): void {
     inside.at('value').add('type', `${shown(type)} compares numbers or times (RFC 3339), not ${shown(value)}.`);
   else if (TEXT_TYPES.includes(type) && typeof value !== 'string')
     inside.at('value').add('type', `${shown(type)} compares texts, not ${shown(value)}.`);
+}
+
+function pattern(config: DataRecord, problems: Problems, budget: Budget): void {
+  const name = config['pattern'] === undefined ? 'value' : 'pattern';
+  const text = config[name];
+  const place = problems.at(name);
+  if (typeof text !== 'string' || text === '' || text.length > 1_000)
+    return place.add('required', `It is a regular expression of at most 1000 characters, not ${shown(text)}.`);
+  const states = checkPattern(text);
+  if (typeof states === 'string') return place.add('invalid', `The regular expression is not valid. ${states}`);
+  budget.states += states;
+  if (budget.states > MAX_PATTERN_STATES)
+    place.add('too_many', 'The regular expressions of this condition are too large.');
 }
 
 const isScalar = (value: unknown): boolean => value === null || ['string', 'number', 'boolean'].includes(typeof value);

@@ -190,7 +190,7 @@ describe('secrets', () => {
     expect(JSON.stringify(parsed)).not.toContain('canary-secret');
   });
 
-  test('without shared secrets, an operation that needs one is rejected', async () => {
+  test('where transforms have no secrets, an operation that needs one is rejected', async () => {
     const config = { operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets: keyed('key-1') }] };
     const problem = { path: '/operations/0/secrets/encryption_key', code: 'not_supported' };
     expect(await parseTransform(config)).toMatchObject({ ok: false, problems: [problem] });

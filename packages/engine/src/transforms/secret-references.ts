@@ -56,7 +56,7 @@ export function checkReferences(
     const value = resolveSecret?.(id);
     const place = problems.at(name);
     if (!resolveSecret)
-      place.add('not_supported', "This service has no shared secrets, so it can't run this operation.");
+      place.add('not_supported', "Transforms can't refer to secrets in this release, so this operation can't run.");
     else if (value === undefined) place.at('id').add('unknown', 'The organization has no secret with this id.');
     else {
       const problem = specs[name]?.problemOf(value);

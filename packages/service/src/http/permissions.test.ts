@@ -139,7 +139,10 @@ describe('permissions of API keys', () => {
     }
     expect([...new Set(allowed)].sort()).toEqual([
       '/api-keys/current',
+      '/conditions',
       '/organizations/{org}/pipelines',
+      '/pipeline_edges/edge_condition_operator_types',
+      '/pipeline_edges/edge_condition_rules',
       '/{org}/metrics/pipelines/{id}',
       '/{org}/metrics/pipelines/{id}/{node}',
       '/{org}/pipeline_summary',

@@ -21,8 +21,10 @@ import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
 import { roleKeyRoutes } from './role-keys.js';
 import { roleRoutes } from './roles.js';
+import { sandboxRoutes } from './sandbox.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
+import { transformTypeRoutes } from './transform-types.js';
 import { transformRoutes } from './transforms.js';
 
 export interface AllRoutesOptions {
@@ -54,6 +56,8 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...pipelineDeliveryRoutes(context),
     ...deadLetterRoutes(context),
     ...pipelineWriteRoutes(context),
+    ...transformTypeRoutes(),
+    ...sandboxRoutes(context),
     ...transformRoutes(context),
     ...integrationRoutes(context),
     ...secretRoutes(context),
