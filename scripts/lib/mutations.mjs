@@ -189,8 +189,8 @@ export const mutations = [
     row: 'S38',
     what: 'a stored answer is replayed without a check of the scope',
     file: service('http/mount-routes.ts'),
-    find: 'await route.authorize?.(',
-    replace: 'if (!spec.idempotent) await route.authorize?.(',
+    find: 'if (route.authorize) await',
+    replace: 'if (route.authorize && !spec.idempotent) await',
     test: service('http/replay-scope.test.ts'),
   },
   {

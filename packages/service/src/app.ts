@@ -97,7 +97,10 @@ export function createApp(deps: AppDeps): App {
   // Trailing slashes are optional on every route. The clients of the public API put `/api` before
   // each path.
   const app: App = new OpenAPIHono({
-    getPath: (request) => getPathNoStrict(request).replace(/^\/api(?=\/v\d)/, ''),
+    getPath(request) {
+      const path = getPathNoStrict(request);
+      return path.startsWith('/api/') ? path.replace(/^\/api(?=\/v\d)/, '') : path;
+    },
   });
   const routes = allRoutes({
     context: {

@@ -5,10 +5,11 @@ import { textTag } from '../http/etag.js';
 
 /** A serialized JSON response and its ETag. */
 export interface CachedResponse {
-  text: string;
+  /** UTF-8, so that Node.js does not encode the same text for each request. */
+  body: Uint8Array<ArrayBuffer>;
   tag: string;
   /**
-   * Returns the gzip encoding, compressed on first use. Absent if the text was built for a single
+   * Returns the gzip encoding, compressed on first use. Absent if the body was built for a single
    * call.
    */
   gzip?: () => Uint8Array<ArrayBuffer>;
@@ -97,11 +98,15 @@ export function createCatalogResponses({
 }
 
 const listResponse = (rows: Iterable<string>): CachedResponse => toResponse(`[${[...rows].join(',')}]`);
-const toResponse = (text: string): CachedResponse => ({ text, tag: textTag(text) });
 
-function compressible(listResponse: CachedResponse): CachedResponse {
+function toResponse(text: string): CachedResponse {
+  const body = new TextEncoder().encode(text);
+  return { body, tag: textTag(body) };
+}
+
+function compressible(response: CachedResponse): CachedResponse {
   let gzip: Uint8Array<ArrayBuffer> | undefined;
-  return { ...listResponse, gzip: () => (gzip ??= Uint8Array.from(gzipSync(listResponse.text, { level: 9 }))) };
+  return { ...response, gzip: () => (gzip ??= Uint8Array.from(gzipSync(response.body, { level: 9 }))) };
 }
 
 const fields = ({ order, config, fixed_destination }: ConnectorTypeData) => ({

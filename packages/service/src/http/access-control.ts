@@ -57,16 +57,9 @@ export function createAccessControl({
   const countAnonymous = (c: Context): Promise<Record<string, string>> =>
     limits.consume({ address: clientAddress(peerOf(c), c.req.header('x-forwarded-for')) });
 
-  async function identify(c: Context, cached: boolean): Promise<Principal> {
-    try {
-      const credential = readCredential(c);
-      return await (credential.type === 'key'
-        ? principals.fromApiKey(credential.text, cached)
-        : principals.fromSession(credential.text, cached));
-    } catch (error) {
-      if (error instanceof ApiError) await countAnonymous(c);
-      throw error;
-    }
+  function identify(c: Context, cached: boolean): Promise<Principal> {
+    const { type, text } = readCredential(c);
+    return type === 'key' ? principals.fromApiKey(text, cached) : principals.fromSession(text, cached);
   }
 
   return {
@@ -77,7 +70,13 @@ export function createAccessControl({
       if (origin !== undefined && !embedOrigins.has(origin)) {
         throw new ApiError(403, 'origin_not_allowed', 'Only the form may call this API from a browser.');
       }
-      const principal = await identify(c, access.cached ?? false);
+      let principal: Principal;
+      try {
+        principal = await identify(c, access.cached ?? false);
+      } catch (error) {
+        if (error instanceof ApiError) await countAnonymous(c);
+        throw error;
+      }
       if (principal.type === 'key') {
         const { id, organizationId } = principal.key;
         const headers = await limits.consume({ key: id, organization: organizationId });

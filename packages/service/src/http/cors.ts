@@ -1,4 +1,4 @@
-import { apiHeaders } from './respond.js';
+import { newApiHeaders } from './respond.js';
 
 /**
  * CORS policy: only the origins that serve the form can read responses, and never with the
@@ -24,11 +24,12 @@ export function createCors(embedOrigins: ReadonlySet<string>): Cors {
 
     preflight(request) {
       const origin = request.headers.get('origin');
-      if (origin === null || !embedOrigins.has(origin)) return new Response(null, { status: 403, headers: apiHeaders });
+      if (origin === null || !embedOrigins.has(origin))
+        return new Response(null, { status: 403, headers: newApiHeaders() });
       return new Response(null, {
         status: 204,
         headers: {
-          ...apiHeaders,
+          ...newApiHeaders(),
           'Access-Control-Allow-Origin': origin,
           'Access-Control-Allow-Methods': METHODS,
           'Access-Control-Allow-Headers': HEADERS,

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { apiHeaders } from './respond.js';
+import { newApiHeaders } from './respond.js';
 
 /** One server-sent event, as a browser's `EventSource` reads it. */
 export interface ServerEvent {
@@ -15,7 +15,7 @@ export interface ServerEvent {
 }
 
 export const eventStreamHeaders: Readonly<Record<string, string>> = {
-  ...apiHeaders,
+  ...newApiHeaders(),
   'Content-Type': 'text/event-stream; charset=utf-8',
   'X-Accel-Buffering': 'no',
 };

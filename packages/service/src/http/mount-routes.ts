@@ -58,14 +58,14 @@ function checkReplay(route: Route): void {
 
 async function handleRequest(c: Context, route: Route, options: MountOptions): Promise<Response> {
   const request = options.observe(c, route.spec.path);
-  const headers: Record<string, string> = { ...options.cors.answer(c.req.header('origin')), 'Request-Id': request.id };
+  const headers = Object.assign({ 'Request-Id': request.id }, options.cors.answer(c.req.header('origin')));
   try {
     const result = await run(c, route, options, headers, request);
     if (result instanceof Response) return request.done(result);
-    return request.done(respond(result.status, result.body, { ...headers, ...result.headers }));
+    return request.done(respond(result.status, result.body, headers, result.headers));
   } catch (error) {
     const rejection = error instanceof ApiError ? error : request.failed(error);
-    const response = respond(rejection.status, rejection.toJSON(), { ...headers, ...rejection.options.headers });
+    const response = respond(rejection.status, rejection.toJSON(), headers, rejection.options.headers);
     return request.done(response, rejection);
   }
 }
@@ -97,20 +97,19 @@ async function run(
   const query = parse(spec.query, given, 'query');
   const body = spec.body ? await readBody(c.req.raw) : undefined;
   if (body) requireKnown('body', spec.body, body.value);
-  const call = { c, params, query, body: parse(spec.body, body?.value, 'body'), principal, organization };
-
-  const withoutKey: Commit = (work) => store.transaction(work);
-  await route.authorize?.({ ...call, commit: withoutKey });
+  const commit: Commit = (work) => store.transaction(work);
+  const call = { c, params, query, body: parse(spec.body, body?.value, 'body'), principal, organization, commit };
+  if (route.authorize) await route.authorize(call);
 
   const key = spec.idempotent ? c.req.header('idempotency-key') : undefined;
   if (key === undefined || !organization || !principal) {
-    const result = await route.handle({ ...call, commit: withoutKey });
+    const result = await route.handle(call);
     return result instanceof Response ? result : (route.reveal?.(result, principal) ?? result);
   }
   const requestText = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
   const intent = { organizationId: organization.id, key, request: requestText, principal: principal.type };
-  const response = await idempotently(intent, async (commit) => {
-    const result = await route.handle({ ...call, commit });
+  const response = await idempotently(intent, async (once) => {
+    const result = await route.handle({ ...call, commit: once });
     if (result instanceof Response) throw new TypeError(`${spec.operation} returns a Response, which can't be stored.`);
     return result;
   });

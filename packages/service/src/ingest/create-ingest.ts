@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Receiver, ReceiverResponse } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
-import { apiHeaders } from '../http/respond.js';
+import { newApiHeaders } from '../http/respond.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import { createBodyQuota } from './body-quota.js';
@@ -98,7 +98,7 @@ async function handle(
   }
   const { status, contentType, body, headers } = result;
   const length = Buffer.byteLength(body);
-  response.writeHead(status, { ...apiHeaders, 'Content-Type': contentType, 'Content-Length': length, ...headers });
+  response.writeHead(status, { ...newApiHeaders(), 'Content-Type': contentType, 'Content-Length': length, ...headers });
   response.end(body);
   tools.metrics.observe('POST', known.route, status, (performance.now() - startedAt) / 1_000);
   if (status >= 400 && known.connectorId !== undefined) tools.rejections.add(known.connectorId, status);

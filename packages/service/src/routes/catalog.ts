@@ -99,9 +99,9 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
   ];
 }
 
-function cached(c: Context, { text, tag, gzip }: CachedResponse): ResponseData {
+function cached(c: Context, { body, tag, gzip }: CachedResponse): ResponseData {
   const headers = { ETag: tag, Vary: 'Origin, Accept-Encoding' };
   if (isCurrent(c.req.header('if-none-match'), tag)) return { status: 304, headers };
-  if (!gzip || !accepts(c.req.header('accept-encoding') ?? '', 'gzip')) return { status: 200, body: text, headers };
+  if (!gzip || !accepts(c.req.header('accept-encoding') ?? '', 'gzip')) return { status: 200, body, headers };
   return { status: 200, body: gzip(), headers: { ...headers, 'Content-Encoding': 'gzip' } };
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { timingSafeEqual } from 'node:crypto';
 import { ApiError } from '../api-error.js';
 import { publicRoute, type Route } from '../http/route.js';
-import { apiHeaders } from '../http/respond.js';
+import { newApiHeaders } from '../http/respond.js';
 import type { Readiness } from '../readiness.js';
 import type { RouteContext } from './context.js';
 
@@ -79,7 +79,9 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
             headers: { 'WWW-Authenticate': 'Bearer' },
           });
         }
-        return new Response(await metrics.text(), { headers: { ...apiHeaders, 'Content-Type': metrics.contentType } });
+        return new Response(await metrics.text(), {
+          headers: { ...newApiHeaders(), 'Content-Type': metrics.contentType },
+        });
       },
     ),
   ];
