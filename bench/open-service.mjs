@@ -15,18 +15,24 @@ import {
 } from '@connector-frame/service';
 
 /**
- * Opens a service on an embedded database in a new folder and returns its dependencies, a team and
- * an API key. Rate limits are off, and egress is rejected.
+ * Opens a service on an embedded database in a new folder and returns its dependencies, a parent
+ * organization with two teams, an API key and the database. Rate limits are off, and egress is rejected.
  */
 export async function openService() {
   const folder = mkdtempSync(join(tmpdir(), 'connector-frame-bench-'));
   const log = createLog('silent');
   const core = await openCore(readEnv({ DATA_DIR: folder }), systemClock, log);
-  const made = await bootstrap({ store: core.store, secrets: core.vault }, { organization: 'Bench', teams: ['team'] });
+  const made = await bootstrap(
+    { store: core.store, secrets: core.vault },
+    { organization: 'Bench', teams: ['team', 'other'] },
+  );
   const closed = () => Promise.reject(new Error('The bench opens no connection.'));
   return {
     apiKey: made.apiKey,
+    parent: made.organizationId,
     team: made.teams.team,
+    other: made.teams.other,
+    database: core.database,
     deps: {
       store: core.store,
       secrets: core.vault,

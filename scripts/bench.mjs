@@ -15,6 +15,7 @@ const sections = [
   'size',
   'memory',
   'service',
+  'scale',
   'engine',
   'delivery',
   'frame',
