@@ -75,8 +75,19 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     store: ['clock.ts', 'describe-error.ts', 'is-errno.ts', 'permissions.ts'],
     secrets: ['clock.ts', 'describe-error.ts', 'is-errno.ts', 'store'],
     auth: ['api-error.ts', 'clock.ts', 'permissions.ts', 'secrets', 'store'],
+    audit: ['auth', 'clock.ts', 'describe-error.ts', 'permissions.ts', 'store'],
     embed: ['auth', 'clock.ts', 'store'],
-    http: ['api-error.ts', 'auth', 'clock.ts', 'describe-error.ts', 'metrics.ts', 'permissions.ts', 'secrets', 'store'],
+    http: [
+      'api-error.ts',
+      'audit',
+      'auth',
+      'clock.ts',
+      'describe-error.ts',
+      'metrics.ts',
+      'permissions.ts',
+      'secrets',
+      'store',
+    ],
     connectors: ['api-error.ts', 'auth', 'clock.ts', 'http', 'metrics.ts', 'secrets', 'store'],
     pipelines: [
       'api-error.ts',
@@ -106,6 +117,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     ],
     routes: [
       'api-error.ts',
+      'audit',
       'auth',
       'clock.ts',
       'connectors',

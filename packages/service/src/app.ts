@@ -140,6 +140,7 @@ export function createApp(deps: AppDeps): App {
     accessControl,
     store,
     idempotently: createIdempotently(store, secrets, clock),
+    clock,
     observe,
     cors,
   });

@@ -1,3 +1,5 @@
+import { serviceAuthor } from './audit/author.js';
+import { recordWrites } from './audit/record-writes.js';
 import { newApiKey } from './auth/api-key.js';
 import { newOrganization } from './auth/new-organization.js';
 import { defaultRoles, type Grant } from './permissions.js';
@@ -50,7 +52,11 @@ export async function bootstrap(
   { store, secrets, clock = systemClock }: { store: Store; secrets: Vault; clock?: Clock },
   options: BootstrapOptions,
 ): Promise<Bootstrapped> {
-  return store.exclusive('bootstrap', async (tables) => {
+  const run = (work: (tables: Tables) => Promise<Bootstrapped>): Promise<Bootstrapped> =>
+    store.exclusive('bootstrap', (tables) =>
+      recordWrites(tables, serviceAuthor('bootstrap'), new Date(clock.now()), work),
+    );
+  return run(async (tables) => {
     const tools = { tables, vault: secrets, clock };
     const parent =
       (await tables.organizations.named(options.organization)) ??
@@ -58,6 +64,7 @@ export async function bootstrap(
     const missing = (options.allowedOrigins ?? []).filter((origin) => !parent.allowedOrigins.includes(origin));
     if (missing.length > 0) {
       const allowedOrigins = [...parent.allowedOrigins, ...missing];
+      await tables.organizations.lock(parent.id);
       await tables.organizations.update(parent.id, { allowedOrigins }, new Date(clock.now()));
     }
     const teams: Record<string, string> = {};
@@ -88,7 +95,10 @@ async function provideKey(
   const now = new Date(clock.now());
   const { rows } = await tables.apiKeys.list(organizationId, { limit: 1_000, offset: 0 });
   for (const { id, name, revokedAt } of rows) {
-    if (name === keyName && revokedAt === null) await tables.apiKeys.revoke(organizationId, id, now);
+    const key = name === keyName && revokedAt === null ? await tables.apiKeys.lock(organizationId, id) : undefined;
+    if (!key) continue;
+    const { roleName: _name, rolePermissions: _permissions, ...stored } = key;
+    await tables.apiKeys.update({ ...stored, revokedAt: now, updatedAt: now });
   }
   const { row, text } = newApiKey(
     {

@@ -161,6 +161,18 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     await expect.poll(state).toMatchObject({ last_error: { code: 'secret_unreadable' } });
     await call('GET', `${pipeline}/logs`, key);
     await call('GET', `/embed/?parentOrigin=${PARENT}`, {});
+    // The audit log shows these changes, and those of a key whose token is replaced.
+    const created = await service.call('POST', `/v2/${acme.team}/api_keys`, {
+      ...key,
+      body: { name: 'K', role_id: 'reader', expiration_time: '2099-01-01T00:00:00Z' },
+    });
+    const again = await service.call('POST', `/v2/${acme.team}/api_keys/${created.body.id}/regenerate`, {
+      ...key,
+      body: {},
+    });
+    const audit = await call('GET', `/v3/${acme.team}/audit_logs?limit=100`, key);
+    const about = new Set(audit.body.logs.map(({ resource }: { resource: { type: string } }) => resource.type));
+    expect(about).toEqual(new Set(['api_key', 'input', 'output', 'pipeline']));
     await call('GET', '/metrics', {});
     await call('GET', '/openapi.json', {});
 
@@ -169,7 +181,8 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     expect(files.length).toBeGreaterThan(100);
     expect(service.log.length).toBeGreaterThan(20);
     const places = { answers: answers.join('\n'), log: service.log.join(''), database: columns, files };
-    const hidden = { ...canaries, key: acme.key, session };
+    const tokens = { created: created.body.token, again: again.body.token };
+    const hidden = { ...canaries, ...tokens, key: acme.key, session };
     expect(findLeaks(hidden, places)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
 import type { Ports } from './ports.js';
 import type { OrganizationVault, Vault } from '../secrets/vault.js';
-import type { Connector, Organization, SecretNote, Store, Tables } from '../store/store.js';
+import type { Connector, Organization, ReadTables, SecretNote, Tables } from '../store/store.js';
 import type { ConfigWrite, WritePlan } from './plan-write.js';
 import type { Planner } from './planner.js';
 import { storePlan } from './store-plan.js';
@@ -27,7 +27,7 @@ export interface NewConnector {
  * @throws ApiError as `planWrite` does
  */
 export async function newConnector(
-  { store, vault: vaults, clock, ingest }: { store: Store; vault: Vault; clock: Clock; ingest: { ports: Ports } },
+  { store, vault: vaults, clock, ingest }: { store: ReadTables; vault: Vault; clock: Clock; ingest: { ports: Ports } },
   planner: Planner,
   given: {
     type: ConnectorTypeData;

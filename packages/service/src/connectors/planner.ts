@@ -4,13 +4,13 @@ import { mayReferTo } from '../auth/session-scope.js';
 import type { Principal } from '../auth/principal.js';
 import { invalidRequest } from '../api-error.js';
 import type { OrganizationVault } from '../secrets/vault.js';
-import type { Organization, Tables } from '../store/store.js';
+import type { Organization, ReadTables } from '../store/store.js';
 import { planWrite, type ConfigWrite, type WritePlan } from './plan-write.js';
 
 export interface PlanScope {
   vault: OrganizationVault;
   /** Inside a transaction: the tables of that transaction. */
-  tables: Tables;
+  tables: ReadTables;
   principal: Principal;
   organization: Organization;
 }

@@ -25,7 +25,10 @@ interface StorePlace {
  */
 export async function storePlan(plan: WritePlan, place: StorePlace): Promise<SecretNote[]> {
   const { connector, tables, vault } = place;
-  await tables.secrets.remove(plan.removed.map(({ id }) => id));
+  await tables.secrets.remove(
+    connector.id,
+    plan.removed.map(({ id }) => id),
+  );
   const rows: SecretRow[] = [];
   // Every transaction locks secrets in the same order.
   for (const secret of plan.changed.toSorted((a, b) => compare(sharedId(a), sharedId(b)))) {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Store } from '../store/store.js';
 import { ApiError, invalidRequest } from '../api-error.js';
-import type { ResponseData, Commit } from './route.js';
+import type { ResponseData, Commit, Transact } from './route.js';
 
 /** Milliseconds for which a response can be replayed. */
 const RETENTION_MS = 24 * 3_600_000;
@@ -25,6 +25,8 @@ export interface Intent {
    * session.
    */
   principal: Principal['type'];
+  /** Runs the writes and stores the response. */
+  transact: Transact;
 }
 
 /** Stored form of a response. `principal` is absent in rows of earlier releases. */
@@ -45,7 +47,7 @@ export type Idempotently = (intent: Intent, handle: (commit: Commit) => Promise<
  * 3. an error releases the key: nothing was written, and the next attempt may differ
  */
 export function createIdempotently(store: Store, vault: Vault, clock: Clock): Idempotently {
-  return async ({ organizationId, key, request, principal }, handle) => {
+  return async ({ organizationId, key, request, principal, transact }, handle) => {
     if (!/^[\x21-\x7e]{1,255}$/.test(key))
       throw invalidRequest('An Idempotency-Key is 1 to 255 visible ASCII characters.');
     const owner = randomUUID();
@@ -75,7 +77,7 @@ export function createIdempotently(store: Store, vault: Vault, clock: Clock): Id
     }
     try {
       return await handle((work) =>
-        store.transaction(async (tables) => {
+        transact(async (tables) => {
           const response = await work(tables);
           const stored: StoredResponse = { ...response, principal };
           if (!(await tables.idempotency.complete(organizationId, key, owner, JSON.stringify(stored)))) {

@@ -1,6 +1,9 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { authorOf } from '../audit/author.js';
+import { recordWrites } from '../audit/record-writes.js';
 import type { Principal } from '../auth/principal.js';
+import type { Clock } from '../clock.js';
 import type { Store } from '../store/store.js';
 import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { requireKnown } from './known-fields.js';
@@ -11,12 +14,13 @@ import { describeRoute } from './openapi.js';
 import { readBody } from './read-body.js';
 import type { ObservedRequest, Observer } from './observe.js';
 import { respond } from './respond.js';
-import type { Commit, Route } from './route.js';
+import type { Route, Transact } from './route.js';
 
 export interface MountOptions {
   accessControl: AccessControl;
   store: Store;
   idempotently: Idempotently;
+  clock: Clock;
   observe: Observer;
   cors: Cors;
 }
@@ -73,7 +77,7 @@ async function handleRequest(c: Context, route: Route, options: MountOptions): P
 async function run(
   c: Context,
   route: Route,
-  { accessControl, store, idempotently }: MountOptions,
+  { accessControl, store, idempotently, clock }: MountOptions,
   headers: Record<string, string>,
   request: ObservedRequest,
 ) {
@@ -97,8 +101,11 @@ async function run(
   const query = parse(spec.query, given, 'query');
   const body = spec.body ? await readBody(c.req.raw) : undefined;
   if (body) requireKnown('body', spec.body, body.value);
-  const commit: Commit = (work) => store.transaction(work);
-  const call = { c, params, query, body: parse(spec.body, body?.value, 'body'), principal, organization, commit };
+  const author = principal && authorOf(principal, organization, request.id);
+  const commit: Transact = (work) =>
+    store.transaction((tables) => (author ? recordWrites(tables, author, new Date(clock.now()), work) : work(tables)));
+  const sent = parse(spec.body, body?.value, 'body');
+  const call = { c, params, query, body: sent, principal, organization, author, commit };
   if (route.authorize) await route.authorize(call);
 
   const key = spec.idempotent ? c.req.header('idempotency-key') : undefined;
@@ -107,8 +114,8 @@ async function run(
     return result instanceof Response ? result : (route.reveal?.(result, principal) ?? result);
   }
   const requestText = `${c.req.method} ${c.req.path}\n${new URL(c.req.url).search}\n${body?.text ?? ''}`;
-  const intent = { organizationId: organization.id, key, request: requestText, principal: principal.type };
-  const response = await idempotently(intent, async (once) => {
+  const about = { organizationId: organization.id, key, request: requestText, principal: principal.type };
+  const response = await idempotently({ ...about, transact: commit }, async (once) => {
     const result = await route.handle({ ...call, commit: once });
     if (result instanceof Response) throw new TypeError(`${spec.operation} returns a Response, which can't be stored.`);
     return result;

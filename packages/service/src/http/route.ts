@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import type { Author } from '../audit/author.js';
 import type { Permission } from '../permissions.js';
 import type { Principal } from '../auth/principal.js';
 import type { Organization, Tables } from '../store/store.js';
@@ -34,7 +35,13 @@ export interface ResponseData {
 /** Adds secrets, which must not be stored, to a response. Also runs for replayed responses. */
 export type Reveal = (response: ResponseData, principal: Principal | undefined) => ResponseData;
 
-/** Runs a handler's writes in one transaction, at most once per `Idempotency-Key`. */
+/** Runs writes in one transaction, which also appends their rows to the audit log. */
+export type Transact = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>;
+
+/**
+ * Runs a handler's writes in one transaction, which also appends their rows to the audit log, at most
+ * once per `Idempotency-Key`.
+ */
 export type Commit = (work: (tables: Tables) => Promise<ResponseData>) => Promise<ResponseData>;
 
 /** What a handler receives. */
@@ -49,6 +56,8 @@ export interface Call<P, Q, B> {
 /** A call by an authenticated caller. */
 export interface KnownCall<P, Q, B> extends Call<P, Q, B> {
   principal: Principal;
+  /** For `recordEffect`. What `commit` changes is recorded without it. */
+  author: Author;
 }
 
 /** A call by a caller who may act on the organization in the path. */
@@ -99,6 +108,7 @@ export interface Route {
 /** A call whose parts the route's own schemas have parsed. */
 export interface RawCall extends Call<unknown, unknown, unknown> {
   principal: Principal | undefined;
+  author: Author | undefined;
   organization: Organization | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.js';
+import type { ReadTables } from '../store/store.js';
 import type { PipelineEngine } from './engine.js';
 
 /**
@@ -6,7 +6,7 @@ import type { PipelineEngine } from './engine.js';
  * Call it after the commit.
  */
 export async function notifyEngine(
-  { store, engine }: { store: Pick<Store, 'pipelines'>; engine: PipelineEngine },
+  { store, engine }: { store: Pick<ReadTables, 'pipelines'>; engine: PipelineEngine },
   organizationId: string,
   componentId: string,
 ): Promise<void> {

@@ -69,7 +69,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
           .openapi('CreateApiKey', { example: { name: 'backend', permissions: ['sessions:create', 'read'] } }),
         response: { status: 201, description: 'The key. It is returned only by this call.', schema: NewApiKeyBody },
       },
-      async ({ principal, organization, body }) => {
+      ({ principal, organization, body, commit }) => {
         requirePermissions(principal, expandGrants(body.permissions), "A key can't grant what it lacks:");
         const expiresAt = typeof body.expires_at === 'string' ? new Date(body.expires_at) : undefined;
         if (expiresAt && expiresAt.getTime() <= clock.now()) throw invalidRequest('expires_at is in the past.');
@@ -83,8 +83,10 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
           vault,
           clock,
         );
-        await store.apiKeys.insert(row);
-        return { status: 201, body: { ...present({ ...row, rolePermissions: null }), key: text } };
+        return commit(async ({ apiKeys }) => {
+          await apiKeys.insert(row);
+          return { status: 201, body: { ...present({ ...row, roleName: null, rolePermissions: null }), key: text } };
+        });
       },
     ),
 
@@ -121,11 +123,21 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         params: OrgAndId,
         response: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },
       },
-      async ({ organization, params }) => {
-        const key = await store.apiKeys.revoke(organization.id, params.id, new Date(clock.now()));
-        if (!key) throw notFound();
+      async ({ organization, params, commit }) => {
+        const response = await commit(async ({ apiKeys }) => {
+          const key = await apiKeys.lock(organization.id, params.id);
+          // Revoking a key again changes nothing.
+          const known = key ?? (await apiKeys.get(params.id));
+          if (known?.organizationId !== organization.id) throw notFound();
+          if (!key) return { status: 200, body: present(known) };
+          const { roleName, rolePermissions, ...stored } = key;
+          const now = new Date(clock.now());
+          const revoked = { ...stored, revokedAt: now, updatedAt: now };
+          await apiKeys.update(revoked);
+          return { status: 200, body: present({ ...revoked, roleName, rolePermissions }) };
+        });
         principals.forget();
-        return { status: 200, body: present(key) };
+        return response;
       },
     ),
   ];

@@ -11,11 +11,12 @@ import type { IngestContext } from '../ingest/ingest-context.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import type { Vault } from '../secrets/vault.js';
-import type { Store } from '../store/store.js';
+import type { ReadTables } from '../store/store.js';
 
 /** Dependencies of the routes. */
 export interface RouteContext {
-  store: Store;
+  /** For reads. Routes write through `commit`, which also appends to the audit log. */
+  store: ReadTables;
   vault: Vault;
   sessions: SessionTokens;
   principals: Principals;

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { StoredLetter } from '@connector-frame/engine';
+import { recordEffect } from '../audit/record-effect.js';
 import { invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
@@ -145,18 +146,29 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
           schema: z.object({ replaying: z.int() }).openapi('DeadLetterReplay'),
         },
       },
-      async ({ organization, params, body: { node_id, ids = [] } }) => {
+      async ({ organization, params, body: { node_id, ids = [] }, author }) => {
         const { delivery, pipeline } = await findDelivery(context, organization.id, params.id, node_id);
         const nodes = new Set(node_id === undefined ? ids.map((id) => id.slice(0, id.lastIndexOf('.'))) : [node_id]);
         for (const each of pipeline.nodes)
           if (nodes.has(each.id) && each.component_type !== 'output')
             throw invalidRequest('Only dead letters of an output can be replayed. Select those of an output.');
-        let replaying = 0;
-        for (const each of nodes)
-          replaying += await whileRunning(() =>
-            delivery.deadLetters.replay(each, node_id === undefined ? ids : undefined),
-          );
-        return { status: 200, body: { replaying } };
+        const selection = node_id === undefined ? { ids } : { node_id };
+        const effect = { organizationId: organization.id, pipelineId: params.id, action: 'update', selection } as const;
+        const body = await recordEffect(
+          context.store.auditLogs,
+          author,
+          new Date(context.clock.now()),
+          effect,
+          async () => {
+            let replaying = 0;
+            for (const each of nodes)
+              replaying += await whileRunning(() =>
+                delivery.deadLetters.replay(each, node_id === undefined ? ids : undefined),
+              );
+            return { replaying };
+          },
+        );
+        return { status: 200, body };
       },
     ),
 
@@ -186,14 +198,24 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
           schema: z.object({ deleted: z.int() }).openapi('DeadLetterDeletion'),
         },
       },
-      async ({ organization, params, query: { node_id, ids, all } }) => {
+      async ({ organization, params, query: { node_id, ids, all }, author }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id, node_id);
         if ([node_id, ids, all].filter((each) => each !== undefined).length !== 1)
           throw invalidRequest('Give exactly one of node_id, ids and all=true.');
-        const deleted = await whileRunning(() =>
-          ids ? delivery.deadLetters.delete(ids) : delivery.deadLetters.purge(node_id),
+        const selection = ids ? { ids } : node_id === undefined ? { all: true } : { node_id };
+        const effect = { organizationId: organization.id, pipelineId: params.id, action: 'delete', selection } as const;
+        const body = await recordEffect(
+          context.store.auditLogs,
+          author,
+          new Date(context.clock.now()),
+          effect,
+          async () => ({
+            deleted: await whileRunning(() =>
+              ids ? delivery.deadLetters.delete(ids) : delivery.deadLetters.purge(node_id),
+            ),
+          }),
         );
-        return { status: 200, body: { deleted } };
+        return { status: 200, body };
       },
     ),
   ];

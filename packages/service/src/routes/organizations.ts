@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { newOrganization } from '../auth/new-organization.js';
 import { forbidden, notFound } from '../api-error.js';
-import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
-import type { Organization } from '../store/store.js';
+import { organizationRoute, route, type Commit, type ResponseData, type Route } from '../http/route.js';
+import type { Organization, Organizations } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Name, Org, Origin, PageQuery, Pagination } from './schemas.js';
 
@@ -50,24 +50,41 @@ export function organizationRoutes(context: RouteContext): Route[] {
     return organization;
   }
 
-  async function change(id: string, values: Parameters<typeof store.organizations.update>[1]): Promise<ResponseData> {
-    const changed = await store.organizations.update(id, values, new Date(clock.now()));
-    if (!changed) throw notFound();
+  async function change(
+    commit: Commit,
+    id: string,
+    values: Parameters<Organizations['update']>[1],
+  ): Promise<ResponseData> {
+    const response = await commit(async ({ organizations }) => {
+      await organizations.lock(id);
+      const changed = await organizations.update(id, values, new Date(clock.now()));
+      if (!changed) throw notFound();
+      return { status: 200, body: present(changed) };
+    });
     principals.forget();
     parentOrigins.forget();
-    return { status: 200, body: present(changed) };
+    return response;
   }
 
   /** Deletes a team with all it owns. */
-  async function remove(parent: Organization, id: string): Promise<Organization> {
+  async function remove(
+    commit: Commit,
+    parent: Organization,
+    id: string,
+    respond: (team: Organization) => ResponseData,
+  ): Promise<ResponseData> {
     const team = await find(parent, id);
     if (team.parentId !== parent.id) throw forbidden('An organization does not delete itself.');
     const running = await store.pipelines.ids(team.id);
-    await store.organizations.remove(team.id);
+    const response = await commit(async ({ organizations }) => {
+      if (!(await organizations.lock(team.id))) throw notFound();
+      await organizations.remove(team.id);
+      return respond(team);
+    });
     for (const pipeline of running) engine.changed(pipeline);
     principals.forget();
     parentOrigins.forget();
-    return team;
+    return response;
   }
 
   return [
@@ -148,9 +165,9 @@ export function organizationRoutes(context: RouteContext): Route[] {
           .openapi('ChangeOrganization', { example: { allowed_origins: ['https://app.example'] } }),
         response: { status: 200, description: 'The updated organization.', schema: OrganizationBody },
       },
-      async ({ organization, params, body }) => {
+      async ({ organization, params, body, commit }) => {
         const { id } = await find(organization, params.id);
-        return change(id, {
+        return change(commit, id, {
           ...(body.name !== undefined && { name: body.name }),
           ...(body.allowed_origins && { allowedOrigins: [...new Set(body.allowed_origins)] }),
           ...textsIn(body),
@@ -169,10 +186,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         params: ParentAndId,
         response: { status: 204, description: 'The team was deleted.' },
       },
-      async ({ organization, params }) => {
-        await remove(organization, params.id);
-        return { status: 204 };
-      },
+      ({ organization, params, commit }) => remove(commit, organization, params.id, () => ({ status: 204 })),
     ),
 
     route(
@@ -218,7 +232,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         body: z.object(texts).openapi('DescribeOrganization', { example: { friendly_name: 'Acme, Inc.' } }),
         response: { status: 200, description: 'The updated organization.', schema: OrganizationBody },
       },
-      ({ organization, body }) => change(organization.id, textsIn(body)),
+      ({ organization, body, commit }) => change(commit, organization.id, textsIn(body)),
     ),
 
     organizationRoute(
@@ -232,10 +246,10 @@ export function organizationRoutes(context: RouteContext): Route[] {
         params: Org,
         response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },
       },
-      async ({ principal, organization }) => {
+      async ({ principal, organization, commit }) => {
         const parent = await store.organizations.get(principal.key.organizationId);
         if (!parent) throw notFound();
-        return { status: 200, body: present(await remove(parent, organization.id)) };
+        return remove(commit, parent, organization.id, (team) => ({ status: 200, body: present(team) }));
       },
     ),
   ];

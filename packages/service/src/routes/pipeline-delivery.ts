@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { BusError, ConnectorError } from '@connector-frame/engine';
+import { recordEffect, type Effect } from '../audit/record-effect.js';
 import { ApiError, invalidRequest, notFound } from '../api-error.js';
-import { organizationRoute, type Route } from '../http/route.js';
+import { organizationRoute, type OrganizationCall, type Route } from '../http/route.js';
 import type { PipelineDelivery, PipelineEngine } from '../pipelines/engine.js';
-import type { Pipeline, Store } from '../store/store.js';
+import type { Pipeline, ReadTables } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, OrgAndId } from './schemas.js';
 
@@ -41,7 +42,7 @@ const Purge = z
  * @throws ApiError 404, or 503 if another process runs pipelines
  */
 export async function findDelivery(
-  { store, engine }: { store: Pick<Store, 'pipelines'>; engine: PipelineEngine },
+  { store, engine }: { store: Pick<ReadTables, 'pipelines'>; engine: PipelineEngine },
   organizationId: string,
   id: string,
   nodeId?: string,
@@ -85,10 +86,28 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
     errorStatuses: [503],
   } as const;
 
-  async function purgeOf(organizationId: string, id: string, nodeId?: string) {
-    const { delivery } = await findDelivery(context, organizationId, id, nodeId);
-    const { records, deadLetters } = await whileRunning(() => delivery.purge(nodeId));
-    return { status: 200, body: { purged: true, records, dead_letters: deadLetters } } as const;
+  async function purgeOf(
+    { organization, params, author }: OrganizationCall<{ id: string }, unknown, unknown>,
+    nodeId?: string,
+  ) {
+    const { delivery } = await findDelivery(context, organization.id, params.id, nodeId);
+    const effect: Effect = {
+      organizationId: organization.id,
+      pipelineId: params.id,
+      action: 'delete',
+      selection: nodeId === undefined ? {} : { node_id: nodeId },
+    };
+    const deleted = await recordEffect(
+      context.store.auditLogs,
+      author,
+      new Date(context.clock.now()),
+      effect,
+      async () => {
+        const { records, deadLetters } = await whileRunning(() => delivery.purge(nodeId));
+        return { records, dead_letters: deadLetters };
+      },
+    );
+    return { status: 200, body: { purged: true, ...deleted } } as const;
   }
 
   return [
@@ -191,7 +210,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
           'Deletes the buffered records that wait for this output, and its dead letters; other outputs keep theirs. For an input, deletes its whole buffer. The pipeline pauses meanwhile. The pipeline log tells how many were deleted.',
         params: OrgIdAndNode,
       },
-      ({ organization, params }) => purgeOf(organization.id, params.id, params.node),
+      (call) => purgeOf(call, call.params.node),
     ),
 
     organizationRoute(
@@ -203,7 +222,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
         description: 'The same for all nodes of the pipeline.',
         params: OrgAndId,
       },
-      ({ organization, params }) => purgeOf(organization.id, params.id),
+      (call) => purgeOf(call),
     ),
   ];
 }

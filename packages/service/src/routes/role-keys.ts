@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { isLive, newApiKey, newToken } from '../auth/api-key.js';
 import { permissionsOf, requirePermissions } from '../auth/key-permissions.js';
-import { organizationRoute, type Route } from '../http/route.js';
+import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
 import { defaultRole } from '../permissions.js';
 import type { ApiKey, StoredApiKey, Tables } from '../store/store.js';
 import type { RouteContext } from './context.js';
@@ -48,19 +48,20 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
    * @throws ApiError 404
    */
   async function change(
-    organizationId: string,
-    id: string,
+    { organization, params, commit }: OrganizationCall<{ id: string }, unknown, unknown>,
     changeOf: (key: ApiKey) => Partial<StoredApiKey>,
-  ): Promise<StoredApiKey> {
-    const changed = await store.transaction(async ({ apiKeys }) => {
-      const key = await apiKeys.lock(organizationId, id);
+    bodyOf: (changed: StoredApiKey) => unknown,
+  ): Promise<ResponseData> {
+    const response = await commit(async ({ apiKeys }) => {
+      const key = await apiKeys.lock(organization.id, params.id);
       if (!key) throw notFound();
-      const values = { ...changeOf(key), updatedAt: new Date(clock.now()) };
-      await apiKeys.update(key.id, values);
-      return { ...key, ...values };
+      const { roleName: _name, rolePermissions: _permissions, ...stored } = key;
+      const changed = { ...stored, ...changeOf(key), updatedAt: new Date(clock.now()) };
+      await apiKeys.update(changed);
+      return { status: 200, body: bodyOf(changed) };
     });
     principals.forget();
-    return changed;
+    return response;
   }
 
   return [
@@ -109,9 +110,9 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
           }),
         response: { status: 200, description: 'The key with its token.', schema: KeyWithToken },
       },
-      async ({ principal, organization, body }) => {
+      ({ principal, organization, body, commit }) => {
         const expiresAt = futureTime(body.expiration_time);
-        const made = await store.transaction(async (tables) => {
+        return commit(async (tables) => {
           const granted = await permissionsOfRole(tables, organization.id, body.role_id);
           if (!granted) throw invalidRequest('role_id is not a role of this organization.');
           requirePermissions(principal, granted, "A key can't grant what it lacks:");
@@ -127,9 +128,8 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
             clock,
           );
           await tables.apiKeys.insert(key.row);
-          return key;
+          return { status: 200, body: { ...present(key.row), token: key.text } };
         });
-        return { status: 200, body: { ...present(made.row), token: made.text } };
       },
     ),
 
@@ -165,12 +165,10 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
           .openapi('ChangeRoleKey', { example: { description: 'Reads metrics for the dashboard' } }),
         response: { status: 200, description: 'The updated key.', schema: KeyBody },
       },
-      async ({ organization, params, body: { name, description } }) => {
-        const changed = await change(organization.id, params.id, () => ({
-          ...(name !== undefined && { name }),
-          ...(description !== undefined && { description }),
-        }));
-        return { status: 200, body: present(changed) };
+      (call) => {
+        const { name, description } = call.body;
+        const values = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+        return change(call, () => values, present);
       },
     ),
 
@@ -185,10 +183,12 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         params: OrgAndId,
         response: { status: 200, description: 'A sentence.', schema: z.string() },
       },
-      async ({ organization, params }) => {
-        await change(organization.id, params.id, () => ({ revokedAt: new Date(clock.now()) }));
-        return { status: 200, body: JSON.stringify('The API key is revoked.') };
-      },
+      (call) =>
+        change(
+          call,
+          () => ({ revokedAt: new Date(clock.now()) }),
+          () => JSON.stringify('The API key is revoked.'),
+        ),
     ),
 
     organizationRoute(
@@ -212,18 +212,19 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         response: { status: 200, description: 'The key with its new token.', schema: KeyWithToken },
         errorStatuses: [422],
       },
-      async ({ principal, organization, params, body }) => {
+      (call) => {
+        const { principal, body } = call;
         const { text, ...stored } = newToken(vault);
         const expiresAt = body.expiration_time === undefined ? undefined : futureTime(body.expiration_time);
-        const changed = await change(organization.id, params.id, (key) => {
+        const regenerate = (key: ApiKey) => {
           // Otherwise this call would hand out a token with more permissions than its caller has.
           requirePermissions(principal, permissionsOf(key), "A key can't regenerate one with permissions it lacks:");
           if (!expiresAt && !isLive(key, clock.now())) {
             throw new ApiError(422, 'invalid_request', 'The API key has expired. Send an expiration_time.');
           }
           return { ...stored, tokenVersion: key.tokenVersion + 1, ...(expiresAt && { expiresAt }) };
-        });
-        return { status: 200, body: { ...present(changed), token: text } };
+        };
+        return change(call, regenerate, (changed) => ({ ...present(changed), token: text }));
       },
     ),
   ];

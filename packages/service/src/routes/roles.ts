@@ -118,7 +118,7 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
         body: z.object({ ...fields, description: fields.description.default('') }).openapi('CreateRole', { example }),
         response: { status: 200, description: 'The role.', schema: RoleBody },
       },
-      async ({ principal, organization, body }) => {
+      ({ principal, organization, body, commit }) => {
         requirePermissions(principal, body.permission_ids, LACKS);
         const now = new Date(clock.now());
         const role: StoredRole = {
@@ -130,8 +130,10 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
           createdAt: now,
           updatedAt: now,
         };
-        await store.roles.insert(role);
-        return { status: 200, body: present(role) };
+        return commit(async ({ roles }) => {
+          await roles.insert(role);
+          return { status: 200, body: present(role) };
+        });
       },
     ),
 
@@ -174,11 +176,11 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
           .openapi('ChangeRole', { example: { permission_ids: example.permission_ids } }),
         response: { status: 200, description: 'The updated role.', schema: RoleBody },
       },
-      async ({ principal, organization, params, body }) => {
+      async ({ principal, organization, params, body, commit }) => {
         requireCustom(params.id);
         const { name, description, permission_ids: granted } = body;
         if (granted) requirePermissions(principal, granted, LACKS);
-        const changed = await store.transaction(async ({ roles }) => {
+        const response = await commit(async ({ roles }) => {
           const role = await roles.lock(organization.id, params.id);
           if (!role) throw notFound();
           const next: StoredRole = {
@@ -189,10 +191,10 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
             updatedAt: new Date(clock.now()),
           };
           await roles.update(next);
-          return next;
+          return { status: 200, body: present(next) };
         });
         principals.forget();
-        return { status: 200, body: present(changed) };
+        return response;
       },
     ),
 
@@ -208,9 +210,9 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
         response: { status: 200, description: 'The deleted role.', schema: RoleBody },
         errorStatuses: [409],
       },
-      async ({ organization, params }) => {
+      async ({ organization, params, commit }) => {
         requireCustom(params.id);
-        const removed = await store.transaction(async ({ roles, apiKeys }) => {
+        const response = await commit(async ({ roles, apiKeys }) => {
           // The lock keeps other transactions from giving the role to a new key.
           const role = await roles.lock(organization.id, params.id);
           if (!role) throw notFound();
@@ -221,10 +223,10 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
             });
           }
           await roles.remove(organization.id, role.id);
-          return role;
+          return { status: 200, body: present(role) };
         });
         principals.forget();
-        return { status: 200, body: present(removed) };
+        return response;
       },
     ),
   ];

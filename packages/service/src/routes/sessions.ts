@@ -3,7 +3,7 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { SESSION_TTL, type SessionScope } from '../auth/session-tokens.js';
 import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
-import type { ApiKey, Organization, Store } from '../store/store.js';
+import type { ApiKey, Organization, ReadTables } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Kind, Origin, TypeId } from './schemas.js';
 
@@ -145,7 +145,7 @@ async function ownSecrets(store: Store, organizationId: string, ids: readonly st
  * @throws ApiError 404
  */
 async function kindOf(
-  store: Store,
+  store: ReadTables,
   organizationId: string,
   id: string,
   requiredKind?: ConnectorKind,

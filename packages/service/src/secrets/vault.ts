@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes, randomUUID, type KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.js';
-import type { StoredSecret, Store, Tables, WrappedKey } from '../store/store.js';
+import type { ReadTables, StoredSecret, Store, Tables, WrappedKey } from '../store/store.js';
 import { bindingOf, readBinding, type Binding } from './binding.js';
 import { labelOf, seal, SealError, unseal } from './cipher.js';
 import type { Destination } from './destination.js';
@@ -60,7 +60,7 @@ export interface Vault {
   /** Creates the data key of a new organization, to be stored in the same transaction. */
   issueKey(organizationId: string): WrappedKey;
   /** @param tables inside a transaction, the tables of that transaction */
-  ofOrganization(tables: Tables, organizationId: string): Promise<OrganizationVault>;
+  ofOrganization(tables: ReadTables, organizationId: string): Promise<OrganizationVault>;
   /**
    * Returns the HMAC-SHA-256 of a text that must be recognized but not stored. It does not depend
    * on the master key.

@@ -1,10 +1,10 @@
-import { and, asc, count, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, asc, count, eq, getTableColumns, isNull, type SQL } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { ApiKeys } from './store.js';
 import { apiKeys as table, roles } from './tables.js';
 
 const one = (organizationId: string, id: string) => and(eq(table.organizationId, organizationId), eq(table.id, id));
-const withRole = { ...getTableColumns(table), rolePermissions: roles.permissions };
+const withRole = { ...getTableColumns(table), roleName: roles.name, rolePermissions: roles.permissions };
 
 export function createApiKeys(queries: Queries): ApiKeys {
   // The organizations are compared as well: a role never applies to keys of another organization.
@@ -37,18 +37,6 @@ export function createApiKeys(queries: Queries): ApiKeys {
       return { rows, total: all?.total ?? 0 };
     },
 
-    async revoke(organizationId, id, at) {
-      const timestamp = sql`${at.toISOString()}::timestamptz`;
-      const [revoked] = await queries
-        .update(table)
-        .set({ revokedAt: sql`coalesce(${table.revokedAt}, ${timestamp})` })
-        .where(one(organizationId, id))
-        .returning({ id: table.id });
-      if (!revoked) return undefined;
-      const [row] = await select(eq(table.id, id));
-      return row;
-    },
-
     async lock(organizationId, id) {
       const [row] = await queries
         .select({ id: table.id })
@@ -60,8 +48,8 @@ export function createApiKeys(queries: Queries): ApiKeys {
       return key;
     },
 
-    async update(id, change) {
-      await queries.update(table).set(change).where(eq(table.id, id));
+    async update({ id, organizationId, ...change }) {
+      await queries.update(table).set(change).where(one(organizationId, id));
     },
 
     withRole(organizationId, roleId, limit) {

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { createApiKeys } from './api-keys.js';
+import { createAuditLogs } from './audit-logs.js';
 import { createConnectors } from './connectors.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
@@ -44,6 +45,7 @@ function tables(queries: Queries): Tables {
     transforms: createTransforms(queries),
     pipelines: createPipelines(queries),
     pipelineCounts: createPipelineCounts(queries),
+    auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };
 }

@@ -59,6 +59,12 @@ export function createOrganizations(queries: Queries): Organizations {
       return row;
     },
 
+    async lock(id) {
+      // Does not block rows that refer to the organization, unlike `FOR UPDATE`.
+      const [row] = await queries.select().from(table).where(eq(table.id, id)).for('no key update');
+      return row;
+    },
+
     async update(id, change, at) {
       const [row] = await queries
         .update(table)

@@ -89,9 +89,9 @@ export function createSecrets(queries: Queries): Secrets {
       );
     },
 
-    async remove(ids) {
+    async remove(connectorId, ids) {
       if (ids.length === 0) return;
-      await queries.delete(table).where(inArray(table.id, [...ids]));
+      await queries.delete(table).where(and(eq(table.connectorId, connectorId), inArray(table.id, [...ids])));
     },
   };
 }

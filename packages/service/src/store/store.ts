@@ -6,6 +6,7 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
+import type { AuditLogs } from './audit-logs.js';
 import type {
   apiKeys,
   connectors,
@@ -31,8 +32,9 @@ export type WrappedKey = InferSelectModel<typeof dataKeys>;
  * with `permissions`. `tokenVersion` increases by one each time the key is regenerated.
  */
 export type StoredApiKey = InferSelectModel<typeof apiKeys>;
-/** An API key with the permissions of its custom role, or null if it has none. */
+/** An API key with the name and the permissions of its custom role, or null if it has none. */
 export interface ApiKey extends StoredApiKey {
+  roleName: string | null;
   rolePermissions: Permission[] | null;
 }
 /** A custom role of an organization. */
@@ -112,6 +114,8 @@ export interface Organizations {
   family(id: string, page: Page, filter?: FamilyFilter): Promise<Rows<Organization>>;
   /** Returns the oldest parent of that name, or with `parentId` the oldest team of that name. */
   named(name: string, parentId?: string): Promise<Organization | undefined>;
+  /** Reads and locks the row against changes until the transaction ends. */
+  lock(id: string): Promise<Organization | undefined>;
   update(
     id: string,
     change: Partial<Pick<Organization, 'name' | 'description' | 'friendlyName' | 'allowedOrigins'>>,
@@ -132,14 +136,9 @@ export interface ApiKeys {
   byDigest(digest: Buffer): Promise<ApiKey | undefined>;
   /** @param options `revoked: false` omits revoked keys */
   list(organizationId: string, page: Page, options?: { revoked?: boolean }): Promise<Rows<ApiKey>>;
-  /**
-   * Returns `undefined` if the organization has no such key. Revoking it again keeps the first
-   * timestamp.
-   */
-  revoke(organizationId: string, id: string, at: Date): Promise<ApiKey | undefined>;
   /** Reads and locks a key that is not revoked (`FOR UPDATE`) until the transaction ends. */
   lock(organizationId: string, id: string): Promise<ApiKey | undefined>;
-  update(id: string, change: Partial<Omit<StoredApiKey, 'id' | 'organizationId'>>): Promise<void>;
+  update(key: StoredApiKey): Promise<void>;
   /** Returns up to `limit` keys that have this role and are not revoked. */
   withRole(organizationId: string, roleId: string, limit: number): Promise<Pick<ApiKey, 'id' | 'name'>[]>;
 }
@@ -215,7 +214,8 @@ export interface Secrets {
   notes(connectorIds: readonly string[]): Promise<SecretNote[]>;
   /** Inserts each secret, or replaces the one that its connector had in that field. */
   put(secrets: readonly SecretRow[]): Promise<void>;
-  remove(ids: readonly string[]): Promise<void>;
+  /** Removes secrets of a connector. */
+  remove(connectorId: string, ids: readonly string[]): Promise<void>;
   /**
    * Turns a connector's own secret into a reference. Returns false if its row no longer contains
    * `before`.
@@ -338,8 +338,18 @@ export interface Tables {
   readonly transforms: Transforms;
   readonly pipelines: Pipelines;
   readonly pipelineCounts: PipelineCounts;
+  readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }
+
+/** Names of the methods that change configured resources. */
+export type WriteName = 'insert' | 'update' | 'remove' | 'put';
+
+/**
+ * The tables without the methods that change configured resources. Routes have only these outside of
+ * a transaction, because a change and its row of the audit log must be committed together.
+ */
+export type ReadTables = { readonly [T in keyof Tables]: Omit<Tables[T], WriteName> };
 
 export interface Store extends Tables {
   /**

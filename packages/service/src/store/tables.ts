@@ -190,6 +190,52 @@ export const pipelineCounts = pgTable(
   ({ pipelineId, minute }) => [primaryKey({ columns: [pipelineId, minute] })],
 );
 
+export const AUDIT_ACTIONS = ['insert', 'update', 'delete'] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Types of the resources whose changes are recorded. `pipeline_data`: records that a pipeline keeps. */
+export const AUDIT_RESOURCES = [
+  'api_key',
+  'input',
+  'organization',
+  'output',
+  'pipeline',
+  'pipeline_data',
+  'role',
+  'transform',
+] as const;
+export type AuditResource = (typeof AUDIT_RESOURCES)[number];
+
+/** Who made a change, as responses contain it. */
+export interface AuditActor {
+  /** ID of the API key or the session. */
+  id: string;
+  name: string;
+  auth_method: 'api_key' | 'session' | 'service';
+  /** The API key that created the session. */
+  api_key_id?: string;
+  /** The organization of the session. */
+  organization_id?: string;
+  /** Absent if the key was created with permissions instead of a role. */
+  role?: { id: string; name: string; organization_id: string; inherited: boolean };
+}
+
+export const auditLogs = pgTable('audit_logs', {
+  id: text('id').primaryKey(),
+  sequence: bigint('sequence', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+  organizationId: text('organization_id').notNull(),
+  occurredAt: timestamptz('occurred_at').notNull(),
+  requestId: text('request_id').notNull(),
+  action: text('action').$type<AuditAction>().notNull(),
+  resourceType: text('resource_type').$type<AuditResource>().notNull(),
+  resourceId: text('resource_id').notNull(),
+  apiKeyId: text('api_key_id'),
+  actor: jsonb('actor').$type<AuditActor>().notNull(),
+  old: jsonb('old').$type<Record<string, unknown>>(),
+  new: jsonb('new').$type<Record<string, unknown>>(),
+  pipelineIds: text('pipeline_ids').array().notNull(),
+});
+
 export const idempotencyKeys = pgTable('idempotency_keys', {
   organizationId: text('organization_id').notNull(),
   key: text('key').notNull(),

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { embedded } from '../../../../test/support/databases.js';
+import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
+import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+/** Rows that an operation appends: type and action, in the order of the rows. */
+const expected: Record<string, string[]> = {
+  createInput: ['input insert'],
+  changeInput: ['input update'],
+  replaceInput: ['input update'],
+  deleteInput: ['input delete'],
+  createOutput: ['output insert'],
+  changeOutput: ['output update'],
+  replaceOutput: ['output update'],
+  deleteOutput: ['output delete'],
+  createPipeline: ['pipeline insert'],
+  createOrganizationPipeline: ['pipeline insert'],
+  changePipeline: ['pipeline update'],
+  switchPipeline: ['pipeline update'],
+  switchPipelineEdge: ['pipeline update'],
+  deletePipeline: ['pipeline delete'],
+  deleteV1Pipeline: ['pipeline delete'],
+  purgePipeline: ['pipeline_data delete'],
+  purgePipelineNode: ['pipeline_data delete'],
+  deleteDeadLetters: ['pipeline_data delete'],
+  replayDeadLetters: ['pipeline_data update'],
+  createTransform: ['transform insert'],
+  createV1Transform: ['transform insert'],
+  changeTransform: ['transform update'],
+  changeV1Transform: ['transform update'],
+  deleteTransform: ['transform delete'],
+  deleteV1Transform: ['transform delete'],
+  buildIntegration: ['output insert', 'pipeline insert'],
+  removeIntegration: ['pipeline delete'],
+  createOrganization: ['organization insert'],
+  changeOrganization: ['organization update'],
+  describeOrganization: ['organization update'],
+  deleteOrganization: ['organization delete'],
+  deleteOwnTeam: ['organization delete'],
+  createApiKey: ['api_key insert'],
+  revokeApiKey: ['api_key delete'],
+  createRoleKey: ['api_key insert'],
+  changeRoleKey: ['api_key update'],
+  regenerateRoleKey: ['api_key update'],
+  revokeRoleKey: ['api_key delete'],
+  createRole: ['role insert'],
+  changeRole: ['role update'],
+  deleteRole: ['role delete'],
+  // They change nothing that is configured or kept.
+  mintSession: [],
+  retryPipeline: [],
+  triggerPipeline: [],
+  testInputConnection: [],
+  testOutputConnection: [],
+};
+
+function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | undefined {
+  const nodes = [{ slug: 'in', component_id: ids['inputs'], component_type: 'input' }];
+  const own: Record<string, object> = {
+    changeInput: { name: 'Renamed' },
+    replaceInput: { name: 'Replaced', config: {} },
+    replaceOutput: { name: 'Replaced', config: {} },
+    createPipeline: { name: 'P', nodes },
+    createOrganizationPipeline: { name: 'P', nodes },
+    replayDeadLetters: { node_id: ids['nodes'] },
+    buildIntegration: { input_id: ids['inputs'], name: 'Built' },
+    removeIntegration: { pipeline_id: ids['pipelines'] },
+    mintSession: { organization_id: team },
+  };
+  return own[id] ?? example;
+}
+
+/**
+ * Calls every operation that may write. The operations come from the OpenAPI document, so that a new
+ * one fails here until its rows are listed.
+ */
+describe('the audit log', () => {
+  const databases = embedded();
+  let service: TestService;
+  let acme: Tenant;
+  let operations: Operation[];
+
+  const call = (method: string, path: string, body?: unknown, headers = {}, key = acme.key) =>
+    service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
+
+  /** Creates one of each resource in a new team. */
+  async function world(): Promise<{ team: string; ids: Ids }> {
+    const team = (await call('POST', `/v3/${acme.id}/organizations`, { name: 'Team' })).body.id;
+    const make = async (path: string, body: object) => (await call('POST', `/v2/${team}/${path}`, body)).body.id;
+    const input = (name: string) => make('inputs', { name, type: 'monad-http', config: {} });
+    const output = (name: string) => make('outputs', { name, type: 'dev-null', config: {} });
+    const [inputs, outputs, used] = [await input('In'), await output('Out'), await input('Used')];
+    const built = await call('POST', `/v2/${team}/integrations`, { input_id: used, name: 'P' });
+    const pipelines = built.body.pipeline_id;
+    const { body: pipeline } = await call('GET', `/v2/${team}/pipelines/${pipelines}`);
+    const nodes = pipeline.nodes.find((node: { component_type: string }) => node.component_type === 'output').id;
+    const expiration_time = '2099-01-01T00:00:00Z';
+    const key = await make('api_keys', { role_id: 'reader', name: 'K', expiration_time });
+    await expect
+      .poll(async () => (await call('POST', `/v1/${team}/pipelines/${pipelines}/retry`)).status, { timeout: 30_000 })
+      .toBe(200);
+    return {
+      team,
+      ids: {
+        inputs,
+        outputs,
+        pipelines,
+        nodes,
+        edges: pipeline.edges[0].id,
+        transforms: await make('transforms', { name: 'T', config: { operations: [] } }),
+        roles: await make('roles', { name: 'R', permission_ids: ['input:read'] }),
+        organizations: team,
+        api_keys: key,
+        'api-keys': key,
+      },
+    };
+  }
+
+  const pathFor = (operation: Operation, team: string, ids: Ids) =>
+    `${fillPath(operation, { org: team, parent_org: acme.id }, ids)}${operation.id === 'deleteDeadLetters' ? '?all=true' : ''}`;
+
+  const rows = (condition = '') =>
+    service.database.script((run) =>
+      run(`select resource_type || ' ' || action as row, request_id from audit_logs ${condition} order by sequence`),
+    );
+
+  /** Everything that is configured, to notice a change without a row. */
+  const configured = () =>
+    service.database.script(async (run) => {
+      const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'transforms', 'pipelines'];
+      const found: unknown[] = [];
+      for (const table of tables) found.push(await run(`select * from ${table} order by id`));
+      return JSON.stringify(found);
+    });
+
+  beforeAll(async () => {
+    service = await createTestService({ database: await databases.open(), run: {} });
+    acme = await service.tenant('Northwind');
+    operations = (await operationsOf(service.app)).filter(({ isPublic, method }) => !isPublic && method !== 'GET');
+  });
+  afterAll(async () => {
+    await service.close();
+    await databases.close();
+  });
+
+  it('has the expected rows for every operation that writes', async () => {
+    expect(operations.map(({ id }) => id).toSorted()).toEqual(Object.keys(expected).toSorted());
+    let { team, ids } = await world();
+    for (const operation of operations) {
+      const before = [await configured(), await rows()];
+      const path = pathFor(operation, team, ids);
+      const { status, headers, text } = await call(operation.method, path, bodyFor(operation, team, ids));
+      const ofRequest = await rows(`where request_id = '${headers.get('request-id')}'`);
+      const found = ofRequest.map(({ row }) => row);
+      if (!/Connection$|^trigger/.test(operation.id))
+        expect([200, 201, 204], `${operation.id}: ${text}`).toContain(status);
+      expect([operation.id, found]).toEqual([operation.id, expected[operation.id]]);
+      expect(await rows(), operation.id).toHaveLength((before[1]?.length ?? 0) + found.length);
+      const isChanged = before[0] !== (await configured());
+      if (!found.includes('pipeline_data delete') && !found.includes('pipeline_data update'))
+        expect([operation.id, isChanged]).toEqual([operation.id, found.length > 0]);
+      if (operation.id === 'removeIntegration' || found.join().endsWith(' delete')) ({ team, ids } = await world());
+    }
+  });
+
+  it('has no row of a rejected request', async () => {
+    const { team, ids } = await world();
+    const weak = (await call('POST', `/v3/${team}/api-keys`, { name: 'weak', permissions: ['session:create'] })).body
+      .key;
+    const before = [await configured(), await rows()];
+    for (const operation of operations) {
+      const body = bodyFor(operation, team, ids);
+      if (operation.permissions.length > 0 && operation.id !== 'mintSession') {
+        const refused = await call(operation.method, pathFor(operation, team, ids), body, {}, weak);
+        expect([operation.id, refused.status]).toEqual([operation.id, 403]);
+      }
+      if (operation.params.some((name) => name !== 'org' && name !== 'parent_org')) {
+        const unknown = Object.fromEntries(Object.keys(ids).map((name) => [name, UNKNOWN]));
+        const missing = await call(operation.method, pathFor(operation, team, unknown), body);
+        expect([operation.id, missing.status]).toEqual([operation.id, 404]);
+      }
+      if (operation.example) {
+        const wrong = await call(operation.method, pathFor(operation, team, ids), { unknown_field: true });
+        expect([operation.id, wrong.status]).toEqual([operation.id, 400]);
+      }
+    }
+    expect([await configured(), await rows()]).toEqual(before);
+  });
+
+  it('has one row for a repeated Idempotency-Key, with the ID of the first request', async () => {
+    const { team } = await world();
+    const before = (await rows()).length;
+    const body = { name: 'Once', type: 'monad-http', config: {} };
+    const send = () => call('POST', `/v2/${team}/inputs`, body, { 'idempotency-key': 'once' });
+    const [first, again] = [await send(), await send()];
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect((await rows()).slice(before)).toEqual([
+      { row: 'input insert', request_id: first.headers.get('request-id') },
+    ]);
+  });
+
+  it('has no row if the change is rolled back, and no change without its row', async () => {
+    const { team, ids } = await world();
+    const before = [await configured(), await rows()];
+    await service.database.script((run) => run('alter table audit_logs rename column old to other'));
+    const { status } = await call('PATCH', `/v2/${team}/inputs/${ids['inputs']}`, { name: 'Lost' });
+    await service.database.script((run) => run('alter table audit_logs rename column other to old'));
+    expect(status).toBe(500);
+    expect([await configured(), await rows()]).toEqual(before);
+  });
+});

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { Tables, WriteName } from '../store/store.js';
+import type { NewAuditLog } from '../store/audit-logs.js';
+import type { Author } from './author.js';
+import { ChangeSet } from './change-set.js';
+import { ofApiKey, ofConnector, ofOrganization, ofPipeline, ofRole, ofTransform, type Snapshot } from './snapshot.js';
+
+/**
+ * Runs the writes of a transaction, and appends one row to the audit log for each resource that they
+ * change. Both are committed or neither.
+ * @param now time of the change
+ */
+export async function recordWrites<T>(
+  tables: Tables,
+  author: Author,
+  now: Date,
+  work: (tables: Tables) => Promise<T>,
+): Promise<T> {
+  const changes = new ChangeSet();
+  const result = await work(recordingTables(tables, changes));
+  const notes = await tables.secrets.notes(changes.connectorIds);
+  await tables.auditLogs.append(
+    changes
+      .changes(notes)
+      .map(({ action, resource, organizationId, old, new: after, formerPipelines }): NewAuditLog => ({
+        id: randomUUID(),
+        organizationId,
+        occurredAt: now,
+        requestId: author.requestId,
+        action,
+        resourceType: resource.type,
+        resourceId: resource.id,
+        apiKeyId: author.apiKeyId,
+        actor: author.actor,
+        old,
+        new: after,
+        pipelineIds: resource.type === 'pipeline' ? [resource.id] : [...formerPipelines],
+        ...(isComponent(resource) && { componentId: resource.id }),
+      })),
+  );
+  return result;
+}
+
+const isComponent = ({ type }: Snapshot): boolean => type === 'input' || type === 'output' || type === 'transform';
+
+/** All methods of a table that change resources, so that a new one must be recorded, too. */
+type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
+
+/**
+ * Returns tables whose writes are noted in `changes`. Lists every table: a new one is a type error
+ * until it is decided whether its changes are recorded.
+ */
+function recordingTables(tables: Tables, changes: ChangeSet): Tables {
+  const { organizations, apiKeys, roles, connectors, secrets, transforms, pipelines } = tables;
+  const notedLock = async <R>(
+    row: Promise<R | undefined>,
+    snapshotOf: (row: R) => Snapshot,
+  ): Promise<R | undefined> => {
+    const found = await row;
+    if (found !== undefined) changes.locked(snapshotOf(found));
+    return found;
+  };
+  const noteSecrets = async (connectorId: string): Promise<void> => {
+    if (changes.needsSecrets(connectorId)) changes.secretsBefore(connectorId, await secrets.notes([connectorId]));
+  };
+  return {
+    organizations: {
+      ...organizations,
+      lock: (id) => notedLock(organizations.lock(id), ofOrganization),
+      ...({
+        async insert(row) {
+          await organizations.insert(row);
+          changes.inserted(ofOrganization(row));
+        },
+        async update(id, change, at) {
+          const row = await organizations.update(id, change, at);
+          if (row) changes.updated(ofOrganization(row));
+          return row;
+        },
+        async remove(id) {
+          changes.removed(id);
+          await organizations.remove(id);
+        },
+      } satisfies Writes<typeof organizations>),
+    },
+    apiKeys: {
+      ...apiKeys,
+      lock: (organizationId, id) => notedLock(apiKeys.lock(organizationId, id), ofApiKey),
+      ...({
+        async insert(row) {
+          await apiKeys.insert(row);
+          changes.inserted(ofApiKey(row));
+        },
+        async update(row) {
+          await apiKeys.update(row);
+          changes.updated(ofApiKey(row));
+        },
+      } satisfies Writes<typeof apiKeys>),
+    },
+    roles: {
+      ...roles,
+      lock: (organizationId, id) => notedLock(roles.lock(organizationId, id), ofRole),
+      ...({
+        async insert(row) {
+          await roles.insert(row);
+          changes.inserted(ofRole(row));
+        },
+        async update(row) {
+          await roles.update(row);
+          changes.updated(ofRole(row));
+        },
+        async remove(organizationId, id) {
+          changes.removed(id);
+          await roles.remove(organizationId, id);
+        },
+      } satisfies Writes<typeof roles>),
+    },
+    connectors: {
+      ...connectors,
+      lock: (organizationId, kind, id) => notedLock(connectors.lock(organizationId, kind, id), ofConnector),
+      async lockAll(organizationId, ids) {
+        const rows = await connectors.lockAll(organizationId, ids);
+        for (const row of rows) changes.locked(ofConnector(row));
+        return rows;
+      },
+      ...({
+        async insert(row) {
+          await connectors.insert(row);
+          changes.inserted(ofConnector(row));
+        },
+        async update(row) {
+          await connectors.update(row);
+          changes.updated(ofConnector(row));
+        },
+        async remove(id) {
+          // Its secrets are deleted with it.
+          await noteSecrets(id);
+          changes.removed(id);
+          await connectors.remove(id);
+        },
+      } satisfies Writes<typeof connectors>),
+    },
+    secrets: {
+      ...secrets,
+      ...({
+        async put(rows) {
+          for (const { connectorId, field } of rows) {
+            await noteSecrets(connectorId);
+            changes.secretChanged(connectorId, field);
+          }
+          await secrets.put(rows);
+        },
+        async remove(connectorId, ids) {
+          if (ids.length > 0) await noteSecrets(connectorId);
+          await secrets.remove(connectorId, ids);
+        },
+      } satisfies Writes<typeof secrets>),
+    },
+    transforms: {
+      ...transforms,
+      lock: (organizationId, id) => notedLock(transforms.lock(organizationId, id), ofTransform),
+      ...({
+        async insert(row) {
+          await transforms.insert(row);
+          changes.inserted(ofTransform(row));
+        },
+        async update(row) {
+          await transforms.update(row);
+          changes.updated(ofTransform(row));
+        },
+        async remove(id) {
+          changes.removed(id);
+          await transforms.remove(id);
+        },
+      } satisfies Writes<typeof transforms>),
+    },
+    pipelines: {
+      ...pipelines,
+      lock: (organizationId, id) => notedLock(pipelines.lock(organizationId, id), ofPipeline),
+      ...({
+        async insert(row) {
+          await pipelines.insert(row);
+          changes.inserted(ofPipeline(row));
+        },
+        async update(row, before) {
+          await pipelines.update(row, before);
+          changes.updated(ofPipeline(row));
+        },
+        async remove(id) {
+          changes.removed(id);
+          await pipelines.remove(id);
+        },
+      } satisfies Writes<typeof pipelines>),
+    },
+    // These hold what the service needs for itself, not what callers configure.
+    dataKeys: tables.dataKeys,
+    pipelineCounts: tables.pipelineCounts,
+    auditLogs: tables.auditLogs,
+    idempotency: tables.idempotency,
+  };
+}

@@ -1,0 +1,132 @@
+import type {
+  Connector,
+  Organization,
+  Pipeline,
+  SecretNote,
+  StoredApiKey,
+  StoredRole,
+  Transform,
+} from '../store/store.js';
+import type { AuditResource } from '../store/tables.js';
+
+/** A configured resource at one time, as the audit log shows it. */
+export interface Snapshot {
+  type: AuditResource;
+  id: string;
+  organizationId: string;
+  /** The parent of a team, in whose log its creation and deletion belong. */
+  parentId?: string;
+  /** Connectors and transforms of a pipeline. */
+  components?: readonly string[];
+  /** A revoked key counts as deleted. */
+  isDeleted?: boolean;
+  /** Contains no secret, no digest and no part of a token. */
+  document: Record<string, unknown>;
+}
+
+/** What all stored resources have. */
+interface Row {
+  id: string;
+  name: string;
+  description: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+const shared = ({ id, name, description, createdAt, updatedAt }: Row, organizationId: string) => ({
+  id,
+  organization_id: organizationId,
+  name,
+  description,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+export const ofOrganization = (row: Organization): Snapshot => ({
+  type: 'organization',
+  id: row.id,
+  organizationId: row.id,
+  ...(row.parentId !== null && { parentId: row.parentId }),
+  document: {
+    id: row.id,
+    parent_id: row.parentId,
+    name: row.name,
+    friendly_name: row.friendlyName,
+    description: row.description,
+    allowed_origins: row.allowedOrigins,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  },
+});
+
+export const ofApiKey = (row: StoredApiKey): Snapshot => ({
+  type: 'api_key',
+  id: row.id,
+  organizationId: row.organizationId,
+  isDeleted: row.revokedAt !== null,
+  document: {
+    ...shared(row, row.organizationId),
+    ...(row.roleId === null ? { permissions: row.permissions } : { role_id: row.roleId }),
+    token_version: row.tokenVersion,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  },
+});
+
+export const ofRole = (row: StoredRole): Snapshot => ({
+  type: 'role',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: { ...shared(row, row.organizationId), permissions: row.permissions },
+});
+
+/** `withSecrets` adds the secrets. */
+export const ofConnector = (row: Connector): Snapshot => ({
+  type: row.kind,
+  id: row.id,
+  organizationId: row.organizationId,
+  document: {
+    ...shared(row, row.organizationId),
+    type: row.type,
+    config: { settings: row.settings },
+    ...(row.port !== null && { port: row.port }),
+    version: row.version,
+  },
+});
+
+export const ofTransform = (row: Transform): Snapshot => ({
+  type: 'transform',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: { ...shared(row, row.organizationId), config: row.config, version: row.version },
+});
+
+export const ofPipeline = (row: Pipeline): Snapshot => ({
+  type: 'pipeline',
+  id: row.id,
+  organizationId: row.organizationId,
+  components: row.nodes.map((node) => node.component_id),
+  document: {
+    ...shared(row, row.organizationId),
+    enabled: row.enabled,
+    nodes: row.nodes,
+    edges: row.edges,
+    version: row.version,
+  },
+});
+
+/**
+ * Adds the metadata of its secrets to the document of a connector.
+ * @param changed the fields whose value was set; their entries contain `changed: true`
+ */
+export function withSecrets(
+  { document }: Snapshot,
+  notes: readonly SecretNote[],
+  changed: ReadonlySet<string>,
+): Record<string, unknown> {
+  const config: unknown = document['config'];
+  const secrets = notes.map(({ field, id, name, updatedAt }) => [
+    field,
+    { id, name, updated_at: updatedAt.toISOString(), ...(changed.has(field) && { changed: true }) },
+  ]);
+  return { ...document, config: { ...(typeof config === 'object' && config), secrets: Object.fromEntries(secrets) } };
+}
