@@ -10,6 +10,7 @@ const descriptions = {
   'input:read': 'Read inputs and the types of inputs',
   'input:write': 'Create, change and test inputs, and read the tokens that they receive records with',
   'organization:delete': 'Delete teams with all they own',
+  'organization:logs:read': 'Read the audit log of the organization',
   'organization:read': 'Read the organization and its teams',
   'organization:write': 'Create teams, and change the organization and its teams',
   'output:delete': 'Delete outputs',
@@ -44,7 +45,8 @@ export const permissions = Object.keys(descriptions) as [Permission, ...Permissi
 /** Returns what a permission allows, in a few words. */
 export const describePermission = (permission: Permission): string => descriptions[permission];
 
-const isManagement = (permission: Permission): boolean => /^(apikey|role):/.test(permission);
+/** What `read` and `write` exclude: who may do what, and who did what. */
+const isManagement = (permission: Permission): boolean => /^(apikey:|role:|organization:logs:)/.test(permission);
 const isRead = (permission: Permission): boolean => permission.endsWith(':read');
 
 /** Named sets of permissions that a key can be created with, besides single permissions. */

@@ -29,6 +29,7 @@ import { notifyOthers } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
+import { startSweeper } from './sweeper.js';
 import { createEngineLeases } from './store/engine-leases.js';
 import { createEngineState } from './store/engine-state.js';
 import { protectFolder } from './store/private-folder.js';
@@ -54,9 +55,6 @@ interface BuiltFiles {
 }
 
 const require = createRequire(import.meta.url);
-
-/** Milliseconds between deletions of expired idempotency keys. */
-const SWEEP_INTERVAL = 600_000;
 
 /**
  * Starts the service from environment variables (the README has a table of them). Resolves once it
@@ -255,9 +253,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   });
   log.info({ url, database: database.pool ? 'postgresql' : 'embedded' }, 'service started');
 
-  const sweeping = setInterval(() => {
-    store.idempotency.sweep(new Date()).catch(() => log.warn('could not delete expired idempotency keys; will retry'));
-  }, SWEEP_INTERVAL);
+  const sweeper = startSweeper({ store, days: env.AUDIT_LOG_DAYS, log });
   const catalog = loadCatalog();
   const sealing = migrateFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch(
     (error: unknown) =>
@@ -266,13 +262,13 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     readiness.stop();
-    clearInterval(sweeping);
     await sleep(env.DRAIN_DELAY_MS);
     ending.abort();
     await listener.drain();
     await engine?.close();
     egress.close?.();
     await sealing;
+    await sweeper.stop();
     await store.close();
     log.info('service stopped');
   };

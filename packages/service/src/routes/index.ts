@@ -1,6 +1,7 @@
 import type { FormAssets } from '../embed/form-assets.js';
 import type { Route } from '../http/route.js';
 import { apiKeyRoutes } from './api-keys.js';
+import { auditLogRoutes } from './audit-logs.js';
 import { catalogRoutes } from './catalog.js';
 import { connectionTestRoutes } from './connection-tests.js';
 import { connectorWriteRoutes } from './connector-writes.js';
@@ -66,6 +67,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...apiKeyRoutes(context),
     ...roleKeyRoutes(context),
     ...roleRoutes(context),
+    ...auditLogRoutes(context),
     ...iconRoutes(context),
     ...(form ? embedRoutes(context, form, apiBases) : []),
     ...(dropIn ? dropInRoutes(dropIn) : []),

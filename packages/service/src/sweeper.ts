@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import { removeExpiredAuditLogs } from './audit/retention.js';
+import { describeError } from './describe-error.js';
+import type { Store } from './store/store.js';
+
+/** Milliseconds between deletions of expired rows. */
+const INTERVAL = 600_000;
+
+export interface Sweeper {
+  /** Stops it, and resolves when the statement that is running has ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Deletes expired idempotency keys and rows of the audit log now and then at an interval. Every
+ * replica may do it.
+ * @param days days for which the audit log is kept
+ */
+export function startSweeper({
+  store,
+  days,
+  log,
+}: {
+  store: Pick<Store, 'idempotency' | 'auditLogs'>;
+  days: number;
+  log: Logger;
+}): Sweeper {
+  const ending = new AbortController();
+  let running: Promise<void> | undefined;
+
+  async function sweep(): Promise<void> {
+    const now = Date.now();
+    try {
+      await store.idempotency.sweep(new Date(now));
+      const removed = await removeExpiredAuditLogs(store.auditLogs, { now, days, signal: ending.signal });
+      if (removed > 0) log.info({ rows: removed }, 'expired audit log rows deleted');
+    } catch (error) {
+      log.warn({ problem: describeError(error) }, 'could not delete expired rows; will retry');
+    }
+  }
+
+  // One at a time: a sweep may take longer than the interval.
+  const start = (): void => {
+    running ??= sweep().finally(() => (running = undefined));
+  };
+  start();
+  const timer = setInterval(start, INTERVAL);
+  return {
+    async stop() {
+      clearInterval(timer);
+      ending.abort();
+      await running;
+    },
+  };
+}
