@@ -55,6 +55,16 @@ export class ChangeSet {
     Object.assign(this.#entry(id), { after: undefined, isWritten: true });
   }
 
+  /** Notes that the versions of connectors were incremented, which is no change by itself. */
+  touched(ids: readonly string[]): void {
+    for (const id of ids) {
+      const entry = this.#entries.get(id);
+      if (!entry?.after) continue;
+      const { document } = entry.after;
+      entry.after = { ...entry.after, document: { ...document, version: Number(document['version']) + 1 } };
+    }
+  }
+
   /** Returns whether the secrets of a connector must be passed to `secretsBefore` before a change. */
   needsSecrets(connectorId: string): boolean {
     return this.#entry(connectorId).notesBefore === undefined;
@@ -64,9 +74,10 @@ export class ChangeSet {
     this.#entry(connectorId).notesBefore = notes;
   }
 
-  secretChanged(connectorId: string, field: string): void {
+  /** @param isRotated whether its value is another one */
+  secretWritten(connectorId: string, field: string, isRotated: boolean): void {
     const entry = this.#entry(connectorId);
-    entry.changedFields.add(field);
+    if (isRotated) entry.changedFields.add(field);
     entry.isWritten = true;
   }
 

@@ -26,6 +26,9 @@ const expected: Record<string, string[]> = {
   purgePipelineNode: ['pipeline_data delete'],
   deleteDeadLetters: ['pipeline_data delete'],
   replayDeadLetters: ['pipeline_data update'],
+  createSecret: ['secret insert'],
+  changeSecret: ['secret update'],
+  deleteSecret: ['secret delete'],
   createTransform: ['transform insert'],
   createV1Transform: ['transform insert'],
   changeTransform: ['transform update'],
@@ -110,6 +113,7 @@ describe('the audit log', () => {
         nodes,
         edges: pipeline.edges[0].id,
         transforms: await make('transforms', { name: 'T', config: { operations: [] } }),
+        secrets: await make('secrets', { name: 'S', value: 'a secret value' }),
         roles: await make('roles', { name: 'R', permission_ids: ['input:read'] }),
         organizations: team,
         api_keys: key,
@@ -129,7 +133,8 @@ describe('the audit log', () => {
   /** Everything that is configured, to notice a change without a row. */
   const configured = () =>
     service.database.script(async (run) => {
-      const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'transforms', 'pipelines'];
+      const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'organization_secrets'];
+      tables.push('transforms', 'pipelines');
       const found: unknown[] = [];
       for (const table of tables) found.push(await run(`select * from ${table} order by id`));
       return JSON.stringify(found);

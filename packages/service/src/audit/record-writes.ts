@@ -3,7 +3,16 @@ import type { Tables, WriteName } from '../store/store.js';
 import type { NewAuditLog } from '../store/audit-logs.js';
 import type { Author } from './author.js';
 import { ChangeSet } from './change-set.js';
-import { ofApiKey, ofConnector, ofOrganization, ofPipeline, ofRole, ofTransform, type Snapshot } from './snapshot.js';
+import {
+  ofApiKey,
+  ofConnector,
+  ofOrganization,
+  ofPipeline,
+  ofRole,
+  ofSecret,
+  ofTransform,
+  type Snapshot,
+} from './snapshot.js';
 
 /**
  * Runs the writes of a transaction, and appends one row to the audit log for each resource that they
@@ -41,7 +50,7 @@ export async function recordWrites<T>(
   return result;
 }
 
-const isComponent = ({ type }: Snapshot): boolean => type === 'input' || type === 'output' || type === 'transform';
+const isComponent = ({ type }: Snapshot): boolean => ['input', 'output', 'transform', 'secret'].includes(type);
 
 /** All methods of a table that change resources, so that a new one must be recorded, too. */
 type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
@@ -51,7 +60,7 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  * until it is decided whether its changes are recorded.
  */
 function recordingTables(tables: Tables, changes: ChangeSet): Tables {
-  const { organizations, apiKeys, roles, connectors, secrets, transforms, pipelines } = tables;
+  const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -132,6 +141,10 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
           await connectors.update(row);
           changes.updated(ofConnector(row));
         },
+        async touch(ids) {
+          await connectors.touch(ids);
+          changes.touched(ids);
+        },
         async remove(id) {
           // Its secrets are deleted with it.
           await noteSecrets(id);
@@ -144,17 +157,39 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
       ...secrets,
       ...({
         async put(rows) {
-          for (const { connectorId, field } of rows) {
+          for (const { connectorId, field, sealed } of rows) {
             await noteSecrets(connectorId);
-            changes.secretChanged(connectorId, field);
+            const before = (await secrets.ofConnector(connectorId)).find((each) => each.field === field);
+            // A rename keeps the sealed value.
+            changes.secretWritten(connectorId, field, !before?.sealed.equals(sealed));
           }
           await secrets.put(rows);
         },
+        // The new secret of the organization is recorded; the connector has the same value as before.
+        refer: (reference) => secrets.refer(reference),
         async remove(connectorId, ids) {
           if (ids.length > 0) await noteSecrets(connectorId);
           await secrets.remove(connectorId, ids);
         },
       } satisfies Writes<typeof secrets>),
+    },
+    organizationSecrets: {
+      ...organizationSecrets,
+      lock: (organizationId, id) => notedLock(organizationSecrets.lock(organizationId, id), ofSecret),
+      ...({
+        async insert(row) {
+          await organizationSecrets.insert(row);
+          changes.inserted(ofSecret(row, true));
+        },
+        async update(row, isRotated) {
+          await organizationSecrets.update(row, isRotated);
+          changes.updated(ofSecret(row, isRotated));
+        },
+        async remove(id) {
+          changes.removed(id);
+          await organizationSecrets.remove(id);
+        },
+      } satisfies Writes<typeof organizationSecrets>),
     },
     transforms: {
       ...transforms,

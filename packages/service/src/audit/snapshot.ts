@@ -1,6 +1,7 @@
 import type {
   Connector,
   Organization,
+  OrganizationSecret,
   Pipeline,
   SecretNote,
   StoredApiKey,
@@ -90,6 +91,20 @@ export const ofConnector = (row: Connector): Snapshot => ({
     config: { settings: row.settings },
     ...(row.port !== null && { port: row.port }),
     version: row.version,
+  },
+});
+
+/** @param isChanged whether its value was set */
+export const ofSecret = (row: OrganizationSecret, isChanged = false): Snapshot => ({
+  type: 'secret',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: {
+    ...shared(row, row.organizationId),
+    destinations: row.destinations.map(({ kind, type, settings }) => ({ kind, type, settings })),
+    restricted: row.restricted,
+    version: row.version,
+    ...(isChanged && { changed: true }),
   },
 });
 

@@ -52,7 +52,7 @@ export async function changeSecret(
   if (change.destinations) await requireNoUseElsewhere(organizationId, uses, after, tools);
   if (change.value !== undefined || change.destinations !== undefined)
     after.sealed = sealShared(after, change.value ?? openShared(before, vault), vault);
-  await tables.organizationSecrets.update(after);
+  await tables.organizationSecrets.update(after, change.value !== undefined);
   const applyTo = change.value === undefined ? [] : [...new Set(uses.map((use) => use.id))];
   await tables.connectors.touch(applyTo);
   return { secret: after, uses, applyTo };

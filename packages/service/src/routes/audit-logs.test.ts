@@ -145,6 +145,50 @@ describe.each([embedded(), postgresql()])('the audit log on $name', (databases) 
         expect(text).not.toContain(hidden);
     });
 
+    it('tells that a shared secret was set, renamed or given another destination', async () => {
+      const secret = await make('secrets', { name: 'Token', value: SECRET });
+      const reference = { api_key: { id: secret } };
+      const { config } = okta();
+      const input = await make('inputs', { ...okta(), config: { ...config, secrets: reference } });
+      const pipeline = await make('pipelines', {
+        name: 'P',
+        nodes: [{ slug: 'in', component_id: input, component_type: 'input' }],
+      });
+      await call('PATCH', `/v2/${team}/secrets/${secret}`, { name: 'Renamed' });
+      await call('PATCH', `/v2/${team}/secrets/${secret}`, { value: `${SECRET}4` });
+      const rows = await logs(`?resource_type=secret&resource_id=${secret}`);
+      const seen = rows.map(({ action, resource }: { action: string; resource: { new: Record<string, unknown> } }) => [
+        action,
+        resource.new['name'],
+        resource.new['changed'],
+      ]);
+      expect(seen).toEqual([
+        ['update', 'Renamed', true],
+        ['update', 'Renamed', undefined],
+        ['update', 'Token', undefined],
+        ['insert', 'Token', true],
+      ]);
+      expect(rows[1].resource.new.destinations).toEqual([
+        { kind: 'input', type: 'okta-systemlog', settings: expect.objectContaining(config.settings) },
+      ]);
+      expect(JSON.stringify(rows)).not.toContain(SECRET);
+      expect(shapes(await logs(`?resource_type=pipeline&resource_id=${pipeline}`))).toEqual([
+        `secret update ${secret}`,
+        `secret update ${secret}`,
+        `pipeline insert ${pipeline}`,
+      ]);
+    });
+
+    it('of a connector tells whether its secret was set or renamed', async () => {
+      const input = await call('POST', `/v2/${team}/inputs`, okta());
+      const { id } = input.body.config.secrets.api_key;
+      await call('PATCH', `/v2/${team}/secrets/${id}`, { name: 'Renamed' });
+      const rows = await logs();
+      expect(shapes(rows)).toEqual([`input update ${input.body.id}`, `input insert ${input.body.id}`]);
+      expect(rows[0].resource.new.config.secrets.api_key).toMatchObject({ id, name: 'Renamed' });
+      expect(rows[0].resource.new.config.secrets.api_key).not.toHaveProperty('changed');
+    });
+
     it('of a session names its organization and its key', async () => {
       const session = await service.session({ ...acme, team });
       const made = await service.call('POST', `/v2/${team}/inputs`, { session, body: okta() });
@@ -197,7 +241,7 @@ describe.each([embedded(), postgresql()])('the audit log on $name', (databases) 
         ['limit=0', 400],
         ['cursor=x', 400],
         ['action=read', 400],
-        ['resource_type=secret', 400],
+        ['resource_type=user', 400],
         ['from=0000-01-01T00:00:00Z', 400],
       ] as const)
         expect([query, (await call('GET', `/v3/${team}/audit_logs?${query}`)).status]).toEqual([query, status]);

@@ -135,7 +135,11 @@ async function readScope(
  * Returns the ids, each of which must be a secret of the organization.
  * @throws ApiError 404
  */
-async function ownSecrets(store: Store, organizationId: string, ids: readonly string[]): Promise<readonly string[]> {
+async function ownSecrets(
+  store: ReadTables,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   for (const id of ids) if (!(await store.organizationSecrets.get(organizationId, id))) throw notFound();
   return ids;
 }

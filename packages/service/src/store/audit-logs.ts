@@ -1,13 +1,13 @@
 import { and, arrayContains, asc, count, desc, eq, gte, inArray, lt, max, min, or, sql, type SQL } from 'drizzle-orm';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queries } from './database.js';
-import { auditLogs as table, pipelineComponents, type AuditAction, type AuditResource } from './tables.js';
+import { auditLogs as table, pipelineComponents, secrets, type AuditAction, type AuditResource } from './tables.js';
 
 /** A recorded change of a resource. */
 export type AuditLog = Omit<InferSelectModel<typeof table>, 'sequence'>;
 
 export interface NewAuditLog extends AuditLog {
-  /** The changed connector or transform: the pipelines that use it now are added to `pipelineIds`. */
+  /** The changed connector, transform or secret: the pipelines that use it are added to `pipelineIds`. */
   componentId?: string;
 }
 
@@ -144,6 +144,8 @@ function withUses(pipelineIds: readonly string[], componentId: string): SQL {
   return sql`array(
     select ${pipelineComponents.pipelineId} from ${pipelineComponents}
       where ${pipelineComponents.connectorId} = ${componentId} or ${pipelineComponents.transformId} = ${componentId}
+        or ${pipelineComponents.connectorId} in (
+          select ${secrets.connectorId} from ${secrets} where ${secrets.secretId} = ${componentId})
     union select jsonb_array_elements_text(${JSON.stringify(pipelineIds)}::jsonb))`;
 }
 

@@ -198,7 +198,8 @@ export interface OrganizationSecrets {
   get(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
   /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
   lock(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
-  update(secret: OrganizationSecret): Promise<void>;
+  /** @param isRotated whether its value is another one, for the audit log */
+  update(secret: OrganizationSecret, isRotated?: boolean): Promise<void>;
   remove(id: string): Promise<void>;
   /** Returns the metadata of all secrets of an organization, also of those of its connectors. */
   list(organizationId: string, page: Page): Promise<Rows<ListedSecret>>;
@@ -343,7 +344,7 @@ export interface Tables {
 }
 
 /** Names of the methods that change configured resources. */
-export type WriteName = 'insert' | 'update' | 'remove' | 'put';
+export type WriteName = 'insert' | 'update' | 'remove' | 'put' | 'refer' | 'touch';
 
 /**
  * The tables without the methods that change configured resources. Routes have only these outside of

@@ -202,6 +202,7 @@ export const AUDIT_RESOURCES = [
   'pipeline',
   'pipeline_data',
   'role',
+  'secret',
   'transform',
 ] as const;
 export type AuditResource = (typeof AUDIT_RESOURCES)[number];
