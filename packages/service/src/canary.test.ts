@@ -172,7 +172,7 @@ describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases)
     });
     const audit = await call('GET', `/v3/${acme.team}/audit_logs?limit=100`, key);
     const about = new Set(audit.body.logs.map(({ resource }: { resource: { type: string } }) => resource.type));
-    expect(about).toEqual(new Set(['api_key', 'input', 'output', 'pipeline']));
+    expect(about).toEqual(new Set(['api_key', 'input', 'output', 'pipeline', 'secret']));
     await call('GET', '/metrics', {});
     await call('GET', '/openapi.json', {});
 
