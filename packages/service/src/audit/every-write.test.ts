@@ -57,6 +57,10 @@ const expected: Record<string, string[]> = {
   triggerPipeline: [],
   testInputConnection: [],
   testOutputConnection: [],
+  tryCondition: [],
+  tryTransform: [],
+  tryOrganizationTransform: [],
+  generateRecord: [],
 };
 
 function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | undefined {
