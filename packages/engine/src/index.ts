@@ -80,3 +80,4 @@ export { MUTATED_TYPES, TIMESTAMP_FORMATS, type Operation, type TransformConfig 
 export { parseTransform, readTransform } from './transforms/parse-transform.js';
 export { describeOperation, OPERATION_TYPES, type OperationInfo } from './transforms/operations/index.js';
 export { tryCondition, tryTransform, type Tried, type TryOptions } from './transforms/sandbox.js';
+export { referredSecrets } from './transforms/secret-references.js';

@@ -45,6 +45,16 @@ export function readReferences(
   return ids;
 }
 
+/** Returns the ids of the secrets that the operations of a transform refer to, each once. */
+export function referredSecrets({ operations }: { operations: readonly unknown[] }): string[] {
+  const references = operations.flatMap((operation) => {
+    const secrets = isRecord(operation) ? operation['secrets'] : undefined;
+    return isRecord(secrets) ? Object.values(secrets) : [];
+  });
+  const ids = references.map((reference) => (isRecord(reference) ? reference['id'] : undefined));
+  return [...new Set(ids.filter((id) => typeof id === 'string'))];
+}
+
 /** Checks that the secrets exist, and that the operation can use their values. */
 export function checkReferences(
   specs: SecretSpecs,
@@ -56,8 +66,9 @@ export function checkReferences(
     const value = resolveSecret?.(id);
     const place = problems.at(name);
     if (!resolveSecret)
-      place.add('not_supported', "Transforms can't refer to secrets in this release, so this operation can't run.");
-    else if (value === undefined) place.at('id').add('unknown', 'The organization has no secret with this id.');
+      place.add('not_supported', 'Secrets of an organization can only be used under the path of that organization.');
+    else if (value === undefined)
+      place.at('id').add('unknown', 'The organization has no secret with this id that transforms can use.');
     else {
       const problem = specs[name]?.problemOf(value);
       if (problem !== undefined) place.add('invalid', problem);

@@ -1,6 +1,7 @@
 import type { Catalog } from '@connector-frame/catalog';
+import { parseTransform, referredSecrets } from '@connector-frame/engine';
 import { ApiError, notFound } from '../api-error.js';
-import { listedDestination } from '../secrets/listed-destination.js';
+import { listedDestination, TRANSFORMS } from '../secrets/listed-destination.js';
 import { openSecrets } from '../secrets/open-secrets.js';
 import { isSameDestination, mayBeSentTo, openShared, sealShared } from '../secrets/references.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
@@ -14,7 +15,7 @@ export interface SecretChange {
   name?: string | undefined;
   description?: string | undefined;
   value?: SecretValue | undefined;
-  /** The complete list; null: any destination of a connector whose writer may add it. */
+  /** The complete list; null: components that refer to it may add theirs. */
   destinations?: readonly ListedDestination[] | null | undefined;
 }
 
@@ -27,9 +28,9 @@ interface ChangeTools {
 }
 
 /**
- * Changes a secret for all connectors that use it.
+ * Changes a secret for all components that use it.
  *
- * @returns the secret, and the connectors whose pipelines must apply the new value
+ * @returns the secret, and the connectors and transforms whose pipelines must apply the new value
  * @throws ApiError 404, 409, or 422 `invalid_config` or `secret_reentry_required`
  */
 export async function changeSecret(
@@ -37,15 +38,15 @@ export async function changeSecret(
   id: string,
   change: SecretChange,
   tools: ChangeTools,
-): Promise<{ secret: OrganizationSecret; uses: SecretUse[]; applyTo: string[] }> {
+): Promise<{ secret: OrganizationSecret; applyTo: string[] }> {
   const { tables, vault, now } = tools;
-  // Connectors first, as in their own writes.
+  // Components first, as in their own writes.
   const locked = await lockUsers(organizationId, id, tables);
   const before = await tables.organizationSecrets.lock(organizationId, id);
   if (!before) throw notFound();
   const uses = await tables.organizationSecrets.uses(organizationId, [id]);
   if (uses.some((use) => !locked.has(use.id)))
-    throw new ApiError(409, 'conflict', 'A connector began to use the secret at the same time. Try again.');
+    throw new ApiError(409, 'conflict', 'Another component began to use the secret at the same time. Try again.');
 
   const after = withChange(before, change, now);
   if (change.value !== undefined) await requireFitting(organizationId, uses, change.value, tools);
@@ -53,17 +54,23 @@ export async function changeSecret(
   if (change.value !== undefined || change.destinations !== undefined)
     after.sealed = sealShared(after, change.value ?? openShared(before, vault), vault);
   await tables.organizationSecrets.update(after, change.value !== undefined);
-  const applyTo = change.value === undefined ? [] : [...new Set(uses.map((use) => use.id))];
-  await tables.connectors.touch(applyTo);
-  return { secret: after, uses, applyTo };
+  if (change.value === undefined) return { secret: after, applyTo: [] };
+  await tables.connectors.touch(idsOf(uses, false));
+  await tables.transforms.touch(idsOf(uses, true));
+  return { secret: after, applyTo: [...idsOf(uses, false), ...idsOf(uses, true)] };
 }
+
+const idsOf = (uses: readonly SecretUse[], isTransform: boolean): string[] => [
+  ...new Set(uses.filter(({ kind }) => (kind === 'transform') === isTransform).map((use) => use.id)),
+];
 
 async function lockUsers(organizationId: string, id: string, tables: Tables): Promise<Set<string>> {
   const uses = await tables.organizationSecrets.uses(organizationId, [id]);
-  const rows = await tables.connectors.lockAll(
-    organizationId,
-    uses.map((use) => use.id),
-  );
+  const rows: { id: string }[] = await tables.connectors.lockAll(organizationId, idsOf(uses, false));
+  for (const transformId of idsOf(uses, true).sort()) {
+    const row = await tables.transforms.lock(organizationId, transformId);
+    if (row) rows.push(row);
+  }
   return new Set(rows.map((row) => row.id));
 }
 
@@ -88,7 +95,7 @@ function withChange(before: OrganizationSecret, change: SecretChange, now: Date)
 
 /**
  * Requires that a value is valid in every field that uses the secret.
- * @throws ApiError 422 naming the connectors
+ * @throws ApiError 422 naming one of the components
  */
 async function requireFitting(
   organizationId: string,
@@ -96,21 +103,48 @@ async function requireFitting(
   value: SecretValue,
   { tables, catalog }: ChangeTools,
 ): Promise<void> {
-  for (const { id, kind, type: typeId, field } of uses) {
+  for (const use of uses) {
+    const { id, kind, type: typeId, field } = use;
+    if (kind === 'transform') {
+      await requireFittingTransform(organizationId, use, value, tables);
+      continue;
+    }
     const type = catalog.get(kind, typeId);
     const connector = await tables.connectors.get(organizationId, kind, id);
     if (!type || !connector) continue;
     const { settings } = runtimeConfig(type, connector.settings, {});
     const issues = issuesOfValue(type, settings, field, value);
     if (issues.length === 0) continue;
-    throw new ApiError(422, 'invalid_config', 'The value is not valid in a connector that uses the secret.', {
-      details: {
-        issues: issues.map(({ code }) => ({ path: '/value', code })),
-        [kind]: { id, type: typeId, field },
-      },
-    });
+    throw unfit(
+      use,
+      issues.map(({ code }) => code),
+    );
   }
 }
+
+/** Requires that the operations of a transform can use a value. */
+async function requireFittingTransform(
+  organizationId: string,
+  use: SecretUse,
+  value: SecretValue,
+  tables: Tables,
+): Promise<void> {
+  const transform = await tables.transforms.get(organizationId, use.id);
+  if (!transform) return;
+  // Other operations are valid already, and jq programs take a while.
+  const operations = transform.config.operations.filter(
+    (operation) => referredSecrets({ operations: [operation] }).length > 0,
+  );
+  const resolveSecret = (id: string) => (id === use.secretId && typeof value === 'string' ? value : undefined);
+  const parsed = await parseTransform({ operations }, { resolveSecret });
+  const own = parsed.ok ? [] : parsed.problems.filter(({ code }) => code === 'invalid');
+  if (own.length > 0 || typeof value !== 'string') throw unfit(use, ['format']);
+}
+
+const unfit = ({ kind, id, type, field }: SecretUse, codes: readonly string[]): ApiError =>
+  new ApiError(422, 'invalid_config', 'The value is not valid in a component that uses the secret.', {
+    details: { issues: codes.map((code) => ({ path: '/value', code })), [kind]: { id, type, field } },
+  });
 
 /**
  * Requires that the list contains the destinations of all connectors that use the secret.
@@ -124,6 +158,10 @@ async function requireNoUseElsewhere(
 ): Promise<void> {
   const others: SecretUse[] = [];
   for (const use of uses) {
+    if (use.kind === 'transform') {
+      if (!mayBeSentTo(secret, TRANSFORMS)) others.push(use);
+      continue;
+    }
     const type = catalog.get(use.kind, use.type);
     const found = await tables.connectors.withSecrets(organizationId, use.id);
     if (!type || !found) continue;
@@ -132,19 +170,19 @@ async function requireNoUseElsewhere(
     if (!secret.destinations.some((one) => isSameDestination(one, destination))) others.push(use);
   }
   if (others.length > 0)
-    throw new ApiError(409, 'conflict', 'Connectors send the secret to a destination that the list lacks.', {
+    throw new ApiError(409, 'conflict', 'Components use the secret at a destination that the list lacks.', {
       details: namesOf(others),
     });
 }
 
 const MOST_NAMED = 20;
 
-/** Returns connectors by kind, for the details of an error. */
+/** Returns components by kind, for the details of an error. */
 export function namesOf(uses: readonly SecretUse[]): Record<string, unknown> {
   const of = (wanted: SecretUse['kind']) =>
     uses
       .filter(({ kind }) => kind === wanted)
       .slice(0, MOST_NAMED)
       .map(({ id, type, name }) => ({ id, type, name }));
-  return { inputs: of('input'), outputs: of('output'), total: uses.length };
+  return { inputs: of('input'), outputs: of('output'), transforms: of('transform'), total: uses.length };
 }

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { Catalog } from '@connector-frame/catalog';
 import { validateConfig, withDefaults } from '@connector-frame/catalog/validate';
 import { invalidRequest } from '../api-error.js';
-import { listedDestination } from '../secrets/listed-destination.js';
+import { listedDestination, TRANSFORMS } from '../secrets/listed-destination.js';
 import type { OrganizationVault } from '../secrets/vault.js';
 import type { ListedDestination } from '../store/tables.js';
 
@@ -12,8 +12,9 @@ const MAX_DESTINATIONS = 100;
 export const DestinationList = z
   .array(
     z.strictObject({
-      kind: z.enum(['input', 'output']),
-      type: z.string(),
+      kind: z.enum(['input', 'output', 'transform']),
+      /** Absent for transforms. */
+      type: z.string().default('transform'),
       settings: z.record(z.string(), z.unknown()).default({}),
     }),
   )
@@ -30,7 +31,8 @@ export function readDestinations(
 ): ListedDestination[] {
   return list.map(({ kind, type: typeId, settings }, index) => {
     const path = `/destinations/${index}`;
-    const type = catalog.get(kind, typeId);
+    if (kind === 'transform' && typeId === 'transform' && Object.keys(settings).length === 0) return TRANSFORMS;
+    const type = kind === 'transform' ? undefined : catalog.get(kind, typeId);
     if (!type) throw invalid([{ path: `${path}/type`, code: 'enum' }]);
     // The other settings of a connector don't matter here, so required ones may be absent.
     const issues = validateConfig(type.config, withDefaults(type.config, { settings }))

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { IngestAddress, IngestAddressOf } from './ingest-addresses.js';
 import type { Connector, SecretNote } from '../store/store.js';
+import { References, referencesTo } from './present-secret.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
@@ -16,13 +17,7 @@ export const ConnectorBody = z
       settings: z.record(z.string(), z.unknown()),
       secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Timestamp })),
     }),
-    references: z
-      .object({
-        secrets: z.array(
-          z.object({ id: z.string(), name: z.string(), organization_id: z.string(), shared: z.boolean() }),
-        ),
-      })
-      .openapi({ description: 'The secrets that it uses.' }),
+    references: References,
     managed_by: z.literal('customer'),
     share_details: z
       .object({ shared_with_me: z.boolean(), shared_with_children: z.boolean() })
@@ -67,9 +62,7 @@ export function presentConnector(
     name: connector.name,
     description: connector.description,
     config: { settings: connector.settings, secrets },
-    references: {
-      secrets: notes.map(({ id, name }) => ({ id, name, organization_id: connector.organizationId, shared: false })),
-    },
+    references: referencesTo(notes.map(({ id, name }) => ({ id, name, organizationId: connector.organizationId }))),
     managed_by: 'customer',
     share_details: { shared_with_me: false, shared_with_children: false },
     created_at: connector.createdAt.toISOString(),

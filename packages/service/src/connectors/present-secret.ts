@@ -22,24 +22,44 @@ export const SecretBody = z
 const ComponentReference = z
   .object({
     id: z.string(),
-    kind: z.enum(['input', 'output']),
-    type: z.string().openapi({ description: '`type_id` of its connector type.' }),
+    kind: z.enum(['input', 'output', 'transform']),
+    type: z.string().openapi({ description: '`type_id` of its connector type; `transform` for a transform.' }),
     name: z.string(),
   })
   .openapi('ComponentReference');
 
 const uses = z.array(ComponentReference);
 
+/** The secrets that a component uses, in responses. */
+export const References = z
+  .object({
+    secrets: z.array(z.object({ id: z.string(), name: z.string(), organization_id: z.string(), shared: z.boolean() })),
+  })
+  .openapi({ description: 'The secrets that it uses.' });
+
+/** Formats the secrets that a component uses. */
+export const referencesTo = (
+  secrets: readonly Pick<OrganizationSecret, 'id' | 'name' | 'organizationId'>[],
+): z.output<typeof References> => ({
+  secrets: secrets.map(({ id, name, organizationId }) => ({
+    id,
+    name,
+    organization_id: organizationId,
+    shared: false,
+  })),
+});
+
 /** A secret in lists and reads. */
 export const SecretWithUses = SecretBody.extend({
   inputs: uses.openapi({ description: 'The inputs that use it, oldest first.' }),
   outputs: uses.openapi({ description: 'The outputs that use it, oldest first.' }),
+  transforms: uses.openapi({ description: 'The transforms that use it, oldest first.' }),
 }).openapi('SecretWithUses');
 
 export const DestinationBody = z
   .object({
-    kind: z.enum(['input', 'output']),
-    type: z.string().openapi({ description: '`type_id` of a connector type.' }),
+    kind: z.enum(['input', 'output', 'transform']),
+    type: z.string().openapi({ description: '`type_id` of a connector type; `transform` for all transforms.' }),
     settings: z.record(z.string(), z.unknown()).openapi({
       description: 'The settings that address it and protect the connection. Absent ones have their defaults.',
     }),
@@ -66,14 +86,14 @@ export const presentSecret = (secret: Omit<ListedSecret, 'connectorId'>): z.outp
   updated_at: secret.updatedAt.toISOString(),
 });
 
-/** Formats the connectors that use a secret, by kind. */
+/** Formats the components that use a secret, by kind. */
 export function presentUses(uses: readonly SecretUse[], secretId: string) {
   const own = uses.filter((use) => use.secretId === secretId);
   const of = (wanted: SecretUse['kind']) => {
     const found = new Map(own.filter(({ kind }) => kind === wanted).map((use) => [use.id, use]));
     return Array.from(found.values(), ({ id, kind, type, name }) => ({ id, kind, type, name }));
   };
-  return { inputs: of('input'), outputs: of('output') };
+  return { inputs: of('input'), outputs: of('output'), transforms: of('transform') };
 }
 
 /** Formats a secret with its destinations. */

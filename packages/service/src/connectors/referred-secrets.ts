@@ -96,6 +96,6 @@ export const notAllowed = (fields: readonly string[]): ApiError =>
   new ApiError(
     422,
     'secret_not_allowed',
-    'A secret may not be sent to this destination. Enter the value here, or add the destination to the secret.',
+    'A secret may not be sent to this destination. Add the destination to the secret, or use another one.',
     { details: { fields: fields.map((field) => `/secrets/${field}`) } },
   );

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, notFound } from '../api-error.js';
 import { sealAgain } from '../secrets/open-secrets.js';
-import { mayBeSentTo, openShared, sealReference, sealShared } from '../secrets/references.js';
+import { mayBeSentTo, sealReference, sealShared, withDestination } from '../secrets/references.js';
 import type { OrganizationVault } from '../secrets/vault.js';
-import type { Connector, OrganizationSecret, Reseal, SecretNote, SecretRow, Tables } from '../store/store.js';
-import type { ListedDestination } from '../store/tables.js';
+import type { Connector, Reseal, SecretNote, SecretRow, Tables } from '../store/store.js';
 import type { ChangedSecret, WritePlan } from './plan-write.js';
 import { notAllowed } from './referred-secrets.js';
 
@@ -65,17 +64,6 @@ async function storeShared(plan: WritePlan, { field, value, reference, shares }:
     const isUnchanged = await tables.secrets.refer({ id, secretId: id, before: row.sealed, sealed: reference });
     if (!isUnchanged) throw new ApiError(409, 'conflict', 'The secret was changed at the same time. Try again.');
   }
-}
-
-function withDestination(
-  secret: OrganizationSecret,
-  destination: ListedDestination,
-  vault: OrganizationVault,
-  now: Date,
-): OrganizationSecret {
-  const value = openShared(secret, vault);
-  const after = { ...secret, destinations: [...secret.destinations, destination] };
-  return { ...after, sealed: sealShared(after, value, vault), version: secret.version + 1, updatedAt: now };
 }
 
 function rowOf(plan: WritePlan, changed: ChangedSecret, { connector, vault, now }: StorePlace): SecretRow {

@@ -77,6 +77,7 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
       updated_at: expect.any(String),
       inputs: expect.toSatisfy((uses: unknown[]) => uses.length === 2),
       outputs: [],
+      transforms: [],
       destinations: [{ kind: 'input', type: 'okta-systemlog', settings: expect.objectContaining({ org_url: OKTA }) }],
       restricted: false,
     });
@@ -137,7 +138,7 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
     const refused = await send('DELETE', `/v2/~/secrets/${id}`);
     expect([refused.status, refused.body.additional_details]).toEqual([
       409,
-      { inputs: [{ id: used, type: 'okta-systemlog', name: 'Okta' }], outputs: [], total: 1 },
+      { inputs: [{ id: used, type: 'okta-systemlog', name: 'Okta' }], outputs: [], transforms: [], total: 1 },
     ]);
     await send('DELETE', `/v1/~/inputs/${used}`);
     expect((await send('DELETE', `/v2/~/secrets/${id}`)).status).toBe(204);

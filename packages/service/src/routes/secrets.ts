@@ -25,7 +25,7 @@ import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 const Description = z.string().max(2_000);
 const destinations = DestinationList.nullable().optional().openapi({
   description:
-    'Where the secret may be sent. Null or absent: connectors that refer to it add their destination, if the caller has the permission `secrets:write`. Only a write with the value can add destinations to a list.',
+    'Where the secret may be sent: connector types with their address, or `{ "kind": "transform" }`. Null or absent: components that refer to it add their destination, if the caller has the permission `secrets:write`. Only a write with the value can add destinations to a list.',
 });
 
 const CreateSecret = z
@@ -134,7 +134,7 @@ export function secretRoutes(context: RouteContext): Route[] {
         path: `${path}/{id}`,
         tag,
         operation: 'deleteSecret',
-        summary: 'Delete a secret that no connector uses',
+        summary: 'Delete a secret that nothing uses',
         access: { permission: 'secrets:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 204, description: 'Deleted.' },
@@ -148,7 +148,7 @@ export function secretRoutes(context: RouteContext): Route[] {
           // The lock keeps other transactions from referring to it.
           const uses = await tables.organizationSecrets.uses(organization.id, [params.id]);
           if (uses.length > 0)
-            throw new ApiError(409, 'conflict', 'Connectors still use this secret.', { details: namesOf(uses) });
+            throw new ApiError(409, 'conflict', 'Components still use this secret.', { details: namesOf(uses) });
           await tables.organizationSecrets.remove(params.id);
           return { status: 204 };
         }),

@@ -110,17 +110,60 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     ]);
   });
 
-  it('rejects operations that need a secret, because transforms cannot refer to secrets yet', async () => {
-    const secrets = { encryption_key: { id: 'some-secret' } };
-    const config = { operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets }] };
-    const refused = await send('POST', 'transforms', { name: 'x', config });
-    expect(refused).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
-    expect(refused.body.additional_details.issues).toMatchObject([
-      {
-        path: '/config/operations/0/secrets/encryption_key',
-        message: expect.stringContaining("can't refer to secrets"),
-      },
-    ]);
+  describe('with secrets', () => {
+    const KEY = Buffer.alloc(32, 7).toString('base64');
+    const encrypt = (id: string) => ({
+      operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets: { encryption_key: { id } } }],
+    });
+    const secret = async (body: object = {}): Promise<string> =>
+      (await send('POST', 'secrets', { name: 'Key', value: KEY, ...body })).body.id;
+
+    it('refer to them, and are named by them', async () => {
+      const id = await secret();
+      const config = encrypt(id);
+      const made = await send('POST', 'transforms', { name: 'Encrypts', config });
+      expect([made.status, made.body.config], made.text).toEqual([201, config]);
+      expect(made.body.references.secrets).toEqual([
+        { id, name: 'Key', organization_id: acme.team, shared: false },
+      ]);
+      const shown = await send('GET', `secrets/${id}`);
+      const transform = { id: made.body.id, kind: 'transform', type: 'transform', name: 'Encrypts' };
+      expect(shown.body).toMatchObject({ transforms: [transform], destinations: [{ kind: 'transform' }] });
+      const refused = await send('DELETE', `secrets/${id}`);
+      expect([refused.status, refused.body.additional_details.transforms]).toEqual([
+        409,
+        [{ id: made.body.id, type: 'transform', name: 'Encrypts' }],
+      ]);
+      // The engine compares versions.
+      expect((await send('PATCH', `secrets/${id}`, { value: Buffer.alloc(32, 8).toString('base64') })).status).toBe(
+        200,
+      );
+      expect((await send('GET', `transforms/${made.body.id}`)).body.version).toBe(2);
+      await send('DELETE', `transforms/${made.body.id}`);
+      expect((await send('DELETE', `secrets/${id}`)).status).toBe(204);
+    });
+
+    it('are rejected if a secret is unknown, of no use or not for transforms', async () => {
+      const create = (config: object) => send('POST', 'transforms', { name: 'x', config });
+      const unknown = await create(encrypt('some-secret'));
+      expect(unknown.body.additional_details.issues).toMatchObject([
+        { path: '/config/operations/0/secrets/encryption_key/id', code: 'unknown' },
+      ]);
+      const password = await create(encrypt(await secret({ value: 'too short' })));
+      expect([password.status, password.body.error_type]).toEqual([422, 'invalid_pipeline']);
+      const restricted = await create(encrypt(await secret({ destinations: [] })));
+      expect([restricted.status, restricted.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      const listed = await create(encrypt(await secret({ destinations: [{ kind: 'transform' }] })));
+      expect(listed.status, listed.text).toBe(201);
+    });
+
+    it('keep a value that they can use', async () => {
+      const id = await secret();
+      await send('POST', 'transforms', { name: 'Encrypts', config: encrypt(id) });
+      const refused = await send('PATCH', `secrets/${id}`, { value: 'too short' });
+      expect([refused.status, refused.body.error_type]).toEqual([422, 'invalid_config']);
+      expect((await send('PATCH', `secrets/${id}`, { value: KEY, destinations: [] })).status).toBe(409);
+    });
   });
 
   it('returns the path of each issue when creating and changing a transform', async () => {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
-import { parseTransform } from '@connector-frame/engine';
+import { parseTransform, referredSecrets } from '@connector-frame/engine';
+import type { Principal } from '../auth/principal.js';
+import { References, referencesTo } from '../connectors/present-secret.js';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type Route } from '../http/route.js';
@@ -8,7 +10,8 @@ import { requireUnused } from '../pipelines/in-use.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
-import type { Transform } from '../store/store.js';
+import { holdSecrets, referredValues } from '../pipelines/transform-secrets.js';
+import type { OrganizationSecret, Tables, Transform } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
@@ -51,6 +54,7 @@ const TransformBody = z
       conditions: z.record(z.string(), z.unknown()).optional(),
       else_action: z.enum(['bypass', 'drop']).optional(),
     }),
+    references: References,
     managed_by: z.literal('customer'),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -89,7 +93,9 @@ export function transformRoutes(context: RouteContext): Route[] {
       },
       async ({ organization, query }) => {
         const { rows, total } = await store.transforms.list(organization.id, query);
-        return { status: 200, body: { transforms: rows.map(present), pagination: { ...query, total } } };
+        const secrets = await secretsOf(rows, store);
+        const shown = rows.map((row) => present(row, secrets));
+        return { status: 200, body: { transforms: shown, pagination: { ...query, total } } };
       },
     ),
 
@@ -107,8 +113,9 @@ export function transformRoutes(context: RouteContext): Route[] {
         response: { status: created, description: 'The transform.', schema: TransformBody },
         errorStatuses: [422],
       },
-      async ({ organization, body, commit }) => {
-        await checkConfig(body.config);
+      async ({ principal, organization, body, commit }) => {
+        const referrer = await referrerOf(context, principal, organization.id);
+        await checkConfig(body.config, await referredValues(body.config, store, referrer));
         const now = new Date(clock.now());
         const transform: Transform = {
           id: randomUUID(),
@@ -121,8 +128,9 @@ export function transformRoutes(context: RouteContext): Route[] {
           updatedAt: now,
         };
         return commit(async (tables) => {
+          await holdSecrets(transform.config, tables, referrer, now);
           await tables.transforms.insert(transform);
-          return { ...saved(transform), status: created };
+          return { ...(await saved(transform, tables)), status: created };
         });
       },
     ),
@@ -150,7 +158,8 @@ export function transformRoutes(context: RouteContext): Route[] {
         const headers = { ETag: versionTag(transform.version) };
         if (isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
         const uses = await store.pipelines.using(organization.id, transform.id);
-        return { status: 200, body: { ...present(transform), component_of: uses.map(presentUse) }, headers };
+        const shown = present(transform, await secretsOf([transform], store));
+        return { status: 200, body: { ...shown, component_of: uses.map(presentUse) }, headers };
       },
     ),
 
@@ -169,9 +178,10 @@ export function transformRoutes(context: RouteContext): Route[] {
         response: { status: 200, description: 'The updated transform.', schema: TransformBody },
         errorStatuses: [422],
       },
-      async ({ c, organization, params, body, commit }) => {
+      async ({ c, principal, organization, params, body, commit }) => {
+        const referrer = await referrerOf(context, principal, organization.id);
         // Parse before taking the lock: trying a jq program takes a while.
-        if (body.config) await checkConfig(body.config);
+        if (body.config) await checkConfig(body.config, await referredValues(body.config, store, referrer));
         const response = await commit(async (tables) => {
           const before = await tables.transforms.lock(organization.id, params.id);
           if (!before) throw notFound();
@@ -184,8 +194,9 @@ export function transformRoutes(context: RouteContext): Route[] {
             version: before.version + 1,
             updatedAt: new Date(clock.now()),
           };
+          if (body.config) await holdSecrets(body.config, tables, referrer, after.updatedAt);
           await tables.transforms.update(after);
-          return saved(after);
+          return saved(after, tables);
         });
         await notifyEngine(context, organization.id, params.id);
         return response;
@@ -213,36 +224,51 @@ export function transformRoutes(context: RouteContext): Route[] {
           // The row lock keeps other transactions from adding it to a pipeline.
           requireUnused('transform', await tables.pipelines.using(organization.id, transform.id));
           await tables.transforms.remove(transform.id);
-          return { status: 200, body: present(transform) };
+          return { status: 200, body: present(transform, await secretsOf([transform], tables)) };
         }),
     ),
   ]);
+}
+
+type ResolveSecret = (id: string) => string | undefined;
+
+/** Returns what decides which secrets a transform may refer to. */
+async function referrerOf({ store, vault }: RouteContext, principal: Principal, organizationId: string) {
+  const mayAdd = principal.type === 'key' && principal.permissions.has('secrets:write');
+  return { organizationId, vault: await vault.ofOrganization(store, organizationId), mayAdd };
 }
 
 /**
  * Validates the configuration of a transform.
  * @throws ApiError 422
  */
-async function checkConfig(config: z.output<typeof Config>): Promise<void> {
-  const parsed = await parseTransform(config);
+async function checkConfig(config: z.output<typeof Config>, resolveSecret: ResolveSecret): Promise<void> {
+  const parsed = await parseTransform(config, { resolveSecret });
   if (parsed.ok) return;
   throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }
 
-const present = (transform: Transform) => ({
+/** Returns the secrets that transforms of one organization refer to. */
+async function secretsOf(transforms: readonly Transform[], tables: Tables): Promise<OrganizationSecret[]> {
+  const ids = transforms.flatMap(({ config }) => referredSecrets(config));
+  return tables.organizationSecrets.some(transforms[0]?.organizationId ?? '', [...new Set(ids)]);
+}
+
+const present = (transform: Transform, secrets: readonly OrganizationSecret[]) => ({
   id: transform.id,
   organization_id: transform.organizationId,
   name: transform.name,
   description: transform.description,
   config: transform.config,
+  references: referencesTo(secrets.filter(({ id }) => referredSecrets(transform.config).includes(id))),
   managed_by: 'customer',
   created_at: transform.createdAt.toISOString(),
   updated_at: transform.updatedAt.toISOString(),
   version: transform.version,
 });
 
-const saved = (transform: Transform): ResponseData => ({
+const saved = async (transform: Transform, tables: Tables): Promise<ResponseData> => ({
   status: 200,
-  body: present(transform),
+  body: present(transform, await secretsOf([transform], tables)),
   headers: { ETag: versionTag(transform.version) },
 });

@@ -4,6 +4,9 @@ import type { ListedDestination } from '../store/tables.js';
 import { createDestination } from './destination.js';
 import type { OrganizationVault, SecretValue } from './vault.js';
 
+/** The transforms of an organization, in the list of a secret. They send it nowhere. */
+export const TRANSFORMS: ListedDestination = { kind: 'transform', type: 'transform', settings: {}, text: 'transform' };
+
 /**
  * Describes the destination of a connector for the list of a secret.
  *

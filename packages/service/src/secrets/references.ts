@@ -59,6 +59,18 @@ export function openReference(
   return { value: openShared(shared, vault), isCurrent };
 }
 
+/** Returns a secret with one more destination, sealed again. */
+export function withDestination(
+  secret: OrganizationSecret,
+  destination: ListedDestination,
+  vault: OrganizationVault,
+  now: Date,
+): OrganizationSecret {
+  const value = openShared(secret, vault);
+  const after = { ...secret, destinations: [...secret.destinations, destination] };
+  return { ...after, sealed: sealShared(after, value, vault), version: secret.version + 1, updatedAt: now };
+}
+
 const POINTERS = ['destinations'];
 
 /** The list of destinations in the form that the sealed value authenticates. */

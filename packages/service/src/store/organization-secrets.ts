@@ -1,8 +1,9 @@
+import { referredSecrets } from '@connector-frame/engine';
 import { and, asc, count, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import type { Queries } from './database.js';
-import type { ListedSecret, OrganizationSecrets } from './store.js';
-import { connectors, organizationSecrets as table, secrets } from './tables.js';
+import type { ListedSecret, OrganizationSecrets, SecretUse } from './store.js';
+import { connectors, organizationSecrets as table, secrets, transforms } from './tables.js';
 
 const one = (organizationId: string, id: string) => and(eq(table.organizationId, organizationId), eq(table.id, id));
 
@@ -50,13 +51,21 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
       return { rows, total: (ofAll?.total ?? 0) + (ofEach?.total ?? 0) };
     },
 
+    async some(organizationId, ids) {
+      if (ids.length === 0) return [];
+      return queries
+        .select()
+        .from(table)
+        .where(and(eq(table.organizationId, organizationId), inArray(table.id, [...ids])));
+    },
+
     async uses(organizationId, ids) {
       if (ids.length === 0) return [];
       const isUsed = or(
         inArray(secrets.secretId, [...ids]),
         and(isNull(secrets.secretId), inArray(secrets.id, [...ids])),
       );
-      return queries
+      const ofConnectors: SecretUse[] = await queries
         .select({
           secretId: sql<string>`coalesce(${secrets.secretId}, ${secrets.id})`,
           field: secrets.field,
@@ -69,8 +78,28 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
         .innerJoin(connectors, eq(connectors.id, secrets.connectorId))
         .where(and(eq(secrets.organizationId, organizationId), isUsed))
         .orderBy(asc(connectors.createdAt), asc(connectors.id), asc(secrets.field));
+      return [...ofConnectors, ...(await usesOfTransforms(organizationId, ids))];
     },
   };
+
+  async function usesOfTransforms(organizationId: string, ids: readonly string[]): Promise<SecretUse[]> {
+    const wanted = JSON.stringify({ ids });
+    const rows = await queries
+      .select({ id: transforms.id, name: transforms.name, config: transforms.config })
+      .from(transforms)
+      .where(
+        and(
+          eq(transforms.organizationId, organizationId),
+          sql`jsonb_path_exists(${transforms.config}, '$.operations[*].secrets.*.id ? (@ == $ids[*])', ${wanted}::jsonb)`,
+        ),
+      )
+      .orderBy(asc(transforms.createdAt), asc(transforms.id));
+    return rows.flatMap(({ id, name, config }) =>
+      referredSecrets(config)
+        .filter((secretId) => ids.includes(secretId))
+        .map((secretId): SecretUse => ({ secretId, id, name, kind: 'transform', type: 'transform', field: 'secrets' })),
+    );
+  }
 }
 
 const metadataOf = ({

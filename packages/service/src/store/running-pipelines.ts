@@ -1,7 +1,8 @@
+import { referredSecrets } from '@connector-frame/engine';
 import { and, eq, gt, inArray, sql, type SQL } from 'drizzle-orm';
 import type { Queries } from './database.js';
-import type { Connector, Pipeline, StoredSecret, Transform } from './store.js';
-import { connectors, pipelineComponents, pipelines, transforms } from './tables.js';
+import type { Connector, OrganizationSecret, Pipeline, StoredSecret, Transform } from './store.js';
+import { connectors, organizationSecrets, pipelineComponents, pipelines, transforms } from './tables.js';
 import { readWithSecrets } from './with-secrets.js';
 
 /** A pipeline with all of its components, by id. */
@@ -12,6 +13,8 @@ export interface RunningRow {
   /** Secrets of all connectors in the pipeline. */
   secrets: readonly StoredSecret[];
   transforms: ReadonlyMap<string, Transform>;
+  /** Secrets of the organization that its transforms refer to. */
+  transformSecrets: readonly OrganizationSecret[];
 }
 
 /**
@@ -61,6 +64,13 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
     return rows.map(({ id, version, parts }) => ({ id, stamp: `${version}.${parts}` }));
   }
 
+  const sharedSecrets = (ids: readonly string[]): Promise<OrganizationSecret[]> =>
+    queries
+      .select()
+      .from(organizationSecrets)
+      .where(inArray(organizationSecrets.id, [...ids]))
+      .orderBy(organizationSecrets.id);
+
   return {
     stamps: (after, limit) => stamps(gt(pipelines.id, after), limit),
 
@@ -87,6 +97,8 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
       const transformById = byId(
         changes.length === 0 ? [] : await queries.select().from(transforms).where(inArray(transforms.id, changes)),
       );
+      const referred = [...transformById.values()].flatMap(({ config }) => referredSecrets(config));
+      const shared = referred.length === 0 ? [] : await sharedSecrets([...new Set(referred)]);
       return rows.flatMap((pipeline): RunningRow[] => {
         const stamp = known.get(pipeline.id)?.stamp;
         if (stamp === undefined) return [];
@@ -105,6 +117,7 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
             connectors: ofOrganization(connectorById),
             secrets: own.flatMap((id) => secretsOf.get(id) ?? []),
             transforms: ofOrganization(transformById),
+            transformSecrets: shared.filter(({ organizationId }) => organizationId === pipeline.organizationId),
           },
         ];
       });

@@ -61,9 +61,10 @@ export interface ListedSecret extends Pick<
   connectorId: string | null;
 }
 
-/** A connector that uses a secret in one of its fields. */
-export interface SecretUse extends Pick<Connector, 'id' | 'kind' | 'type' | 'name'> {
+/** A component that uses a secret: a connector in one of its fields, or a transform. */
+export interface SecretUse extends Pick<Connector, 'id' | 'type' | 'name'> {
   secretId: string;
+  kind: ConnectorKind | 'transform';
   field: string;
 }
 
@@ -203,7 +204,12 @@ export interface OrganizationSecrets {
   remove(id: string): Promise<void>;
   /** Returns the metadata of all secrets of an organization, also of those of its connectors. */
   list(organizationId: string, page: Page): Promise<Rows<ListedSecret>>;
-  /** Returns the connectors that use these secrets, oldest first, also the owners of their own. */
+  /** Returns those of these secrets that exist. */
+  some(organizationId: string, ids: readonly string[]): Promise<OrganizationSecret[]>;
+  /**
+   * Returns the connectors that use these secrets, oldest first, also the owners of their own, and
+   * then the transforms.
+   */
   uses(organizationId: string, ids: readonly string[]): Promise<SecretUse[]>;
 }
 
@@ -246,6 +252,8 @@ export interface Transforms {
   hold(organizationId: string, ids: readonly string[]): Promise<Pick<Transform, 'id'>[]>;
   list(organizationId: string, page: Page): Promise<Rows<Transform>>;
   update(transform: Transform): Promise<void>;
+  /** Increments the versions of transforms, so that the engine applies them again. */
+  touch(ids: readonly string[]): Promise<void>;
   remove(id: string): Promise<void>;
 }
 

@@ -88,9 +88,12 @@ export const freedPorts = pgTable('freed_ports', {
   freedAt: timestamptz('freed_at').notNull(),
 });
 
-/** A destination that a secret may be sent to: a connector type, and the settings that address it. */
+/**
+ * A destination that a secret may be sent to: a connector type, and the settings that address it; or
+ * the transforms of the organization, which keep it inside the service.
+ */
 export interface ListedDestination {
-  kind: ConnectorKind;
+  kind: ConnectorKind | 'transform';
   type: string;
   /** The settings, as clients give and read them. */
   settings: Readonly<Record<string, unknown>>;

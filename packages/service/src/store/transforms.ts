@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Transforms } from './store.js';
 import { transforms as table } from './tables.js';
@@ -46,6 +46,14 @@ export function createTransforms(queries: Queries): Transforms {
 
     async update({ id, ...change }) {
       await queries.update(table).set(change).where(eq(table.id, id));
+    },
+
+    async touch(ids) {
+      if (ids.length === 0) return;
+      await queries
+        .update(table)
+        .set({ version: sql`${table.version} + 1` })
+        .where(inArray(table.id, [...ids]));
     },
 
     async remove(id) {

@@ -55,6 +55,7 @@ export async function componentsOf(
   row: RunningRow,
   secrets: OpenedByConnector,
   tools: ComponentTools,
+  resolveSecret: (id: string) => string | undefined,
 ): Promise<Components> {
   const inputs = new Map<string, Input>();
   const outputs = new Map<string, Output>();
@@ -78,7 +79,7 @@ export async function componentsOf(
       problems.set(node.id, problemOf(error, node));
     }
   }
-  return { inputs, outputs, transforms, problems };
+  return { inputs, outputs, transforms, problems, resolveSecret };
 }
 
 type Parts = [ConnectorContext['type'], ConnectorConfig, ConnectorContext];

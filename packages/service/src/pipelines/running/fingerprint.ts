@@ -5,7 +5,7 @@ import type { RunningRow } from '../../store/running-pipelines.js';
  * Returns a hash that changes whenever the runner must be recreated, but not when the pipeline is
  * renamed, paused or resumed.
  */
-export function fingerprintOf({ pipeline, connectors, secrets, transforms }: RunningRow): string {
+export function fingerprintOf({ pipeline, connectors, secrets, transforms, transformSecrets }: RunningRow): string {
   const hash = createHash('sha256');
   const graph = [
     pipeline.nodes.map((node) => [node.id, node.slug, node.component_id, node.component_type, node.enabled]),
@@ -26,5 +26,6 @@ export function fingerprintOf({ pipeline, connectors, secrets, transforms }: Run
     hash.update(`\n${id} ${field} `).update(sealed);
     if (shared) hash.update(shared.sealed);
   }
+  for (const { id, sealed } of transformSecrets) hash.update(`\n${id} `).update(sealed);
   return hash.digest('base64');
 }

@@ -1,3 +1,4 @@
+import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../../../test/support/databases.js';
@@ -68,4 +69,65 @@ describe.each([embedded(), postgresql()])('the rotation of a shared secret on $n
       await vendor.close();
     }
   });
+
+  it('reaches the transforms that encrypt with it, and no other secret takes its place', async () => {
+    const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const make = (name: string, key: Buffer) =>
+      send('POST', '/v2/~/secrets', { name, value: key.toString('base64'), destinations: [{ kind: 'transform' }] });
+    const { id: secret } = await make('Key', first);
+    const operation = { operation: 'encrypt', arguments: { key: 'a' }, secrets: { encryption_key: { id: secret } } };
+    const { id: transform } = await send('POST', '/v2/~/transforms', {
+      name: 'T',
+      config: { operations: [operation] },
+    });
+    const vendor = await startVendor(() => ({}));
+    const config = { settings: { endpoint: vendor.origin, method: 'POST', payload_structure: 'array' } };
+    const { id: output } = await send('POST', '/v2/~/outputs', { name: 'out', type: 'http', config });
+    const { id: input } = await send('POST', '/v2/~/inputs', { name: 'in', type: 'monad-http', config: {} });
+    const nodes = [
+      { slug: 'in', component_id: input, component_type: 'input' },
+      { slug: 'encrypt', component_id: transform, component_type: 'transform' },
+      { slug: 'out', component_id: output, component_type: 'output' },
+    ];
+    const edges = [
+      { from_node_instance_id: 'in', to_node_instance_id: 'encrypt' },
+      { from_node_instance_id: 'encrypt', to_node_instance_id: 'out' },
+    ];
+    const { id: pipeline } = await send('POST', '/v2/~/pipelines', { name: 'P', nodes, edges });
+    const texts = () => vendor.requests.flatMap(({ body }): { a: string }[] => JSON.parse(body)).map(({ a }) => a);
+
+    await service.engine?.append(input, ['{"a":"one"}']);
+    await expect.poll(texts).toHaveLength(1);
+    expect(decrypt(texts()[0], first)).toBe('one');
+    await send('PATCH', `/v2/~/secrets/${secret}`, { value: second.toString('base64') });
+    const isNew = async () => {
+      await service.engine?.append(input, ['{"a":"two"}']);
+      await expect.poll(texts).not.toHaveLength(1);
+      return texts().some((text) => decrypt(text, second) === 'two');
+    };
+    await expect.poll(isNew).toBe(true);
+
+    // Someone with write access to the database refers to a secret that is not for transforms.
+    const other = await send('POST', '/v2/~/secrets', { name: 'Other', value: first.toString('base64') });
+    await service.database.script((run) =>
+      run(
+        `update transforms set config = replace(config::text, '${secret}', '${other.id}')::jsonb where id = '${transform}'`,
+      ),
+    );
+    await send('PATCH', `/v2/~/transforms/${transform}`, { name: 'Renamed' });
+    const status = async () => (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).last_error?.code;
+    await expect.poll(status).toBe('secret_unreadable');
+    await vendor.close();
+  });
 });
+
+/** Decrypts what the operation `encrypt` documents: nonce, ciphertext and tag in base64. */
+function decrypt(text: string | undefined, key: Buffer): string | undefined {
+  const bytes = Buffer.from(text ?? '', 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(-16));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}

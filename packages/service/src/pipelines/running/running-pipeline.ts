@@ -22,6 +22,7 @@ import type { Pipeline, Reseal } from '../../store/store.js';
 import type { NodeMeasurement } from '../../node-metrics.js';
 import type { PipelineDelivery } from '../engine.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
+import { resolverOf } from '../transform-secrets.js';
 import { fingerprintOf } from './fingerprint.js';
 import { MetricsHistory } from './metrics-history.js';
 import type { PipelineLogs } from './pipeline-logs.js';
@@ -259,8 +260,9 @@ export class RunningPipeline {
   async #createRunner(row: RunningRow): Promise<void> {
     const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.#tools;
     const { id, nodes, edges, enabled, organizationId } = row.pipeline;
-    const opened = openedOf(row, await vaultOf(organizationId), this.#tools.catalog);
-    const components = await componentsOf(row, opened, this.#tools);
+    const vault = await vaultOf(organizationId);
+    const opened = openedOf(row, vault, this.#tools.catalog);
+    const components = await componentsOf(row, opened, this.#tools, resolverOf(row.transformSecrets, vault));
     const reseals = [...opened.values()].flatMap((each) => each.reseals);
     await reseal(reseals);
     await this.#discardRunner(row);
