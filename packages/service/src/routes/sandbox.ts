@@ -15,6 +15,7 @@ import { ApiError, invalidRequest } from '../api-error.js';
 import type { Principal } from '../auth/principal.js';
 import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { referredValues, referrerOf } from '../pipelines/transform-secrets.js';
 import { Semaphore } from '../semaphore.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';
@@ -77,11 +78,16 @@ export function sandboxRoutes(context: RouteContext): Route[] {
     }
   }
 
-  async function runTransform(body: z.output<typeof TryTransform>, signal: AbortSignal): Promise<ResponseData> {
+  /** @param resolveSecret absent outside of an organization */
+  async function runTransform(
+    body: z.output<typeof TryTransform>,
+    signal: AbortSignal,
+    resolveSecret?: (id: string) => string | undefined,
+  ): Promise<ResponseData> {
     const record = recordIn(body.record);
-    const parsed = await parseTransform(body.config);
+    const parsed = await parseTransform(body.config, { resolveSecret });
     if (!parsed.ok) throw invalidPipeline(prefixed('/config', parsed.problems));
-    const options = { now: clock.now(), signal, recordId: `sandbox-${randomUUID()}` };
+    const options = { now: clock.now(), signal, recordId: `sandbox-${randomUUID()}`, resolveSecret };
     const tried = await tryTransform(parsed.transform, record, options);
     if (!tried) throw new ApiError(503, 'unavailable', 'The request was aborted.');
     if ('rejected' in tried)
@@ -161,7 +167,12 @@ export function sandboxRoutes(context: RouteContext): Route[] {
     ),
     organizationRoute(
       { ...trying, path: '/v2/{org}/sandbox/transform', operation: 'tryOrganizationTransform', params: Org },
-      ({ c, principal, body }) => bounded(principal, () => runTransform(body, c.req.raw.signal)),
+      ({ c, principal, organization, body }) =>
+        bounded(principal, async () => {
+          const referrer = await referrerOf(context, principal, organization.id);
+          const resolveSecret = await referredValues(body.config, context.store, referrer);
+          return runTransform(body, c.req.raw.signal, resolveSecret);
+        }),
     ),
   ];
 }

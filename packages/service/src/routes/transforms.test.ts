@@ -123,9 +123,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       const config = encrypt(id);
       const made = await send('POST', 'transforms', { name: 'Encrypts', config });
       expect([made.status, made.body.config], made.text).toEqual([201, config]);
-      expect(made.body.references.secrets).toEqual([
-        { id, name: 'Key', organization_id: acme.team, shared: false },
-      ]);
+      expect(made.body.references.secrets).toEqual([{ id, name: 'Key', organization_id: acme.team, shared: false }]);
       const shown = await send('GET', `secrets/${id}`);
       const transform = { id: made.body.id, kind: 'transform', type: 'transform', name: 'Encrypts' };
       expect(shown.body).toMatchObject({ transforms: [transform], destinations: [{ kind: 'transform' }] });
@@ -155,6 +153,17 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       expect([restricted.status, restricted.body.error_type]).toEqual([422, 'secret_not_allowed']);
       const listed = await create(encrypt(await secret({ destinations: [{ kind: 'transform' }] })));
       expect(listed.status, listed.text).toBe(201);
+    });
+
+    it('are tried with the value under the path of the organization only', async () => {
+      const body = { config: encrypt(await secret()), record: { a: 'text' } };
+      const tried = await send('POST', 'sandbox/transform', body);
+      expect(tried.status, tried.text).toBe(200);
+      expect(tried.body.records[0].a).toMatch(/^[A-Za-z0-9+/=]{40,}$/);
+      const outside = await service.call('POST', '/v2/sandbox/transform', { key: acme.key, body });
+      expect([outside.status, outside.body.additional_details.issues[0].code]).toEqual([422, 'not_supported']);
+      const restricted = { ...body, config: encrypt(await secret({ destinations: [] })) };
+      expect((await send('POST', 'sandbox/transform', restricted)).body.error_type).toBe('secret_not_allowed');
     });
 
     it('keep a value that they can use', async () => {

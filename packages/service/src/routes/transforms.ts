@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { parseTransform, referredSecrets } from '@connector-frame/engine';
-import type { Principal } from '../auth/principal.js';
 import { References, referencesTo } from '../connectors/present-secret.js';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
@@ -10,7 +9,7 @@ import { requireUnused } from '../pipelines/in-use.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
-import { holdSecrets, referredValues } from '../pipelines/transform-secrets.js';
+import { holdSecrets, referredValues, referrerOf } from '../pipelines/transform-secrets.js';
 import type { OrganizationSecret, Tables, Transform } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
@@ -231,12 +230,6 @@ export function transformRoutes(context: RouteContext): Route[] {
 }
 
 type ResolveSecret = (id: string) => string | undefined;
-
-/** Returns what decides which secrets a transform may refer to. */
-async function referrerOf({ store, vault }: RouteContext, principal: Principal, organizationId: string) {
-  const mayAdd = principal.type === 'key' && principal.permissions.has('secrets:write');
-  return { organizationId, vault: await vault.ofOrganization(store, organizationId), mayAdd };
-}
 
 /**
  * Validates the configuration of a transform.
