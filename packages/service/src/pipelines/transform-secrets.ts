@@ -1,12 +1,12 @@
 import { referredSecrets } from '@connector-frame/engine';
 import { notFound } from '../api-error.js';
-import type { Principal } from '../auth/principal.js';
+import type { Referrer } from '../connectors/referrer.js';
 import { notAllowed } from '../connectors/referred-secrets.js';
 import { SealError } from '../secrets/cipher.js';
 import { TRANSFORMS } from '../secrets/listed-destination.js';
 import { mayBeSentTo, openShared, withDestination } from '../secrets/references.js';
-import type { OrganizationVault, Vault } from '../secrets/vault.js';
-import type { OrganizationSecret, Store, Tables } from '../store/store.js';
+import type { OrganizationVault } from '../secrets/vault.js';
+import type { OrganizationSecret, Tables } from '../store/store.js';
 import type { StoredTransform } from '../store/tables.js';
 
 /**
@@ -31,24 +31,6 @@ export function resolverOf(
       throw error;
     }
   };
-}
-
-/** Decides which secrets a transform may refer to. */
-interface Referrer {
-  organizationId: string;
-  vault: OrganizationVault;
-  /** Whether the caller may add destinations to secrets that are not restricted. */
-  mayAdd: boolean;
-}
-
-/** Returns what the caller of a request may refer to. */
-export async function referrerOf(
-  { store, vault }: { store: Store; vault: Vault },
-  principal: Principal,
-  organizationId: string,
-): Promise<Referrer> {
-  const mayAdd = principal.type === 'key' && principal.permissions.has('secrets:write');
-  return { organizationId, vault: await vault.ofOrganization(store, organizationId), mayAdd };
 }
 
 /**

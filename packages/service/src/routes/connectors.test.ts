@@ -118,10 +118,6 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
   it('accepts a reference to a stored secret only for the same destination and with an API key', async () => {
     const first = await create();
     const secrets = { api_key: { id: first.config.secrets.api_key.id } };
-    const second = await create(okta({ secrets }));
-    expect(second.config.secrets.api_key.id).not.toBe(first.config.secrets.api_key.id);
-    expect(await openStored(service, acme.team, second.id)).toEqual({ api_key: TOKEN });
-
     const elsewhere = okta({ settings: { org_url: 'https://evil.okta.com' }, secrets });
     expect(await service.call('POST', inputs, { key: acme.key, body: elsewhere })).toMatchObject({
       status: 422,
@@ -132,6 +128,9 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     });
     const session = await service.session(acme);
     expect((await service.call('POST', inputs, { session, body: okta({ secrets }) })).status).toBe(404);
+    const second = await create(okta({ secrets }));
+    expect(second.config.secrets.api_key.id).toBe(first.config.secrets.api_key.id);
+    expect(await openStored(service, acme.team, second.id)).toEqual({ api_key: TOKEN });
     const unknown = okta({ secrets: { api_key: { id: UNKNOWN } } });
     expect((await service.call('POST', inputs, { key: acme.key, body: unknown })).status).toBe(404);
   });

@@ -13,9 +13,10 @@ import {
 } from '@connector-frame/engine';
 import { ApiError, invalidRequest } from '../api-error.js';
 import type { Principal } from '../auth/principal.js';
+import { referrerOf } from '../connectors/referrer.js';
 import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
-import { referredValues, referrerOf } from '../pipelines/transform-secrets.js';
+import { referredValues } from '../pipelines/transform-secrets.js';
 import { Semaphore } from '../semaphore.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';

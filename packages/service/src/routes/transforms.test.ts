@@ -5,6 +5,10 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
 
 const jqConfig = (query: string) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
 
+const encrypt = (id: string) => ({
+  operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets: { encryption_key: { id } } }],
+});
+
 describe.each([embedded(), postgresql()])('transforms on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
@@ -39,6 +43,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       description: '',
       config,
       managed_by: 'customer',
+      references: { secrets: [] },
       created_at: expect.any(String),
       updated_at: expect.any(String),
       version: 1,
@@ -110,11 +115,10 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     ]);
   });
 
+  const create = (config: object) => send('POST', 'transforms', { name: 'x', config });
+
   describe('with secrets', () => {
     const KEY = Buffer.alloc(32, 7).toString('base64');
-    const encrypt = (id: string) => ({
-      operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets: { encryption_key: { id } } }],
-    });
     const secret = async (body: object = {}): Promise<string> =>
       (await send('POST', 'secrets', { name: 'Key', value: KEY, ...body })).body.id;
 
@@ -142,7 +146,6 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
     });
 
     it('are rejected if a secret is unknown, of no use or not for transforms', async () => {
-      const create = (config: object) => send('POST', 'transforms', { name: 'x', config });
       const unknown = await create(encrypt('some-secret'));
       expect(unknown.body.additional_details.issues).toMatchObject([
         { path: '/config/operations/0/secrets/encryption_key/id', code: 'unknown' },
