@@ -203,6 +203,10 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
           await transforms.update(row);
           changes.updated(ofTransform(row));
         },
+        async touch(ids) {
+          await transforms.touch(ids);
+          changes.touched(ids);
+        },
         async remove(id) {
           changes.removed(id);
           await transforms.remove(id);

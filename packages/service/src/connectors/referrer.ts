@@ -1,6 +1,6 @@
 import type { Principal } from '../auth/principal.js';
 import type { OrganizationVault, Vault } from '../secrets/vault.js';
-import type { Store } from '../store/store.js';
+import type { ReadTables } from '../store/store.js';
 
 /** What decides which secrets of an organization a configuration may refer to. */
 export interface Referrer {
@@ -12,7 +12,7 @@ export interface Referrer {
 
 /** Returns what the caller of a request may refer to. */
 export async function referrerOf(
-  { store, vault }: { store: Store; vault: Vault },
+  { store, vault }: { store: ReadTables; vault: Vault },
   principal: Principal,
   organizationId: string,
 ): Promise<Referrer> {

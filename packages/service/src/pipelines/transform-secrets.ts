@@ -6,7 +6,7 @@ import { SealError } from '../secrets/cipher.js';
 import { TRANSFORMS } from '../secrets/listed-destination.js';
 import { mayBeSentTo, openShared, withDestination } from '../secrets/references.js';
 import type { OrganizationVault } from '../secrets/vault.js';
-import type { OrganizationSecret, Tables } from '../store/store.js';
+import type { OrganizationSecret, ReadTables, Tables } from '../store/store.js';
 import type { StoredTransform } from '../store/tables.js';
 
 /**
@@ -39,7 +39,7 @@ export function resolverOf(
  */
 export async function referredValues(
   config: StoredTransform,
-  tables: Tables,
+  tables: ReadTables,
   { organizationId, vault, mayAdd }: Referrer,
 ): Promise<(id: string) => string | undefined> {
   const secrets = await tables.organizationSecrets.some(organizationId, referredSecrets(config));

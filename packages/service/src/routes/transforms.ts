@@ -11,7 +11,7 @@ import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import { holdSecrets, referredValues } from '../pipelines/transform-secrets.js';
-import type { OrganizationSecret, Tables, Transform } from '../store/store.js';
+import type { OrganizationSecret, ReadTables, Transform } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
@@ -243,7 +243,7 @@ async function checkConfig(config: z.output<typeof Config>, resolveSecret: Resol
 }
 
 /** Returns the secrets that transforms of one organization refer to. */
-async function secretsOf(transforms: readonly Transform[], tables: Tables): Promise<OrganizationSecret[]> {
+async function secretsOf(transforms: readonly Transform[], tables: ReadTables): Promise<OrganizationSecret[]> {
   const ids = transforms.flatMap(({ config }) => referredSecrets(config));
   return tables.organizationSecrets.some(transforms[0]?.organizationId ?? '', [...new Set(ids)]);
 }
@@ -261,7 +261,7 @@ const present = (transform: Transform, secrets: readonly OrganizationSecret[]) =
   version: transform.version,
 });
 
-const saved = async (transform: Transform, tables: Tables): Promise<ResponseData> => ({
+const saved = async (transform: Transform, tables: ReadTables): Promise<ResponseData> => ({
   status: 200,
   body: present(transform, await secretsOf([transform], tables)),
   headers: { ETag: versionTag(transform.version) },
